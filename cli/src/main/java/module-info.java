@@ -1,0 +1,13 @@
+/** The {@code holdfast} command. */
+module dev.holdfast.cli {
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
+    requires dev.holdfast;
+    requires dev.holdfast.store.memory;
+    requires dev.holdfast.store.sql;
+    requires info.picocli;
+    requires org.slf4j;
+
+    opens dev.holdfast.cli to
+            info.picocli;
+}

@@ -1,0 +1,11 @@
+/** Stores on relational databases. */
+module dev.holdfast.store.sql {
+    requires static com.google.errorprone.annotations;
+    requires static org.jspecify;
+    requires transitive dev.holdfast;
+    requires transitive java.sql;
+    requires org.slf4j;
+    requires org.xerial.sqlitejdbc;
+
+    // exports dev.holdfast.store.sql; (with its first type: an empty package cannot be exported)
+}
