@@ -1,9 +1,11 @@
-/** Locks that hold across processes and machines: the API, and the SPI for the authors of stores. */
+/** Locks that hold across processes and machines: the API, the SPI for stores, and the engine between them. */
 module dev.holdfast {
-    requires static com.google.errorprone.annotations;
     requires static org.jspecify;
+    requires static com.google.errorprone.annotations;
     requires org.slf4j;
 
-    // exports dev.holdfast; (with its first type: an empty package cannot be exported)
-    // exports dev.holdfast.spi; (with its first type: an empty package cannot be exported)
+    exports dev.holdfast;
+    exports dev.holdfast.spi;
+
+    uses dev.holdfast.spi.StoreProvider;
 }

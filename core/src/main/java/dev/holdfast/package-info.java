@@ -1,4 +1,6 @@
-/** The API: locks that hold across processes and machines. */
+/**
+ * Locks that hold across processes and machines, on the store that is already there. Start at {@link dev.holdfast.Holdfast}.
+ */
 @NullMarked
 @CheckReturnValue
 package dev.holdfast;

@@ -1,7 +1,7 @@
-/** The engine between API and SPI; no promises, not exported. */
+/**
+ * The engine behind {@link dev.holdfast.Holdfast}: gates, sessions, leases. No promises to anyone outside this module.
+ */
 @NullMarked
-@CheckReturnValue
 package dev.holdfast.engine;
 
-import com.google.errorprone.annotations.CheckReturnValue;
 import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,98 @@
+package dev.holdfast;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * The options of one acquisition. Immutable; each {@code with} method answers a changed copy.
+ *
+ * <pre>{@code
+ * lock.acquire(AcquireOptions.defaults().withMaxWait(ofSeconds(5)).withMaxHold(ofMinutes(10)));
+ * }</pre>
+ */
+public final class AcquireOptions {
+
+    private static final AcquireOptions DEFAULTS = new AcquireOptions(Optional.empty(), Optional.empty(), Optional.empty());
+
+    private final Optional<Duration> maxWait;
+    private final Optional<Duration> fixedLease;
+    private final Optional<Duration> maxHold;
+
+    private AcquireOptions(Optional<Duration> maxWait, Optional<Duration> fixedLease, Optional<Duration> maxHold) {
+        this.maxWait = maxWait;
+        this.fixedLease = fixedLease;
+        this.maxHold = maxHold;
+    }
+
+    /** Waits as long as it takes, and is renewed until released. */
+    public static AcquireOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * Waits for at most this long.
+     *
+     * @param wait zero (a single attempt) or longer
+     * @throws IllegalArgumentException if it is negative
+     */
+    public AcquireOptions withMaxWait(Duration wait) {
+        if (wait.isNegative()) {
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+        }
+        return new AcquireOptions(Optional.of(wait), fixedLease, maxHold);
+    }
+
+    /**
+     * The hold is not renewed: it ends after this time, or with the session if that is sooner, unless {@linkplain Hold#extend(Duration) extended}. Such a hold is never
+     * passed on within the process.
+     *
+     * @param lease at least 200 ms, at most a hundred years
+     * @throws IllegalArgumentException if it is out of range
+     * @throws IllegalStateException if a maximum hold time is set
+     */
+    public AcquireOptions withFixedLease(Duration lease) {
+        if (maxHold.isPresent()) {
+            throw new IllegalStateException("fixedLease (" + lease + ") and maxHold (" + maxHold.get() + ") exclude each other");
+        }
+        return new AcquireOptions(maxWait, Optional.of(checked("fixedLease", lease)), maxHold);
+    }
+
+    /**
+     * The hold is renewed, but ends after this time at the latest, however healthy its owner seems: a bound for a stuck thread. Such a hold is never passed on within the
+     * process.
+     *
+     * @param hold at least 200 ms, at most a hundred years
+     * @throws IllegalArgumentException if it is out of range
+     * @throws IllegalStateException if a fixed lease is set
+     */
+    public AcquireOptions withMaxHold(Duration hold) {
+        if (fixedLease.isPresent()) {
+            throw new IllegalStateException("maxHold (" + hold + ") and fixedLease (" + fixedLease.get() + ") exclude each other");
+        }
+        return new AcquireOptions(maxWait, fixedLease, Optional.of(checked("maxHold", hold)));
+    }
+
+    /** How long to wait; empty for as long as it takes. */
+    public Optional<Duration> maxWait() {
+        return maxWait;
+    }
+
+    /** The fixed lease, if any. */
+    public Optional<Duration> fixedLease() {
+        return fixedLease;
+    }
+
+    /** The maximum hold time, if any. */
+    public Optional<Duration> maxHold() {
+        return maxHold;
+    }
+
+    @Override
+    public String toString() {
+        return "maxWait=" + maxWait + " fixedLease=" + fixedLease + " maxHold=" + maxHold;
+    }
+
+    private static Duration checked(String what, Duration lease) {
+        return Durations.lease(what, lease);
+    }
+}

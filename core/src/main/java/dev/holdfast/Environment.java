@@ -1,0 +1,40 @@
+package dev.holdfast;
+
+import java.util.concurrent.Executor;
+
+/**
+ * Time, threads and randomness as the client sees them. The default is the system's; tests bring their own to run a client on virtual time.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public interface Environment {
+
+    /** A clock that never steps and may stand still while the machine is suspended, in nanoseconds from an arbitrary point; compared by subtraction. */
+    long monotonicNanos();
+
+    /** A clock like the monotonic one that runs on while the machine is suspended, in nanoseconds; may be coarse. Equal to the monotonic one where there is none. */
+    long bootNanos();
+
+    /** The wall clock, in milliseconds since 1970. Only its sudden steps are looked at, never its value. */
+    long wallMillis();
+
+    /**
+     * Runs a short task once, not before a time has passed. Tasks of one environment may run at the same time.
+     *
+     * @return to cancel it; cancelling a task that has run does nothing
+     */
+    Timer schedule(long delayNanos, Runnable task);
+
+    /** Where listeners and the dependent actions of asynchronous calls run. */
+    Executor callbacks();
+
+    /** An evenly distributed random number of 64 bits. */
+    long randomLong();
+
+    /** A task that was scheduled. */
+    @FunctionalInterface
+    interface Timer {
+        /** Makes sure that the task does not start any more, if it has not started. */
+        void cancel();
+    }
+}

@@ -1,0 +1,242 @@
+package dev.holdfast;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.engine.Engine;
+import dev.holdfast.engine.EngineOptions;
+import dev.holdfast.engine.SystemEnvironment;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
+
+/**
+ * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all back when it is closed.
+ *
+ * <pre>{@code
+ * try (Holdfast holdfast = Holdfast.connect("sqlite:")) {
+ *     try (Hold hold = holdfast.lock("nightly-report").acquire()) {
+ *         archive.write(report, hold.fencingToken());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>One client serves a whole program: it has one session, one timer thread and the threads of its store, however many locks there are. Two clients in one program are
+ * as strange to each other as two programs.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class Holdfast implements AutoCloseable {
+
+    private final Engine engine;
+
+    private Holdfast(Engine engine) {
+        this.engine = engine;
+    }
+
+    /**
+     * Connects with the default options.
+     *
+     * @param uri where the store is: {@code memory:}, {@code sqlite:} (a file under the user's state directory), {@code sqlite:/path/to/file}, and the schemes of the store
+     *     modules that are on the class path
+     * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme; nothing was touched
+     * @throws StoreUnavailableException if the store does not answer
+     * @throws StoreRefusedException if the store can't be used
+     */
+    public static Holdfast connect(String uri) {
+        return builder(uri).build();
+    }
+
+    /**
+     * Begins to set up a client of the store at a URI, which {@link Builder#build()} opens and {@link #close()} closes.
+     *
+     * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme
+     */
+    public static Builder builder(String uri) {
+        StoreUri where = StoreUri.parse(uri);
+        StoreProvider provider = providerOf(where);
+        return new Builder(() -> provider.open(where), where.scheme(), true);
+    }
+
+    /** Begins to set up a client of a store that is open already, and that {@link #close()} leaves open. */
+    public static Builder builder(LockStore store) {
+        return new Builder(() -> store, store.traits().product(), false);
+    }
+
+    /**
+     * The fair lock of a name. Does no I/O.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedLock lock(String name) {
+        return lock(name, LockOptions.fair());
+    }
+
+    /**
+     * The lock of a name. Does no I/O; that others declare the name otherwise is found by the first acquisition.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no barging locks and one is asked for
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedLock lock(String name, LockOptions options) {
+        return engine.lock(new ResourceName(name), options.isBarging() ? Order.BARGING : Order.FAIR);
+    }
+
+    /**
+     * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are still open are lost with the cause {@link
+     * Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store, which frees all of them for others. Idempotent.
+     *
+     * <p><b>Blocking:</b> until the store has answered, at most for the store time-out; what it did not confirm ends with the session's lease. May be called from a listener.
+     * <b>Interruption:</b> has no effect, and the flag stays set.
+     */
+    @Override
+    public void close() {
+        engine.close();
+    }
+
+    private static StoreProvider providerOf(StoreUri uri) {
+        List<String> known = new ArrayList<>();
+        try {
+            for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
+                if (provider.schemes().contains(uri.scheme())) {
+                    return provider;
+                }
+                known.addAll(provider.schemes());
+            }
+        } catch (ServiceConfigurationError e) {
+            throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
+        }
+        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are " + new TreeSet<>(known)
+                + ". Add the store's module, or correct the scheme.");
+    }
+
+    /**
+     * Sets up a client. Each setting is checked when it is given, and all together by {@link #build()}.
+     *
+     * <p><b>Thread-safety:</b> none; a builder is used by one thread.
+     */
+    public static final class Builder {
+
+        /** Opens the store when the client is built. */
+        @FunctionalInterface
+        private interface Opening {
+            LockStore open();
+        }
+
+        private static final Duration DEFAULT_TTL = Duration.ofSeconds(30);
+
+        private final Opening opening;
+        private final String storeName;
+        private final boolean closesStore;
+        private Duration sessionTtl = DEFAULT_TTL;
+        private Optional<Duration> keepAliveEvery = Optional.empty();
+        private Duration cohortBudget = Duration.ofMillis(10);
+        private Duration storeTimeout = Duration.ofSeconds(10);
+        private String label = SystemEnvironment.processLabel();
+        private Optional<Environment> environment = Optional.empty();
+
+        private Builder(Opening opening, String storeName, boolean closesStore) {
+            this.opening = opening;
+            this.storeName = storeName;
+            this.closesStore = closesStore;
+        }
+
+        /**
+         * How long everything that this client holds outlives it after a crash, and how long it may be cut off from the store before its holds are lost; 30 s if not set.
+         *
+         * @throws IllegalArgumentException if it is under 200 ms
+         */
+        @CanIgnoreReturnValue
+        public Builder sessionTtl(Duration ttl) {
+            this.sessionTtl = Durations.lease("sessionTtl", ttl);
+            return this;
+        }
+
+        /**
+         * How often the session is renewed; a third of the ttl if not set.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        @CanIgnoreReturnValue
+        public Builder keepAliveEvery(Duration interval) {
+            this.keepAliveEvery = Optional.of(Durations.positive("keepAliveEvery", interval));
+            return this;
+        }
+
+        /**
+         * How long the threads of this client may pass a lock on among themselves while others wait for it; 10 ms if not set. Zero is strict: whenever another process waits,
+         * a released lock goes to it in its turn.
+         *
+         * @throws IllegalArgumentException if it is negative
+         */
+        @CanIgnoreReturnValue
+        public Builder cohortBudget(Duration budget) {
+            if (!budget.isZero()) {
+                Durations.positive("cohortBudget", budget);
+            }
+            this.cohortBudget = budget;
+            return this;
+        }
+
+        /**
+         * How long the store may leave this client without any answer before calls that wait fail with {@link StoreUnavailableException}; 10 s if not set.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        @CanIgnoreReturnValue
+        public Builder storeTimeout(Duration timeout) {
+            this.storeTimeout = Durations.positive("storeTimeout", timeout);
+            return this;
+        }
+
+        /**
+         * Who this client is, for people who look at holders; user, host and process if not set.
+         *
+         * @throws IllegalArgumentException if it is longer than 128 characters or holds control characters
+         */
+        @CanIgnoreReturnValue
+        public Builder label(String text) {
+            if (text.length() > 128 || text.chars().anyMatch(Character::isISOControl)) {
+                throw new IllegalArgumentException("A label has at most 128 characters, none of them a control character");
+            }
+            this.label = text;
+            return this;
+        }
+
+        /** Time, threads and randomness; the system's if not set. */
+        @CanIgnoreReturnValue
+        public Builder environment(Environment surroundings) {
+            this.environment = Optional.of(surroundings);
+            return this;
+        }
+
+        /**
+         * Opens the store if need be, and the session.
+         *
+         * <p><b>Blocking:</b> until the store has answered, at most for its connect time-out and the store time-out.
+         *
+         * @throws IllegalArgumentException if settings contradict each other
+         * @throws StoreUnavailableException if the store does not answer
+         * @throws StoreRefusedException if the store can't be used
+         */
+        public Holdfast build() {
+            Duration interval = keepAliveEvery.orElse(sessionTtl.dividedBy(3));
+            if (interval.compareTo(sessionTtl.dividedBy(3)) > 0) {
+                throw new IllegalArgumentException("keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
+                        + "), so that one lost keep-alive leaves time for another");
+            }
+            EngineOptions options = new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label);
+            return new Holdfast(Engine.start(opening::open, storeName, closesStore, options, environment));
+        }
+    }
+}

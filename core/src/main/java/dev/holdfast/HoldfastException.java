@@ -1,0 +1,28 @@
+package dev.holdfast;
+
+import org.jspecify.annotations.Nullable;
+
+/** The root of what Holdfast throws when a lock could not be had or kept; each message says what happened, to which lock, on which store, and what to do. */
+public abstract class HoldfastException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String resource;
+    private final String store;
+
+    HoldfastException(String message, String resource, String store, @Nullable Throwable cause) {
+        super(message, cause);
+        this.resource = resource;
+        this.store = store;
+    }
+
+    /** The name of the lock; empty where the failure concerns the whole client. */
+    public String resource() {
+        return resource;
+    }
+
+    /** The store, for people. */
+    public String store() {
+        return store;
+    }
+}

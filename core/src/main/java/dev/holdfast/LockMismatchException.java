@@ -1,0 +1,17 @@
+package dev.holdfast;
+
+/** The name is in use as something else: another kind, capacity or order. Nothing was changed. Agree on one declaration, or take another name. */
+public final class LockMismatchException extends HoldfastException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** For the engine. */
+    public LockMismatchException(String resource, String store, String detail) {
+        super(
+                "Lock '" + resource + "' can't be had as declared here: " + detail + " (store " + store
+                        + "). Declare it alike in every program that uses it, or take another name.",
+                resource,
+                store,
+                null);
+    }
+}

@@ -1,0 +1,20 @@
+package dev.holdfast;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work that is done under a lock.
+ *
+ * @param <T> what it returns
+ * @param <E> what it may throw; {@link RuntimeException} if nothing checked
+ */
+@FunctionalInterface
+public interface LockedTask<T extends @Nullable Object, E extends Exception> {
+
+    /**
+     * Does the work.
+     *
+     * @param hold the hold under which it runs; closed when it returns
+     */
+    T run(Hold hold) throws E;
+}

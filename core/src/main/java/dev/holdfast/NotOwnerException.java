@@ -1,0 +1,20 @@
+package dev.holdfast;
+
+/** A release by someone who is not the owner: another thread, or one that has released already. Nothing was changed. */
+public final class NotOwnerException extends IllegalMonitorStateException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String resource;
+
+    /** For the engine. */
+    public NotOwnerException(String resource, String message) {
+        super(message);
+        this.resource = resource;
+    }
+
+    /** The name of the lock. */
+    public String resource() {
+        return resource;
+    }
+}

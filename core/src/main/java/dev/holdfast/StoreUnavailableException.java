@@ -1,0 +1,17 @@
+package dev.holdfast;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store did not answer in time. For an acquisition: whether it was granted is unknown; such a grant is withdrawn, or ends with the session at the latest. This is not
+ * "taken by another", and trying again may help.
+ */
+public final class StoreUnavailableException extends HoldfastException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** For the engine. */
+    public StoreUnavailableException(String message, String resource, String store, @Nullable Throwable cause) {
+        super(message, resource, store, cause);
+    }
+}

@@ -1,0 +1,250 @@
+package dev.holdfast.spi;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Group commit for stores whose client has none: what arrives while a trip is under way leaves together in the next. Nothing is delayed to make a
+ * batch larger: an idle lane leaves at once.
+ *
+ * <p>A batcher has a fixed number of lanes, each with at most one trip under way. The store says which lane a command takes; a resource always takes
+ * the same one, so that its commands keep their order.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread. <b>Memory effects:</b> trips of one lane happen one after another, each
+ * happening-before the next, whatever threads make them, so the state of a lane (a connection, say) needs no lock of its own.
+ */
+public final class Batcher implements AutoCloseable {
+
+    /** Makes the trips of a lane. */
+    @FunctionalInterface
+    public interface Trip {
+        /**
+         * Carries out the commands of one batch and answers each call. A call that is left unanswered, or all that are left when this throws, end
+         * with an unknown outcome. Answers reach their callers when the trip is over.
+         *
+         * @param lane the number of the lane, from 0
+         * @param calls at least one, in the order of arrival
+         */
+        void make(int lane, List<Call> calls);
+    }
+
+    /** Chooses the lane of a command. */
+    @FunctionalInterface
+    public interface LaneChoice {
+        /** A number from 0 to {@code lanes - 1}, always the same for the same resource. */
+        int laneOf(Command command, int lanes);
+    }
+
+    /** One command on its way. */
+    public static final class Call {
+        private final Command command;
+        private final CompletableFuture<Reply> future = new CompletableFuture<>();
+        // Written by the thread that makes the trip, and read by it when the trip is over.
+        private @Nullable Reply reply;
+        private @Nullable StoreException failure;
+
+        private Call(Command command) {
+            this.command = command;
+        }
+
+        /** The command to carry out. */
+        public Command command() {
+            return command;
+        }
+
+        /** Notes the reply; it reaches the caller when the trip is over. A later note for the same call replaces an earlier one. */
+        public void answer(Reply answer) {
+            reply = answer;
+            failure = null;
+        }
+
+        /** Notes that there will be no reply. */
+        public void fail(StoreException why) {
+            failure = why;
+            reply = null;
+        }
+
+        /** Whether a reply or a failure was noted. */
+        public boolean isAnswered() {
+            return reply != null || failure != null;
+        }
+
+        private void arrive() {
+            if (reply != null) {
+                future.complete(reply);
+            } else if (failure != null) {
+                future.completeExceptionally(failure);
+            } else {
+                future.completeExceptionally(unanswered(null));
+            }
+        }
+    }
+
+    private final Lane[] lanes;
+    private final LaneChoice choice;
+    private final int maxBatch;
+    private final boolean callerRuns;
+    private final Executor executor;
+    private final Trip trip;
+    private volatile boolean closed;
+
+    /**
+     * Makes a batcher.
+     *
+     * @param lanes how many lanes, at least 1
+     * @param maxBatch the largest batch, at least 1: bounds the time for which one trip keeps its lane
+     * @param callerRuns whether a caller that waits makes the trip itself when its lane is idle
+     * @param executor where the other trips run, one task per busy lane; not the caller's thread
+     */
+    public Batcher(int lanes, LaneChoice choice, int maxBatch, boolean callerRuns, Executor executor, Trip trip) {
+        if (lanes < 1 || maxBatch < 1) {
+            throw new IllegalArgumentException("A batcher needs at least one lane and a batch of at least one, not " + lanes + " and " + maxBatch);
+        }
+        this.lanes = new Lane[lanes];
+        for (int i = 0; i < lanes; i++) {
+            this.lanes[i] = new Lane(i);
+        }
+        this.choice = choice;
+        this.maxBatch = maxBatch;
+        this.callerRuns = callerRuns;
+        this.executor = executor;
+        this.trip = trip;
+    }
+
+    /**
+     * Sends a command on its way.
+     *
+     * <p><b>Blocking:</b> with {@link Caller#WAITS}, for one trip at the most, which is then made by the calling thread; else not at all.
+     * <b>Interruption:</b> has no effect here; the flag is parked during the trip and restored after it.
+     */
+    public CompletionStage<Reply> submit(Command command, Caller caller) {
+        Call call = new Call(command);
+        Lane lane = lanes[choice.laneOf(command, lanes.length)];
+        if (closed) {
+            return CompletableFuture.failedFuture(closedException(StoreException.Effect.NONE));
+        }
+        if (callerRuns && caller == Caller.WAITS && lane.waiting.isEmpty() && lane.take()) {
+            lane.makeForCaller(call);
+        } else {
+            lane.waiting.add(call);
+            lane.startIfIdle();
+        }
+        return call.future;
+    }
+
+    /**
+     * Refuses what comes from now on, and ends what waits with a failure that says it had no effect. A trip that is under way goes on. Idempotent, and
+     * does not wait.
+     */
+    @Override
+    public void close() {
+        closed = true;
+        for (Lane lane : lanes) {
+            lane.startIfIdle();
+        }
+    }
+
+    private static StoreException closedException(StoreException.Effect effect) {
+        return new StoreException(StoreException.Reason.CLOSED, effect, "the store was closed by this client", null);
+    }
+
+    private static StoreException unanswered(@Nullable Throwable cause) {
+        return new StoreException(
+                StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN, "the store did not answer this command", cause);
+    }
+
+    private final class Lane {
+        private final int number;
+        private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+
+        /** True while a thread makes trips for this lane, or is about to; who turns it true owns the lane. */
+        private final AtomicBoolean busy = new AtomicBoolean();
+
+        Lane(int number) {
+            this.number = number;
+        }
+
+        boolean take() {
+            return !busy.get() && busy.compareAndSet(false, true);
+        }
+
+        void startIfIdle() {
+            // Whoever adds a call looks at busy after it, and whoever lets the lane go looks at the queue after it: no call is left behind.
+            if (!waiting.isEmpty() && take()) {
+                try {
+                    executor.execute(this::drain);
+                } catch (RuntimeException rejected) {
+                    drainClosed();
+                    busy.set(false);
+                }
+            }
+        }
+
+        void makeForCaller(Call call) {
+            boolean interrupted = Thread.interrupted();
+            try {
+                make(List.of(call));
+            } finally {
+                busy.set(false);
+                startIfIdle();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            call.arrive();
+        }
+
+        private void drain() {
+            List<Call> batch = new ArrayList<>();
+            do {
+                while (gather(batch)) {
+                    if (closed) {
+                        batch.forEach(call -> call.fail(closedException(StoreException.Effect.NONE)));
+                    } else {
+                        make(batch);
+                    }
+                    batch.forEach(Call::arrive);
+                    batch.clear();
+                }
+                busy.set(false);
+            } while (!waiting.isEmpty() && take());
+        }
+
+        private boolean gather(List<Call> batch) {
+            while (batch.size() < maxBatch) {
+                Call call = waiting.poll();
+                if (call == null) {
+                    break;
+                }
+                batch.add(call);
+            }
+            return !batch.isEmpty();
+        }
+
+        private void drainClosed() {
+            for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
+                call.fail(closedException(StoreException.Effect.NONE));
+                call.arrive();
+            }
+        }
+
+        private void make(List<Call> calls) {
+            try {
+                trip.make(number, calls);
+            } catch (Throwable t) {
+                for (Call call : calls) {
+                    if (!call.isAnswered()) {
+                        call.fail(t instanceof StoreException known ? known : unanswered(t));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package dev.holdfast.spi;
+
+/**
+ * The identity of a claim, and of the grant that answers it: never reused, and complete, because a store needs the resource to find the place.
+ *
+ * @param resource what is claimed
+ * @param session the session incarnation under which it is claimed
+ * @param claim a positive number that the client draws once in the life of the session
+ */
+public record ClaimRef(ResourceName resource, SessionId session, long claim) {
+
+    /**
+     * Checks the claim number.
+     *
+     * @throws IllegalArgumentException if {@code claim} is not positive
+     */
+    public ClaimRef {
+        if (claim <= 0) {
+            throw new IllegalArgumentException("A claim number is positive, but was " + claim);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return resource + "#" + session + ":" + claim;
+    }
+}

@@ -1,0 +1,234 @@
+package dev.holdfast.spi;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a client can ask of a store. Each command names the replies it may have; {@link Reply.SessionEnded} may answer every command that needs a
+ * live session, {@link Reply.Stale} every command that carries an epoch.
+ *
+ * <p>All durations are positive, and at most {@link #MAX_DURATION}.
+ */
+public sealed interface Command {
+
+    /** The longest duration that a command may carry: a hundred years. Clients check before they send. */
+    Duration MAX_DURATION = Duration.ofDays(36_525);
+
+    /** Whether this very command, with the same ids, may have reached the store before. */
+    enum Sending {
+        /** It is sent for the first time. */
+        FIRST,
+        /**
+         * It was sent before and its outcome is unknown. A store that can't check the epoch in its atomic step remembers the claim for its stated
+         * retention once it has ended, so that a late duplicate finds it.
+         */
+        REPEAT
+    }
+
+    /** What becomes of a claim that can't be granted at once. */
+    enum Waiting {
+        /** It stays at the tail of the queue. */
+        QUEUE,
+        /** It is refused, and leaves nothing behind. */
+        TRY
+    }
+
+    /** A command that concerns one resource; a store keeps them in order per resource. */
+    sealed interface OnResource extends Command {
+        /** The resource it concerns. */
+        ResourceName resource();
+    }
+
+    /** A command that concerns one claim. */
+    sealed interface OnClaim extends OnResource {
+        /** The claim it concerns. */
+        ClaimRef claim();
+
+        @Override
+        default ResourceName resource() {
+            return claim().resource();
+        }
+    }
+
+    /**
+     * Opens a session, and answers {@link Reply.SessionOpened}. The store gives the id, so a late duplicate makes a session of its own (which nobody
+     * keeps alive) and never brings an old one back.
+     *
+     * @param ttl how long it lives without a keep-alive; a store may lengthen it to its minimum and granularity
+     * @param label who it is, for people: at most 256 bytes of UTF-8
+     */
+    record OpenSession(Duration ttl, String label) implements Command {}
+
+    /**
+     * Moves the deadline of a session to its ttl from now if it still lives, and raises its epoch to the given one if that is higher; answers {@link
+     * Reply.SessionAlive}, {@link Reply.SessionEnded} or {@link Reply.Stale}. It never brings a session back.
+     *
+     * @param epoch from now on, every {@code Acquire}, {@code Yield}, {@code KeepAlive}, {@code Resize} and {@code SetCount} below it is stale
+     */
+    record KeepAlive(SessionId session, long epoch) implements Command {}
+
+    /**
+     * Raises the epoch of a session to its highest value <em>without</em> moving the deadline: nothing new can come of it, and what it holds stays
+     * until released or expired. Answers {@link Reply.Done}, also for a session that has ended.
+     */
+    record Retire(SessionId session) implements Command {}
+
+    /** Ends a session with all that it holds and waits for, detached grants that were picked up aside. Answers {@link Reply.Done}. */
+    record CloseSession(SessionId session) implements Command {}
+
+    /**
+     * Claims a resource. Answers {@link Reply.Granted}, {@link Reply.Queued} or {@link Reply.Refused}; sent again, the claim's <em>present</em> state.
+     * A claim that has ended and is asked for again is a new claim, unless the epoch forbids it: that is what epochs are for.
+     *
+     * @param epoch the epoch under which it is sent
+     * @param spec what the resource is declared to be
+     * @param weight how much of the capacity is asked for: 1 to the capacity, or 0 for a <em>pass</em> claim on a latch
+     * @param lease what ends the grant
+     * @param waiting whether it queues
+     * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}; the store may give fewer, never none
+     */
+    record Acquire(
+            ClaimRef claim,
+            long epoch,
+            Sending sending,
+            ResourceSpec spec,
+            int weight,
+            Lease lease,
+            Waiting waiting,
+            int tokens)
+            implements OnClaim {
+
+        /**
+         * Checks the weight against the declared capacity.
+         *
+         * @throws IllegalArgumentException if the weight or the number of tokens is out of range
+         */
+        public Acquire {
+            int least = spec.kind() == Kind.LATCH ? 0 : 1;
+            int most = spec.kind() == Kind.LATCH ? 0 : spec.capacity();
+            if (weight < least || weight > most) {
+                throw new IllegalArgumentException(
+                        "A claim on " + claim.resource() + " may weigh " + least + " to " + most + ", not " + weight);
+            }
+            if (tokens < 1 || tokens > Tokens.MAX_BLOCK) {
+                throw new IllegalArgumentException("A block has 1 to " + Tokens.MAX_BLOCK + " tokens, not " + tokens);
+            }
+        }
+    }
+
+    /**
+     * Asks for the present state of claims, waiting or held: {@link Reply.Polled}, with {@link Reply.Granted}, {@link Reply.Queued} or {@link
+     * Reply.Absent} for each, in the order of the request. A fixed lease that was granted from the queue begins with the first poll that finds it so.
+     */
+    record Poll(List<ClaimRef> claims) implements Command {
+        /** Copies the list. */
+        public Poll {
+            claims = List.copyOf(claims);
+        }
+    }
+
+    /**
+     * Asks for all claims that the store records under a session, page by page: {@link Reply.Audited}.
+     *
+     * @param cursor where the page before ended, empty for the first
+     * @param limit the size of a page, at least 1
+     */
+    record Audit(SessionId session, Optional<String> cursor, int limit) implements Command {}
+
+    /**
+     * Ends a claim whatever its state; of a granted one it is the release. Answers {@link Reply.Done}. Needs no live session.
+     *
+     * @param outcome {@link Sending#REPEAT} where the outcome of the claim's own sending is unknown
+     */
+    record Withdraw(ClaimRef claim, Sending outcome) implements OnClaim {}
+
+    /**
+     * Ends a grant and admits the next waiters in the same step. Answers {@link Reply.Released}, or {@link Reply.Absent} if the store has no such
+     * grant. Needs no live session.
+     */
+    record Release(ClaimRef claim) implements OnClaim {}
+
+    /**
+     * Asks for a fresh token block for a grant that goes on. Never gives way, so it is safe while local holds are live. Acts only if the grant's
+     * block still ends at {@code blockEnd}, else it answers the present block. Answers {@link Reply.Advanced}, {@link Reply.Absent} or {@link
+     * Reply.Unsupported}.
+     *
+     * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}
+     * @param atLeast the new block starts above this, or 0
+     */
+    record Advance(ClaimRef claim, long blockEnd, int tokens, long atLeast) implements OnClaim {}
+
+    /**
+     * Releases a grant and makes {@code next} in one step, all or nothing: where {@code next} is refused or stale, the grant stays. Sent only while no
+     * local hold is live under the grant. On a repeat, if the grant is gone, it answers {@code next}'s present state and makes it if it isn't there.
+     * Answers as {@link Acquire} does. Settled by repeating it, or by withdrawing {@code next} <em>and</em> releasing the grant.
+     *
+     * @param next the claim that takes the place at the tail, on the same resource and of the same session; it carries the epoch
+     */
+    record Yield(ClaimRef claim, Acquire next) implements OnClaim {
+        /**
+         * Checks that both are of one resource and session.
+         *
+         * @throws IllegalArgumentException if they are not, or are the same claim
+         */
+        public Yield {
+            ClaimRef other = next.claim();
+            if (!claim.resource().equals(other.resource())
+                    || !claim.session().equals(other.session())
+                    || claim.claim() == other.claim()) {
+                throw new IllegalArgumentException("Can't yield " + claim + " for " + other);
+            }
+        }
+    }
+
+    /**
+     * Lowers the weight of a grant to the given one, if it is higher: a write hold becomes a read hold, permits are given back in part. Answers {@link
+     * Reply.Done} or {@link Reply.Absent}.
+     *
+     * @param weight what is left, at least 1
+     */
+    record ShrinkTo(ClaimRef claim, int weight) implements OnClaim {}
+
+    /**
+     * Sets what is left of the lease of a live bounded or detached grant; it may shorten it. Acts only if {@code seq} is greater than the last one that
+     * acted; otherwise it only tells what is left. Answers {@link Reply.Extended} or {@link Reply.Absent}.
+     *
+     * @param seq rises with each extension of one grant, from 1
+     */
+    record Extend(ClaimRef claim, long seq, Duration lease) implements OnClaim {}
+
+    /**
+     * Sets the count of a latch that has none, and begins a generation. Answers {@link Reply.Count}, with the present count if it was set already.
+     *
+     * @param session the session whose epoch is checked
+     * @param generation the generation that is begun: one more than the last that the caller knows
+     */
+    record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count) implements OnResource {}
+
+    /**
+     * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers {@link Reply.Count}. Without effect
+     * for another generation than the present one.
+     *
+     * @param id what makes it idempotent, at most 64 printable ASCII characters
+     */
+    record CountDown(ResourceName resource, long generation, String id, long n) implements OnResource {}
+
+    /** Changes the current capacity of a semaphore, and refuses waiting claims that no longer fit. Answers {@link Reply.Done}. */
+    record Resize(ResourceName resource, SessionId session, long epoch, int capacity) implements OnResource {}
+
+    /**
+     * Tells what the store records, for people: {@link Reply.Inspected}. Changes nothing.
+     *
+     * @param prefix only resources whose name begins so; empty for all
+     * @param cursor where the page before ended, empty for the first
+     * @param limit the size of a page, at least 1
+     */
+    record Inspect(String prefix, Optional<String> cursor, int limit) implements Command {}
+
+    /**
+     * Ends the grant that owns a token, whoever holds it, and tells its session. Answers {@link Reply.Released} or {@link Reply.Absent}. The next grant
+     * has a greater token.
+     */
+    record ForceRelease(ResourceName resource, long token) implements OnResource {}
+}

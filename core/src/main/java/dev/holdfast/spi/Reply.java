@@ -1,0 +1,123 @@
+package dev.holdfast.spi;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a store answers. A failure to answer is no reply but a {@link StoreException}.
+ */
+public sealed interface Reply {
+
+    /** The state of one claim: what {@code Acquire} and {@code Yield} answer, and what {@code Poll} answers for each claim. */
+    sealed interface ClaimReply extends Reply {}
+
+    /**
+     * The session is open.
+     *
+     * @param ttl the ttl that the store really keeps; at least the one that was asked for
+     */
+    record SessionOpened(SessionId session, Duration ttl) implements Reply {}
+
+    /** The session lives, and its deadline is its ttl from the moment the store handled the command. */
+    record SessionAlive() implements Reply {}
+
+    /** The session is not there any more, and will never be again; so is all that it held, detached grants aside. */
+    record SessionEnded() implements ClaimReply {}
+
+    /** This sending had no effect, because its epoch is below the session's: neither refused nor ended. */
+    record Stale() implements ClaimReply {}
+
+    /**
+     * The claim holds.
+     *
+     * @param tokens the newest block of the grant
+     * @param remaining what is left of its own lease by the store's clock at the answer; empty for a session lease
+     * @param awaited whether a live waiter stands in the queue, whoever it is; true where the store can't know
+     */
+    record Granted(TokenBlock tokens, Optional<Duration> remaining, boolean awaited) implements ClaimReply {}
+
+    /**
+     * The claim waits.
+     *
+     * @param recheckIn poll then at the latest, push or not: the time to the earliest expiry that could let a claim in, at most a third of the ttl
+     */
+    record Queued(Duration recheckIn) implements ClaimReply {}
+
+    /**
+     * The claim was not made, or was ended because it can never be admitted.
+     *
+     * @param reason why
+     * @param detail what people need to know: what is declared there, who holds it
+     */
+    record Refused(Refusal reason, String detail) implements ClaimReply {}
+
+    /** The store has no such claim or grant. */
+    record Absent() implements ClaimReply {}
+
+    /** The states of the claims that were polled, in the order of the request. */
+    record Polled(List<ClaimReply> states) implements Reply {
+        /** Copies the list. */
+        public Polled {
+            states = List.copyOf(states);
+        }
+    }
+
+    /**
+     * What a session has.
+     *
+     * @param held its grants
+     * @param waiting its queued claims
+     * @param cursor where the next page begins; empty after the last
+     */
+    record Audited(List<ClaimRef> held, List<ClaimRef> waiting, Optional<String> cursor) implements Reply {
+        /** Copies the lists. */
+        public Audited {
+            held = List.copyOf(held);
+            waiting = List.copyOf(waiting);
+        }
+    }
+
+    /** It was released by this command. */
+    record Released() implements Reply {}
+
+    /** It is done, or was before. */
+    record Done() implements Reply {}
+
+    /**
+     * The newest block of the grant.
+     *
+     * @param awaited as in {@link Granted}
+     */
+    record Advanced(TokenBlock tokens, boolean awaited) implements Reply {}
+
+    /**
+     * What is left of the lease by the store's clock at the answer.
+     *
+     * @param seq the last extension that acted
+     */
+    record Extended(long seq, Duration remaining) implements Reply {}
+
+    /**
+     * The state of a latch.
+     *
+     * @param generation its generation, 0 if it was never set
+     * @param remaining what is left to count; 0 when it is open
+     */
+    record Count(long generation, long remaining) implements Reply {}
+
+    /**
+     * A page of what the store records, in the order of the names where the trait {@code orderedInspection} is set.
+     *
+     * @param cursor where the next page begins; empty after the last
+     */
+    record Inspected(List<ResourceInfo> resources, Optional<String> cursor) implements Reply {
+        /** Copies the list. */
+        public Inspected {
+            resources = List.copyOf(resources);
+        }
+    }
+
+    /** The store can't do that, as its traits say. */
+    record Unsupported(String why) implements ClaimReply {}
+}

@@ -1,0 +1,42 @@
+package dev.holdfast.spi;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a store records about one resource, for people and tools; true at the moment of the answer.
+ *
+ * @param name the resource
+ * @param spec what it is declared to be, with the current capacity
+ * @param holders who holds it, oldest grant first
+ * @param waiters who waits, head first; may be cut off after a number that the store chooses
+ * @param waiting how many wait in all
+ * @param lastToken the newest token that was reserved
+ */
+public record ResourceInfo(
+        ResourceName name,
+        ResourceSpec spec,
+        List<Party> holders,
+        List<Party> waiters,
+        long waiting,
+        long lastToken) {
+
+    /** Copies the lists. */
+    public ResourceInfo {
+        holders = List.copyOf(holders);
+        waiters = List.copyOf(waiters);
+    }
+
+    /**
+     * A holder or waiter.
+     *
+     * @param claim its claim
+     * @param label the label of its session
+     * @param weight how much it holds or asks for
+     * @param tokens its token block; empty for a waiter
+     * @param remaining what is left of its lease, or of its session's ttl, without renewal
+     */
+    public record Party(
+            ClaimRef claim, String label, int weight, Optional<TokenBlock> tokens, Duration remaining) {}
+}

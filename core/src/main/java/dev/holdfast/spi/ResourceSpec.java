@@ -1,0 +1,31 @@
+package dev.holdfast.spi;
+
+/**
+ * What a claim declares its resource to be.
+ *
+ * @param kind what the resource is
+ * @param capacity the sum of weights that may be held at once; at least 1, and for a latch always 1
+ * @param order how claims are admitted
+ */
+public record ResourceSpec(Kind kind, int capacity, Order order) {
+
+    /** A fair mutex: the most common declaration. */
+    public static final ResourceSpec MUTEX = new ResourceSpec(Kind.MUTEX, 1, Order.FAIR);
+
+    /**
+     * Checks the capacity.
+     *
+     * @throws IllegalArgumentException if the capacity does not suit the kind
+     */
+    public ResourceSpec {
+        boolean suits =
+                switch (kind) {
+                    case MUTEX, ELECTION, TASK, LATCH -> capacity == 1;
+                    case READ_WRITE -> capacity == Integer.MAX_VALUE;
+                    case SEMAPHORE -> capacity >= 1;
+                };
+        if (!suits) {
+            throw new IllegalArgumentException("Capacity " + capacity + " does not suit " + kind);
+        }
+    }
+}

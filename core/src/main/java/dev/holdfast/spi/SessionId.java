@@ -1,0 +1,25 @@
+package dev.holdfast.spi;
+
+/**
+ * One incarnation of a client's session at a store, as the store named it: opaque, never reused, no secret.
+ *
+ * @param value 1 to 256 printable ASCII characters
+ */
+public record SessionId(String value) {
+
+    /**
+     * Checks an id.
+     *
+     * @throws IllegalArgumentException if it is empty, too long or holds anything but printable ASCII
+     */
+    public SessionId {
+        if (value.isEmpty() || value.length() > 256 || !value.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+            throw new IllegalArgumentException("A session id is 1 to 256 printable ASCII characters");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return value;
+    }
+}

@@ -1,0 +1,20 @@
+package dev.holdfast.spi;
+
+/** A hint that a store pushes. It may be lost, late or out of order: who gets one believes nothing that a later command would contradict. */
+public sealed interface Signal {
+
+    /** A waiting claim was granted; carries the whole answer. For a bounded or detached claim it only says 'poll now'. */
+    record Granted(ClaimRef claim, Reply.Granted grant) implements Signal {}
+
+    /** A claim may be granted by now, or its state changed otherwise: poll it. */
+    record Changed(ClaimRef claim) implements Signal {}
+
+    /** A grant was taken away by force; it is in doubt until the store is asked. */
+    record Revoked(ClaimRef claim) implements Signal {}
+
+    /** A session has ended at the store; in doubt until the store is asked. */
+    record SessionEnded(SessionId session) implements Signal {}
+
+    /** The subscription was made again after a gap: every waiting claim is to be polled at once. */
+    record Resubscribed() implements Signal {}
+}

@@ -1,0 +1,101 @@
+package dev.holdfast.spi;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Where a store is: {@code scheme:rest?name=value&name=value}. Less strict than {@link java.net.URI}, since a file path may hold blanks and a quorum
+ * nests URIs. {@link #toString()} never shows credentials.
+ *
+ * @param scheme the part before the first colon, in lower case
+ * @param rest what follows the colon, up to the query; not decoded
+ * @param parameters the query, decoded, in the order in which it was given
+ */
+public record StoreUri(String scheme, String rest, Map<String, String> parameters) {
+
+    /** Keeps the order of the parameters and copies them. */
+    public StoreUri {
+        parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
+    }
+
+    /**
+     * Takes a URI apart.
+     *
+     * @throws IllegalArgumentException if there is no scheme, or a parameter is malformed or given twice
+     */
+    public static StoreUri parse(String uri) {
+        int colon = uri.indexOf(':');
+        if (colon <= 0 || !uri.substring(0, colon).matches("[A-Za-z][A-Za-z0-9+.-]*")) {
+            throw new IllegalArgumentException(
+                    "A store URI begins with a scheme and a colon, such as 'sqlite:' or 'memory:', but this one does not: '"
+                            + masked(uri) + "'");
+        }
+        String scheme = uri.substring(0, colon).toLowerCase(Locale.ROOT);
+        // The members of a nested URI keep their own queries: only what follows the closing parenthesis is ours.
+        int query = uri.indexOf('?', Math.max(colon, uri.lastIndexOf(')')));
+        String rest = uri.substring(colon + 1, query < 0 ? uri.length() : query);
+        Map<String, String> parameters = new LinkedHashMap<>();
+        if (query >= 0 && query + 1 < uri.length()) {
+            for (String pair : uri.substring(query + 1).split("&", -1)) {
+                int equals = pair.indexOf('=');
+                if (equals <= 0) {
+                    throw new IllegalArgumentException("A parameter of a store URI has the form name=value: " + masked(uri));
+                }
+                String name = decode(pair.substring(0, equals), uri);
+                if (parameters.put(name, decode(pair.substring(equals + 1), uri)) != null) {
+                    throw new IllegalArgumentException("The parameter '" + name + "' is given twice: " + masked(uri));
+                }
+            }
+        }
+        return new StoreUri(scheme, rest, parameters);
+    }
+
+    /**
+     * Refuses parameters that are not in the list, so that a mistyped one is never silently ignored.
+     *
+     * @throws IllegalArgumentException if there is another one; the text names those that are known
+     */
+    public void allowOnly(Set<String> known) {
+        for (String name : parameters.keySet()) {
+            if (!known.contains(name)) {
+                throw new IllegalArgumentException("The store URI " + this + " has the parameter '" + name
+                        + "', which is not known here; known are " + new TreeSet<>(known));
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(masked(scheme + ":" + rest));
+        char separator = '?';
+        for (String name : parameters.keySet()) {
+            text.append(separator).append(name).append('=').append(isSecret(name) ? "***" : parameters.get(name));
+            separator = '&';
+        }
+        return text.toString();
+    }
+
+    private static boolean isSecret(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        return lower.contains("pass") || lower.contains("secret") || lower.contains("token") || lower.contains("key");
+    }
+
+    /** Hides user names and passwords, here and in nested URIs, and the values of a query. */
+    private static String masked(String text) {
+        return text.replaceAll("//[^/@,)?]*@", "//***@").replaceAll("([?&][^=&,)]*=)[^&,)]*", "$1***");
+    }
+
+    private static String decode(String text, String uri) {
+        try {
+            return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("A parameter of the store URI is not percent-encoded: " + masked(uri), e);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package dev.holdfast.spi;
+
+/**
+ * A run of fencing tokens that a grant has to itself.
+ *
+ * @param first the smallest token; greater than every token of this resource that was reserved before
+ * @param last the greatest token; at least {@code first}
+ */
+public record TokenBlock(long first, long last) {
+
+    /**
+     * Checks the bounds.
+     *
+     * @throws IllegalArgumentException if the block is empty or not positive
+     */
+    public TokenBlock {
+        if (first <= 0 || last < first) {
+            throw new IllegalArgumentException("Not a block of tokens: " + first + " to " + last);
+        }
+    }
+
+    /** How many tokens it holds. */
+    public long size() {
+        return last - first + 1;
+    }
+}

@@ -1,0 +1,56 @@
+package dev.holdfast.spi;
+
+/**
+ * The token rule of the stores that count for themselves: tokens follow the store's clock, so they keep rising even when a counter was lost in
+ * a fail-over or restored from a backup.
+ *
+ * <p>{@code first = max(last + 1, floor(micros × 1.024))}, and a block ends at the latest {@value #LEAD_MICROS} µs ahead of the clock. One counter
+ * so yields about a million tokens a second, and stays below 2<sup>53</sup> until the year 2248.
+ */
+public final class Tokens {
+
+    /** How far ahead of the store's clock a block may end: what a lost counter could hide. */
+    public static final long LEAD_MICROS = 16_000;
+
+    /** The largest block that is ever asked for. */
+    public static final int MAX_BLOCK = 16_384;
+
+    /** The size of a block while the counter runs ahead of the clock, after a step back or a raise. */
+    public static final int CATCH_UP_BLOCK = 256;
+
+    /** No token goes beyond this: what a double holds exactly, so that tokens survive JSON and Lua. */
+    public static final long MAX_TOKEN = (1L << 53) - 1;
+
+    private static final long AHEAD_MICROS = 1_000_000;
+
+    private Tokens() {}
+
+    /**
+     * Reserves the next block.
+     *
+     * @param last the end of the newest block of this counter, 0 if there was none
+     * @param unixMicros the store's clock, in microseconds since 1970
+     * @param want how many tokens are asked for, 1 to {@value #MAX_BLOCK}
+     * @return a block of 1 to {@code want} tokens
+     * @throws IllegalArgumentException if {@code want} is out of range
+     * @throws IllegalStateException if the counter is spent; nothing may be granted then
+     */
+    public static TokenBlock next(long last, long unixMicros, int want) {
+        if (want < 1 || want > MAX_BLOCK) {
+            throw new IllegalArgumentException("A block has 1 to " + MAX_BLOCK + " tokens, but " + want + " were asked for");
+        }
+        long first = Math.max(last + 1, floor(unixMicros));
+        if (last < 0 || first > MAX_TOKEN) {
+            throw new IllegalStateException("The token counter is spent or corrupt: its last value is " + last);
+        }
+        long end = last > floor(unixMicros + AHEAD_MICROS)
+                ? first + Math.min(want, CATCH_UP_BLOCK) - 1
+                : Math.min(first + want - 1, floor(unixMicros + LEAD_MICROS));
+        return new TokenBlock(first, Math.min(Math.max(first, end), MAX_TOKEN));
+    }
+
+    /** The smallest token that the clock allows. */
+    public static long floor(long unixMicros) {
+        return unixMicros / 125 * 128 + unixMicros % 125 * 128 / 125;
+    }
+}
