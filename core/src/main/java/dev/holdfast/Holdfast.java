@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /**
  * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all back when it is closed.
@@ -127,15 +128,9 @@ public final class Holdfast implements AutoCloseable {
      */
     public static final class Builder {
 
-        /** Opens the store when the client is built. */
-        @FunctionalInterface
-        private interface Opening {
-            LockStore open();
-        }
-
         private static final Duration DEFAULT_TTL = Duration.ofSeconds(30);
 
-        private final Opening opening;
+        private final Supplier<LockStore> opening;
         private final String storeName;
         private final boolean closesStore;
         private Duration sessionTtl = DEFAULT_TTL;
@@ -145,7 +140,7 @@ public final class Holdfast implements AutoCloseable {
         private String label = SystemEnvironment.processLabel();
         private Optional<Environment> environment = Optional.empty();
 
-        private Builder(Opening opening, String storeName, boolean closesStore) {
+        private Builder(Supplier<LockStore> opening, String storeName, boolean closesStore) {
             this.opening = opening;
             this.storeName = storeName;
             this.closesStore = closesStore;
@@ -236,7 +231,7 @@ public final class Holdfast implements AutoCloseable {
                         + "), so that one lost keep-alive leaves time for another");
             }
             EngineOptions options = new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label);
-            return new Holdfast(Engine.start(opening::open, storeName, closesStore, options, environment));
+            return new Holdfast(Engine.start(opening, storeName, closesStore, options, environment));
         }
     }
 }
