@@ -1,7 +1,7 @@
 /** Locks that hold across processes and machines: the API, the SPI for stores, and the engine between them. */
 module dev.holdfast {
-    requires static org.jspecify;
-    requires static com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires static transitive com.google.errorprone.annotations;
     requires org.slf4j;
 
     exports dev.holdfast;
