@@ -176,10 +176,7 @@ public final class Holdfast implements AutoCloseable {
          */
         @CanIgnoreReturnValue
         public Builder cohortBudget(Duration budget) {
-            if (!budget.isZero()) {
-                Durations.positive("cohortBudget", budget);
-            }
-            this.cohortBudget = budget;
+            this.cohortBudget = budget.isZero() ? budget : Durations.positive("cohortBudget", budget);
             return this;
         }
 

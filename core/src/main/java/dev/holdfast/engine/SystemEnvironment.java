@@ -7,6 +7,6 @@ public final class SystemEnvironment {
 
     /** Who this process is, for people. */
     public static String processLabel() {
-        throw new UnsupportedOperationException();
+        return Engine.under();
     }
 }
