@@ -32,7 +32,7 @@ public final class Engine {
     public void close() {
     }
 
-    @SuppressWarnings("DoNotCallSuggester")
+    @SuppressWarnings({"DoNotCallSuggester", "TypeParameterUnusedInFormals"})
     static <T> T under() {
         throw new UnsupportedOperationException();
     }
