@@ -7,5 +7,5 @@ module dev.holdfast.testkit {
     requires transitive org.assertj.core;
     requires transitive org.junit.jupiter.api;
 
-    // exports dev.holdfast.testkit; (with its first type: an empty package cannot be exported)
+// exports dev.holdfast.testkit; (with its first type: an empty package cannot be exported)
 }

@@ -4,5 +4,5 @@ module dev.holdfast.store.memory {
     requires static org.jspecify;
     requires transitive dev.holdfast;
 
-    // exports dev.holdfast.store.memory; (with its first type: an empty package cannot be exported)
+// exports dev.holdfast.store.memory; (with its first type: an empty package cannot be exported)
 }
