@@ -1,7 +1,7 @@
 /** The conformance suite for stores, the simulation and the history checker. */
 module dev.holdfast.testkit {
-    requires static com.google.errorprone.annotations;
-    requires static org.jspecify;
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
     requires transitive dev.holdfast;
     requires transitive dev.holdfast.store.memory;
     requires transitive org.assertj.core;

@@ -1,7 +1,7 @@
 /** Stores on relational databases. */
 module dev.holdfast.store.sql {
-    requires static com.google.errorprone.annotations;
-    requires static org.jspecify;
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
     requires transitive dev.holdfast;
     requires transitive java.sql;
     requires org.slf4j;

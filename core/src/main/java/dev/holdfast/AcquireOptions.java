@@ -12,7 +12,8 @@ import java.util.Optional;
  */
 public final class AcquireOptions {
 
-    private static final AcquireOptions DEFAULTS = new AcquireOptions(Optional.empty(), Optional.empty(), Optional.empty());
+    private static final AcquireOptions DEFAULTS =
+            new AcquireOptions(Optional.empty(), Optional.empty(), Optional.empty());
 
     private final Optional<Duration> maxWait;
     private final Optional<Duration> fixedLease;
@@ -52,7 +53,8 @@ public final class AcquireOptions {
      */
     public AcquireOptions withFixedLease(Duration lease) {
         if (maxHold.isPresent()) {
-            throw new IllegalStateException("fixedLease (" + lease + ") and maxHold (" + maxHold.get() + ") exclude each other");
+            throw new IllegalStateException(
+                    "fixedLease (" + lease + ") and maxHold (" + maxHold.get() + ") exclude each other");
         }
         return new AcquireOptions(maxWait, Optional.of(checked("fixedLease", lease)), maxHold);
     }
@@ -67,7 +69,8 @@ public final class AcquireOptions {
      */
     public AcquireOptions withMaxHold(Duration hold) {
         if (fixedLease.isPresent()) {
-            throw new IllegalStateException("maxHold (" + hold + ") and fixedLease (" + fixedLease.get() + ") exclude each other");
+            throw new IllegalStateException(
+                    "maxHold (" + hold + ") and fixedLease (" + fixedLease.get() + ") exclude each other");
         }
         return new AcquireOptions(maxWait, fixedLease, Optional.of(checked("maxHold", hold)));
     }

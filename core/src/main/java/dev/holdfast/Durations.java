@@ -13,14 +13,16 @@ final class Durations {
 
     static Duration lease(String what, Duration lease) {
         if (lease.compareTo(MIN_LEASE) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(what + " must be " + MIN_LEASE + " to " + Command.MAX_DURATION + ", but was " + lease);
+            throw new IllegalArgumentException(
+                    what + " must be " + MIN_LEASE + " to " + Command.MAX_DURATION + ", but was " + lease);
         }
         return lease;
     }
 
     static Duration positive(String what, Duration duration) {
         if (duration.isNegative() || duration.isZero() || duration.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(what + " must be longer than zero and at most " + Command.MAX_DURATION + ", but was " + duration);
+            throw new IllegalArgumentException(
+                    what + " must be longer than zero and at most " + Command.MAX_DURATION + ", but was " + duration);
         }
         return duration;
     }

@@ -117,8 +117,8 @@ public final class Holdfast implements AutoCloseable {
         } catch (ServiceConfigurationError e) {
             throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
         }
-        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are " + new TreeSet<>(known)
-                + ". Add the store's module, or correct the scheme.");
+        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are "
+                + new TreeSet<>(known) + ". Add the store's module, or correct the scheme.");
     }
 
     /**
@@ -199,7 +199,8 @@ public final class Holdfast implements AutoCloseable {
         @CanIgnoreReturnValue
         public Builder label(String text) {
             if (text.length() > 128 || text.chars().anyMatch(Character::isISOControl)) {
-                throw new IllegalArgumentException("A label has at most 128 characters, none of them a control character");
+                throw new IllegalArgumentException(
+                        "A label has at most 128 characters, none of them a control character");
             }
             this.label = text;
             return this;
@@ -224,8 +225,9 @@ public final class Holdfast implements AutoCloseable {
         public Holdfast build() {
             Duration interval = keepAliveEvery.orElse(sessionTtl.dividedBy(3));
             if (interval.compareTo(sessionTtl.dividedBy(3)) > 0) {
-                throw new IllegalArgumentException("keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
-                        + "), so that one lost keep-alive leaves time for another");
+                throw new IllegalArgumentException(
+                        "keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
+                                + "), so that one lost keep-alive leaves time for another");
             }
             EngineOptions options = new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label);
             return new Holdfast(Engine.start(opening, storeName, closesStore, options, environment));

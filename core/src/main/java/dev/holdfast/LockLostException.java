@@ -10,8 +10,9 @@ public final class LockLostException extends HoldfastException {
     /** For the engine. */
     public LockLostException(Loss loss) {
         super(
-                "Hold on '" + loss.name() + "' (token " + loss.token() + ", store " + loss.store() + ") was lost: " + loss.cause().words()
-                        + ". Stop writing; writes with token " + loss.token() + " may now be stale.",
+                "Hold on '" + loss.name() + "' (token " + loss.token() + ", store " + loss.store() + ") was lost: "
+                        + loss.cause().words() + ". Stop writing; writes with token " + loss.token()
+                        + " may now be stale.",
                 loss.name(),
                 loss.store(),
                 null);

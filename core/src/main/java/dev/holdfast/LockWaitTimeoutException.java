@@ -12,8 +12,10 @@ public final class LockWaitTimeoutException extends HoldfastException {
     /** For the engine. */
     public LockWaitTimeoutException(String resource, String store, Duration waited) {
         super(
-                "Lock '" + resource + "' was not granted within " + waited + ": others hold it or wait before this caller (store " + store
-                        + "). Wait longer, skip the work with tryAcquire, or look at the holder with 'holdfast show " + resource + "'.",
+                "Lock '" + resource + "' was not granted within " + waited
+                        + ": others hold it or wait before this caller (store " + store
+                        + "). Wait longer, skip the work with tryAcquire, or look at the holder with 'holdfast show "
+                        + resource + "'.",
                 resource,
                 store,
                 null);

@@ -105,7 +105,8 @@ public final class Batcher implements AutoCloseable {
      */
     public Batcher(int lanes, LaneChoice choice, int maxBatch, boolean callerRuns, Executor executor, Trip trip) {
         if (lanes < 1 || maxBatch < 1) {
-            throw new IllegalArgumentException("A batcher needs at least one lane and a batch of at least one, not " + lanes + " and " + maxBatch);
+            throw new IllegalArgumentException(
+                    "A batcher needs at least one lane and a batch of at least one, not " + lanes + " and " + maxBatch);
         }
         this.lanes = new Lane[lanes];
         for (int i = 0; i < lanes; i++) {
@@ -157,7 +158,10 @@ public final class Batcher implements AutoCloseable {
 
     private static StoreException unanswered(@Nullable Throwable cause) {
         return new StoreException(
-                StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN, "the store did not answer this command", cause);
+                StoreException.Reason.UNAVAILABLE,
+                StoreException.Effect.UNKNOWN,
+                "the store did not answer this command",
+                cause);
     }
 
     private final class Lane {
@@ -176,7 +180,8 @@ public final class Batcher implements AutoCloseable {
         }
 
         void startIfIdle() {
-            // Whoever adds a call looks at busy after it, and whoever lets the lane go looks at the queue after it: no call is left behind.
+            // Whoever adds a call looks at busy after it, and whoever lets the lane go looks at the queue after it: no
+            // call is left behind.
             if (!waiting.isEmpty() && take()) {
                 try {
                     executor.execute(this::drain);

@@ -204,7 +204,8 @@ public sealed interface Command {
      * @param session the session whose epoch is checked
      * @param generation the generation that is begun: one more than the last that the caller knows
      */
-    record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count) implements OnResource {}
+    record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count)
+            implements OnResource {}
 
     /**
      * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers {@link Reply.Count}. Without effect

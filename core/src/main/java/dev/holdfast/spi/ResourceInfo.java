@@ -15,12 +15,7 @@ import java.util.Optional;
  * @param lastToken the newest token that was reserved
  */
 public record ResourceInfo(
-        ResourceName name,
-        ResourceSpec spec,
-        List<Party> holders,
-        List<Party> waiters,
-        long waiting,
-        long lastToken) {
+        ResourceName name, ResourceSpec spec, List<Party> holders, List<Party> waiters, long waiting, long lastToken) {
 
     /** Copies the lists. */
     public ResourceInfo {
@@ -37,6 +32,5 @@ public record ResourceInfo(
      * @param tokens its token block; empty for a waiter
      * @param remaining what is left of its lease, or of its session's ttl, without renewal
      */
-    public record Party(
-            ClaimRef claim, String label, int weight, Optional<TokenBlock> tokens, Duration remaining) {}
+    public record Party(ClaimRef claim, String label, int weight, Optional<TokenBlock> tokens, Duration remaining) {}
 }

@@ -21,13 +21,15 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
      */
     public ResourceName {
         if (value.isBlank()) {
-            throw new IllegalArgumentException("A lock name must have at least one character that is not a blank, but was "
-                    + (value.isEmpty() ? "empty" : "'" + value + "'"));
+            throw new IllegalArgumentException(
+                    "A lock name must have at least one character that is not a blank, but was "
+                            + (value.isEmpty() ? "empty" : "'" + value + "'"));
         }
         int bytes = utf8Length(value);
         if (bytes > MAX_BYTES) {
-            throw new IllegalArgumentException("A lock name may have at most " + MAX_BYTES + " bytes of UTF-8, but this one has " + bytes + ": '"
-                    + value.substring(0, value.offsetByCodePoints(0, 32)) + "…'");
+            throw new IllegalArgumentException(
+                    "A lock name may have at most " + MAX_BYTES + " bytes of UTF-8, but this one has " + bytes + ": '"
+                            + value.substring(0, value.offsetByCodePoints(0, 32)) + "…'");
         }
     }
 
@@ -69,11 +71,14 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
                 bytes += 2;
             } else if (!Character.isSurrogate(c)) {
                 bytes += 3;
-            } else if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
+            } else if (Character.isHighSurrogate(c)
+                    && i + 1 < text.length()
+                    && Character.isLowSurrogate(text.charAt(i + 1))) {
                 bytes += 4;
                 i++;
             } else {
-                throw new IllegalArgumentException("A lock name must be valid Unicode, but has an unpaired surrogate at index " + i);
+                throw new IllegalArgumentException(
+                        "A lock name must be valid Unicode, but has an unpaired surrogate at index " + i);
             }
         }
         return bytes;

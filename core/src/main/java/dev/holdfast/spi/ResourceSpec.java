@@ -18,12 +18,11 @@ public record ResourceSpec(Kind kind, int capacity, Order order) {
      * @throws IllegalArgumentException if the capacity does not suit the kind
      */
     public ResourceSpec {
-        boolean suits =
-                switch (kind) {
-                    case MUTEX, ELECTION, TASK, LATCH -> capacity == 1;
-                    case READ_WRITE -> capacity == Integer.MAX_VALUE;
-                    case SEMAPHORE -> capacity >= 1;
-                };
+        boolean suits = switch (kind) {
+            case MUTEX, ELECTION, TASK, LATCH -> capacity == 1;
+            case READ_WRITE -> capacity == Integer.MAX_VALUE;
+            case SEMAPHORE -> capacity >= 1;
+        };
         if (!suits) {
             throw new IllegalArgumentException("Capacity " + capacity + " does not suit " + kind);
         }

@@ -45,7 +45,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
             for (String pair : uri.substring(query + 1).split("&", -1)) {
                 int equals = pair.indexOf('=');
                 if (equals <= 0) {
-                    throw new IllegalArgumentException("A parameter of a store URI has the form name=value: " + masked(uri));
+                    throw new IllegalArgumentException(
+                            "A parameter of a store URI has the form name=value: " + masked(uri));
                 }
                 String name = decode(pair.substring(0, equals), uri);
                 if (parameters.put(name, decode(pair.substring(equals + 1), uri)) != null) {
@@ -95,7 +96,8 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
         try {
             return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("A parameter of the store URI is not percent-encoded: " + masked(uri), e);
+            throw new IllegalArgumentException(
+                    "A parameter of the store URI is not percent-encoded: " + masked(uri), e);
         }
     }
 }

@@ -37,7 +37,8 @@ public final class Tokens {
      */
     public static TokenBlock next(long last, long unixMicros, int want) {
         if (want < 1 || want > MAX_BLOCK) {
-            throw new IllegalArgumentException("A block has 1 to " + MAX_BLOCK + " tokens, but " + want + " were asked for");
+            throw new IllegalArgumentException(
+                    "A block has 1 to " + MAX_BLOCK + " tokens, but " + want + " were asked for");
         }
         long first = Math.max(last + 1, floor(unixMicros));
         if (last < 0 || first > MAX_TOKEN) {
