@@ -29,8 +29,7 @@ public final class Engine {
     }
 
     /** Ends this client. */
-    public void close() {
-    }
+    public void close() {}
 
     @SuppressWarnings({"DoNotCallSuggester", "TypeParameterUnusedInFormals"})
     static <T> T under() {
