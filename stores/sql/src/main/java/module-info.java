@@ -7,5 +7,5 @@ module dev.holdfast.store.sql {
     requires org.slf4j;
     requires org.xerial.sqlitejdbc;
 
-// exports dev.holdfast.store.sql; (with its first type: an empty package cannot be exported)
+    exports dev.holdfast.store.sql;
 }
