@@ -1,0 +1,16 @@
+package dev.holdfast.badfixture;
+
+import dev.holdfast.store.memory.badfixture.StoreThatBreaksRules;
+import org.assertj.core.api.Assertions;
+
+/** Breaks the rules of the core, to show that they can fail. */
+public final class CoreThatUsesAStore {
+
+    /** Upwards, from the core to a store. */
+    public final StoreThatBreaksRules[] upwards = {};
+
+    /** Out of the core, to a library. */
+    public void useALibrary() {
+        Assertions.setRemoveAssertJRelatedElementsFromStackTrace(true);
+    }
+}

@@ -1,0 +1,43 @@
+package dev.holdfast.verification.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@DisplayName("The main code of all modules")
+class ArchitectureTest {
+
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("dev.holdfast");
+
+    static Stream<ArchRule> rules() {
+        return Stream.of(
+                Rules.DEPENDENCIES_POINT_TO_THE_CORE,
+                Rules.THE_CORE_STANDS_ALONE,
+                Rules.THE_ENGINE_IS_PRIVATE,
+                Rules.THE_SPI_DOES_NOT_KNOW_THE_ENGINE,
+                Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("rules")
+    void keepsTheRule(ArchRule rule) {
+        rule.check(MAIN);
+    }
+
+    @Test
+    @DisplayName("is what the rules look at: every module is there, and no test")
+    void isImported() {
+        assertThat(MAIN.stream().map(Module::of).distinct()).contains(Module.values());
+        assertThat(MAIN.contain(ArchitectureTest.class)).isFalse();
+    }
+}

@@ -1,0 +1,52 @@
+package dev.holdfast.verification.architecture;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import java.util.Arrays;
+import java.util.Set;
+
+/** The modules, told apart by package, and what each may use. A package that no other module claims is the core's. */
+enum Module {
+    CORE("dev.holdfast"),
+    MEMORY("dev.holdfast.store.memory", CORE),
+    SQL("dev.holdfast.store.sql", CORE),
+    TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
+    CLI("dev.holdfast.cli", CORE, MEMORY, SQL),
+    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL);
+
+    private final String root;
+    private final Set<Module> uses;
+
+    Module(String root, Module... uses) {
+        this.root = root;
+        this.uses = Set.of(uses);
+    }
+
+    static Module of(JavaClass type) {
+        String name = type.getPackageName();
+        return Arrays.stream(values())
+                .filter(module -> module != CORE && module.holds(name))
+                .findAny()
+                .orElseGet(() -> unlisted(name));
+    }
+
+    /** A new store or tool has to be listed here before its code can be checked, or it would pass as the core. */
+    private static Module unlisted(String packageName) {
+        if (packageName.startsWith("dev.holdfast.store.")) {
+            throw new IllegalStateException("Add the module of " + packageName + " to " + Module.class.getName());
+        }
+        return CORE;
+    }
+
+    private boolean holds(String packageName) {
+        return packageName.equals(root) || packageName.startsWith(root + ".");
+    }
+
+    boolean mayUse(Module other) {
+        return other == this || uses.contains(other);
+    }
+
+    /** Whether this module is the core or a store: code whose time, chance and text must not depend on the machine. */
+    boolean isDeterministic() {
+        return this == CORE || root.startsWith("dev.holdfast.store.");
+    }
+}

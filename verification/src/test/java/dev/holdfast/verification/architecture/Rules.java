@@ -1,0 +1,101 @@
+package dev.holdfast.verification.architecture;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+
+/** The rules of the architecture. */
+final class Rules {
+
+    private static final DescribedPredicate<JavaClass> OURS = resideInAPackage("dev.holdfast..");
+
+    private static final DescribedPredicate<JavaClass> IN_CORE =
+            describe("are in the core", type -> OURS.test(type) && Module.of(type) == Module.CORE);
+
+    /** A module uses only those that {@link Module} lists for it. */
+    static final ArchRule DEPENDENCIES_POINT_TO_THE_CORE = classes()
+            .that(OURS)
+            .should(useOnlyModulesBelow())
+            .because("dependencies point one way: everything to the core");
+
+    /** The core brings nothing along but annotations and the logging facade. */
+    static final ArchRule THE_CORE_STANDS_ALONE = classes()
+            .that(IN_CORE)
+            .should()
+            .onlyDependOnClassesThat(IN_CORE.or(
+                    resideInAnyPackage("java..", "org.slf4j", "org.jspecify..", "com.google.errorprone.annotations..")))
+            .because("whoever adds the core to a program must not get more than the core");
+
+    /** What is in the engine may change in any release. */
+    static final ArchRule THE_ENGINE_IS_PRIVATE = noClasses()
+            .that(describe(
+                    "are neither in the core nor in the test kit",
+                    type -> OURS.test(type) && Module.of(type) != Module.CORE && Module.of(type) != Module.TESTKIT))
+            .should()
+            .dependOnClassesThat(resideInAPackage("dev.holdfast.engine.."))
+            .because("the engine makes no promises; use the API or the SPI");
+
+    /** A store can be written without the engine. */
+    static final ArchRule THE_SPI_DOES_NOT_KNOW_THE_ENGINE = noClasses()
+            .that()
+            .resideInAPackage("dev.holdfast.spi..")
+            .should()
+            .dependOnClassesThat(resideInAPackage("dev.holdfast.engine.."))
+            .because("a store author must be able to read the SPI alone");
+
+    /** The core and the stores take nothing from the machine but through {@link Ambient#DOORS}. */
+    static final ArchRule NOTHING_IS_TAKEN_FROM_THE_MACHINE = classes()
+            .that(describe(
+                    "are in the core or in a store and not one of " + Ambient.DOORS,
+                    type -> OURS.test(type) && Module.of(type).isDeterministic() && !isDoor(type)))
+            .should(takeNothingFromTheMachine())
+            .because("time, chance and sleep are injected, and language and encoding are named:"
+                    + " results must not depend on the machine, and simulations must be able to replay them");
+
+    private Rules() {}
+
+    /** A nested class belongs to the class that it is nested in. */
+    private static boolean isDoor(JavaClass type) {
+        return Ambient.DOORS.contains(type.getName())
+                || type.getEnclosingClass().map(Rules::isDoor).orElse(false);
+    }
+
+    private static ArchCondition<JavaClass> useOnlyModulesBelow() {
+        return new ArchCondition<>("use only modules below their own") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                Module own = Module.of(type);
+                for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+                    JavaClass target = dependency.getTargetClass().getBaseComponentType();
+                    if (OURS.test(target) && !own.mayUse(Module.of(target))) {
+                        events.add(SimpleConditionEvent.violated(type, dependency.getDescription()));
+                    }
+                }
+            }
+        };
+    }
+
+    private static ArchCondition<JavaClass> takeNothingFromTheMachine() {
+        return new ArchCondition<>("take nothing from the machine") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                for (JavaAccess<?> access : type.getAccessesFromSelf()) {
+                    if (Ambient.isTakenBy(access)) {
+                        events.add(SimpleConditionEvent.violated(access, access.getDescription()));
+                    }
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,85 @@
+package dev.holdfast.verification.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import dev.holdfast.badfixture.CoreThatUsesAStore;
+import dev.holdfast.spi.badfixture.SpiThatUsesTheEngine;
+import dev.holdfast.store.memory.badfixture.StoreThatBreaksRules;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("A rule that can't fail proves nothing: classes that break them")
+class RulesCanFailTest {
+
+    @Test
+    void coreUsesAStore() {
+        assertThat(violations(Rules.DEPENDENCIES_POINT_TO_THE_CORE, CoreThatUsesAStore.class))
+                .anyMatch(line -> line.contains("CoreThatUsesAStore.upwards"));
+    }
+
+    @Test
+    void storeUsesATool() {
+        assertThat(violations(Rules.DEPENDENCIES_POINT_TO_THE_CORE, StoreThatBreaksRules.class))
+                .anyMatch(line -> line.contains("dev.holdfast.cli.Main"))
+                .noneMatch(line -> line.contains("dev.holdfast.engine"));
+    }
+
+    @Test
+    void coreUsesALibrary() {
+        assertThat(violations(Rules.THE_CORE_STANDS_ALONE, CoreThatUsesAStore.class))
+                .anyMatch(line -> line.contains("org.assertj"));
+    }
+
+    @Test
+    void storeUsesTheEngine() {
+        assertThat(violations(Rules.THE_ENGINE_IS_PRIVATE, StoreThatBreaksRules.class))
+                .isNotEmpty();
+    }
+
+    @Test
+    void spiUsesTheEngine() {
+        assertThat(violations(Rules.THE_SPI_DOES_NOT_KNOW_THE_ENGINE, SpiThatUsesTheEngine.class))
+                .isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Thread.sleep(",
+                "System.nanoTime(",
+                "System.currentTimeMillis(",
+                "Instant.now(",
+                "LocalDateTime.now(",
+                "Date.<init>(",
+                "ZoneId.systemDefault(",
+                "Locale.getDefault(",
+                "Charset.defaultCharset(",
+                "Math.random(",
+                "Random.<init>(",
+                "ThreadLocalRandom.current(",
+                "UUID.randomUUID(",
+                "String.toLowerCase(",
+                "String.format(",
+                "String.getBytes(",
+                "String.<init>(",
+                "InputStreamReader.<init>("
+            })
+    void storeTakes(String call) {
+        assertThat(violations(Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE, StoreThatBreaksRules.class))
+                .filteredOn(line -> line.contains(call))
+                .singleElement()
+                .asString()
+                .contains(".take([B)");
+    }
+
+    private static List<String> violations(ArchRule rule, Class<?> fixture) {
+        return rule.evaluate(new ClassFileImporter().importClasses(fixture))
+                .getFailureReport()
+                .getDetails();
+    }
+}
