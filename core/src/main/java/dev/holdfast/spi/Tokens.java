@@ -41,7 +41,7 @@ public final class Tokens {
                     "A block has 1 to " + MAX_BLOCK + " tokens, but " + want + " were asked for");
         }
         long first = Math.max(last + 1, floor(unixMicros));
-        if (last < 0 || first > MAX_TOKEN) {
+        if (last < 0 || last >= MAX_TOKEN || first > MAX_TOKEN) {
             throw new IllegalStateException("The token counter is spent or corrupt: its last value is " + last);
         }
         long end = last > floor(unixMicros + AHEAD_MICROS)
