@@ -4,5 +4,8 @@ module dev.holdfast.store.memory {
     requires static transitive org.jspecify;
     requires transitive dev.holdfast;
 
-// exports dev.holdfast.store.memory; (with its first type: an empty package cannot be exported)
+    exports dev.holdfast.store.memory;
+
+    provides dev.holdfast.spi.StoreProvider with
+            dev.holdfast.store.memory.MemoryStoreProvider;
 }

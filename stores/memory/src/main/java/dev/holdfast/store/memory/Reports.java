@@ -1,0 +1,105 @@
+package dev.holdfast.store.memory;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Audit;
+import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. Changes nothing. */
+final class Reports {
+
+    /** More waiters than this are counted but not named. */
+    private static final int MAX_WAITERS_SHOWN = 100;
+
+    private Reports() {}
+
+    /** The cursor is the number of the last claim of the page: claims that stay are told once, whatever comes and goes between the pages. */
+    static Reply audit(State state, Audit command) {
+        long after = command.cursor().map(Long::parseLong).orElse(0L);
+        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> waiting = new ArrayList<>();
+        long last = after;
+        for (Claim claim : state.claimsOf(command.session())) {
+            if (claim.number <= after) {
+                continue;
+            }
+            if (held.size() + waiting.size() == command.limit()) {
+                return new Reply.Audited(held, waiting, Optional.of(Long.toString(last)));
+            }
+            (claim.tokens == null ? waiting : held).add(claim.ref);
+            last = claim.number;
+        }
+        return new Reply.Audited(held, waiting, Optional.empty());
+    }
+
+    /** The cursor is the last name of the page. */
+    static Reply inspect(State state, Inspect command) {
+        Optional<ResourceName> after = command.cursor().map(ResourceName::new);
+        List<Resource> found = new ArrayList<>();
+        for (Resource resource : state.allInUse()) {
+            boolean isNext = after.isEmpty() || resource.name.compareTo(after.get()) > 0;
+            if (isNext && resource.name.value().startsWith(command.prefix())) {
+                found.add(resource);
+            }
+        }
+        found.sort(Comparator.comparing(resource -> resource.name));
+        boolean more = found.size() > command.limit();
+        List<Resource> page = more ? found.subList(0, command.limit()) : found;
+        return new Reply.Inspected(
+                page.stream().map(resource -> info(state, resource)).toList(),
+                more ? Optional.of(page.get(page.size() - 1).name.value()) : Optional.empty());
+    }
+
+    private static ResourceInfo info(State state, Resource resource) {
+        ResourceSpec declared = resource.declared;
+        return new ResourceInfo(
+                resource.name,
+                new ResourceSpec(declared.kind(), resource.capacity, declared.order()),
+                parties(state, resource.grants.values(), Integer.MAX_VALUE),
+                parties(state, resource.queue.values(), MAX_WAITERS_SHOWN),
+                resource.queue.size(),
+                resource.lastToken);
+    }
+
+    private static List<Party> parties(State state, Collection<Claim> claims, int limit) {
+        return claims.stream()
+                .limit(limit)
+                .map(claim -> new Party(
+                        claim.ref,
+                        claim.session.label,
+                        claim.weight,
+                        Optional.ofNullable(claim.tokens),
+                        State.duration(claim.leftInAll(state.now()))))
+                .toList();
+    }
+
+    /** Who is in the way, in the words of the user's message. */
+    static String taken(State state, Resource resource) {
+        for (Claim grant : resource.grants.values()) {
+            TokenBlock tokens = grant.tokens;
+            if (tokens != null && grant.weight > 0) {
+                long seconds = (grant.leftInAll(state.now()) + 999_999) / 1_000_000;
+                return "'" + grant.session.label + "' holds it with token " + tokens.last() + " and about " + seconds
+                        + "s of lease left";
+            }
+        }
+        return resource.isCounting() ? "the latch is not open" : "others wait for it";
+    }
+
+    static String text(ResourceSpec spec) {
+        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        String order = spec.order().name().toLowerCase(Locale.ROOT);
+        return order + " " + kind + " of capacity " + spec.capacity();
+    }
+}

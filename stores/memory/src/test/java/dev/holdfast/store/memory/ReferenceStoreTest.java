@@ -1,0 +1,224 @@
+package dev.holdfast.store.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What the conformance kit doesn't look at: connections, delivery of signals, and the provider. The rules themselves are the kit's. */
+class ReferenceStoreTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final ResourceName NAME = new ResourceName("ledger");
+
+    private final AtomicLong micros = new AtomicLong(1_750_000_000_000_000L);
+    private final ReferenceStore store = new ReferenceStore(micros::get);
+
+    @Test
+    void signalsGoToTheConnectionThatOpenedTheSession() {
+        ReferenceStore other = store.connect();
+        List<Signal> here = new ArrayList<>();
+        List<Signal> there = new ArrayList<>();
+        store.subscribe(here::add);
+        other.subscribe(there::add);
+        SessionId alice = open(store);
+        SessionId bob = open(other);
+        ClaimRef holds = new ClaimRef(NAME, alice, 1);
+        ClaimRef waits = new ClaimRef(NAME, bob, 1);
+
+        assertThat(acquire(store, holds)).isInstanceOf(Reply.Granted.class);
+        assertThat(acquire(other, waits)).isInstanceOf(Reply.Queued.class);
+        assertThat(run(store, new Command.Release(holds))).isInstanceOf(Reply.Released.class);
+
+        assertThat(here).isEmpty();
+        assertThat(there).singleElement().isInstanceOf(Signal.Granted.class);
+        assertThat(((Signal.Granted) there.get(0)).claim()).isEqualTo(waits);
+    }
+
+    @Test
+    void listenerThatSendsCommandsIsNotEnteredAgain() {
+        SessionId session = open(store);
+        int length = 10_000;
+        List<ClaimRef> told = new ArrayList<>();
+        int[] depth = {0};
+        store.subscribe(signal -> {
+            assertThat(++depth[0]).isEqualTo(1);
+            ClaimRef claim = ((Signal.Granted) signal).claim();
+            told.add(claim);
+            assertThat(run(store, new Command.Release(claim))).isInstanceOf(Reply.Released.class);
+            depth[0]--;
+        });
+        for (int i = 1; i <= length; i++) {
+            acquire(store, new ClaimRef(NAME, session, i));
+        }
+        run(store, new Command.Release(new ClaimRef(NAME, session, 1)));
+
+        assertThat(told).hasSize(length - 1);
+        assertThat(inspect(store)).isEmpty();
+    }
+
+    @Test
+    void expireActsWithoutACommand() {
+        List<Signal> told = new ArrayList<>();
+        store.subscribe(told::add);
+        SessionId dies = open(store);
+        micros.addAndGet(1);
+        SessionId lives = open(store);
+        acquire(store, new ClaimRef(NAME, dies, 1));
+        ClaimRef waits = new ClaimRef(NAME, lives, 1);
+        acquire(store, waits);
+
+        micros.addAndGet(TTL.toNanos() / 1_000 - 1);
+        store.expire();
+
+        assertThat(told).hasSize(2);
+        assertThat(told.get(0)).isEqualTo(new Signal.SessionEnded(dies));
+        assertThat(told.get(1))
+                .isInstanceOfSatisfying(
+                        Signal.Granted.class,
+                        granted -> assertThat(granted.claim()).isEqualTo(waits));
+    }
+
+    @Test
+    void idleResourcesBeyondTheLimitLeaveAFloor() {
+        SessionId session = open(store);
+        ClaimRef first = new ClaimRef(NAME, session, 1);
+        acquire(store, first);
+        long before = ((Reply.Advanced)
+                        run(store, new Command.Advance(first, tokens(first), 1, tokens(first) + 10_000_000)))
+                .tokens()
+                .last();
+        run(store, new Command.Release(first));
+        for (int i = 0; i < State.MAX_RESTING; i++) {
+            ClaimRef other = new ClaimRef(new ResourceName("other-" + i), session, i + 2);
+            acquire(store, other);
+            run(store, new Command.Release(other));
+        }
+        Reply.Granted again = (Reply.Granted) acquire(store, new ClaimRef(NAME, session, 1_000_000));
+        assertThat(again.tokens().first()).isGreaterThan(before);
+    }
+
+    @Test
+    void spentCounterRefusesInsteadOfGoingRound() {
+        SessionId session = open(store);
+        ClaimRef claim = new ClaimRef(NAME, session, 1);
+        acquire(store, claim);
+        long end = tokens(claim);
+        assertThat(run(store, new Command.Advance(claim, end, 1, Long.MAX_VALUE)))
+                .isInstanceOf(Reply.Unsupported.class);
+        long last = ((Reply.Advanced) run(store, new Command.Advance(claim, end, 1, (1L << 53) - 2)))
+                .tokens()
+                .last();
+        assertThat(last).isEqualTo((1L << 53) - 1);
+        ClaimRef waits = new ClaimRef(NAME, session, 2);
+        acquire(store, waits);
+        run(store, new Command.Release(claim));
+        assertThat(acquire(store, waits))
+                .isInstanceOfSatisfying(
+                        Reply.Refused.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(Refusal.EXHAUSTED));
+        assertThat(inspect(store)).isEmpty();
+    }
+
+    @Test
+    void closedConnectionRefusesAndTheStoreGoesOn() {
+        ReferenceStore other = store.connect();
+        SessionId session = open(other);
+        other.close();
+        other.close();
+        assertThatThrownBy(() -> run(other, new Command.KeepAlive(session, 0)))
+                .hasCauseInstanceOf(StoreException.class)
+                .satisfies(e ->
+                        assertThat(((StoreException) e.getCause()).effect()).isEqualTo(StoreException.Effect.NONE));
+        assertThat(run(store, new Command.KeepAlive(session, 0))).isInstanceOf(Reply.SessionAlive.class);
+    }
+
+    @Test
+    void uriWithoutNameIsAFreshStoreAndNamesAreSharedWhileOpen() {
+        LockStore a = connect("memory:");
+        LockStore b = connect("memory:");
+        SessionId session = open(a);
+        assertThat(run(b, new Command.KeepAlive(session, 0))).isInstanceOf(Reply.SessionEnded.class);
+
+        LockStore c = connect("memory:shared");
+        LockStore d = connect("memory:shared");
+        SessionId shared = open(c);
+        assertThat(run(d, new Command.KeepAlive(shared, 0))).isInstanceOf(Reply.SessionAlive.class);
+        c.close();
+        assertThat(run(d, new Command.KeepAlive(shared, 0))).isInstanceOf(Reply.SessionAlive.class);
+        d.close();
+        LockStore e = connect("memory:shared");
+        assertThat(run(e, new Command.KeepAlive(shared, 0))).isInstanceOf(Reply.SessionEnded.class);
+        e.close();
+    }
+
+    @Test
+    void uriWithParametersIsRefused() {
+        assertThatThrownBy(() -> connect("memory:?durable=yes"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("durable");
+    }
+
+    private static LockStore connect(String uri) {
+        StoreProvider provider = ServiceLoader.load(StoreProvider.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(found -> found.schemes().contains("memory"))
+                .findFirst()
+                .orElseThrow();
+        return provider.open(StoreUri.parse(uri));
+    }
+
+    private long tokens(ClaimRef claim) {
+        Reply.Polled polled = (Reply.Polled) run(store, new Command.Poll(List.of(claim)));
+        return ((Reply.Granted) polled.states().get(0)).tokens().last();
+    }
+
+    private static List<?> inspect(LockStore store) {
+        return ((Reply.Inspected) run(store, new Command.Inspect("", Optional.empty(), 100))).resources();
+    }
+
+    private static SessionId open(LockStore store) {
+        return ((Reply.SessionOpened) run(store, new Command.OpenSession(TTL, "test"))).session();
+    }
+
+    @CanIgnoreReturnValue
+    private static Reply acquire(LockStore store, ClaimRef claim) {
+        return run(
+                store,
+                new Command.Acquire(
+                        claim,
+                        0,
+                        Command.Sending.FIRST,
+                        ResourceSpec.MUTEX,
+                        1,
+                        Lease.SESSION,
+                        Command.Waiting.QUEUE,
+                        1));
+    }
+
+    @CanIgnoreReturnValue
+    private static Reply run(LockStore store, Command command) {
+        return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+    }
+}
