@@ -1,5 +1,6 @@
 package dev.holdfast.spi;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -8,11 +9,11 @@ import java.util.Optional;
  * What a client can ask of a store. Each command names the replies it may have; {@link Reply.SessionEnded} may answer every command that needs a
  * live session, {@link Reply.Stale} every command that carries an epoch.
  *
- * <p>All durations are positive, and at most {@link #MAX_DURATION}.
+ * <p>All durations are positive, and at most {@link #MAX_DURATION}. What no store could make sense of is refused when the command is made.
  */
 public sealed interface Command {
 
-    /** The longest duration that a command may carry: a hundred years. Clients check before they send. */
+    /** The longest duration that a command may carry: a hundred years. */
     Duration MAX_DURATION = Duration.ofDays(36_525);
 
     /** Whether this very command, with the same ids, may have reached the store before. */
@@ -58,7 +59,22 @@ public sealed interface Command {
      * @param ttl how long it lives without a keep-alive; a store may lengthen it to its minimum and granularity
      * @param label who it is, for people: at most 256 bytes of UTF-8
      */
-    record OpenSession(Duration ttl, String label) implements Command {}
+    record OpenSession(Duration ttl, String label) implements Command {
+        /** The longest label, in bytes of UTF-8. */
+        public static final int MAX_LABEL_BYTES = 256;
+
+        /**
+         * Checks the ttl and the label.
+         *
+         * @throws IllegalArgumentException if the ttl is not positive or beyond {@link #MAX_DURATION}, or the label is too long
+         */
+        public OpenSession {
+            checkDuration("The ttl of a session", ttl);
+            if (label.getBytes(StandardCharsets.UTF_8).length > MAX_LABEL_BYTES) {
+                throw new IllegalArgumentException("A label has at most " + MAX_LABEL_BYTES + " bytes of UTF-8");
+            }
+        }
+    }
 
     /**
      * Moves the deadline of a session to its ttl from now if it still lives, and raises its epoch to the given one if that is higher; answers {@link
@@ -83,7 +99,9 @@ public sealed interface Command {
      *
      * @param epoch the epoch under which it is sent
      * @param spec what the resource is declared to be
-     * @param weight how much of the capacity is asked for: 1 to the capacity, or 0 for a <em>pass</em> claim on a latch
+     * @param weight how much of the capacity is asked for: 1 to the capacity, or 0 for a <em>pass</em> claim on a latch. A pass claim is admitted
+     *     while the latch is not counting; then it is a grant that weighs nothing and keeps nobody out, recorded until it is released or withdrawn
+     *     or its session ends, so that a lost answer can be asked for again
      * @param lease what ends the grant
      * @param waiting whether it queues
      * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}; the store may give fewer, never none
@@ -102,7 +120,7 @@ public sealed interface Command {
         /**
          * Checks the weight against the declared capacity.
          *
-         * @throws IllegalArgumentException if the weight or the number of tokens is out of range
+         * @throws IllegalArgumentException if the weight, the number of tokens or the length of the lease is out of range
          */
         public Acquire {
             int least = spec.kind() == Kind.LATCH ? 0 : 1;
@@ -111,8 +129,9 @@ public sealed interface Command {
                 throw new IllegalArgumentException(
                         "A claim on " + claim.resource() + " may weigh " + least + " to " + most + ", not " + weight);
             }
-            if (tokens < 1 || tokens > Tokens.MAX_BLOCK) {
-                throw new IllegalArgumentException("A block has 1 to " + Tokens.MAX_BLOCK + " tokens, not " + tokens);
+            checkTokens(tokens);
+            if (lease.binding() != Lease.Binding.SESSION) {
+                checkDuration("A lease", lease.length());
             }
         }
     }
@@ -129,12 +148,22 @@ public sealed interface Command {
     }
 
     /**
-     * Asks for all claims that the store records under a session, page by page: {@link Reply.Audited}.
+     * Asks for all claims that the store records under a session, page by page: {@link Reply.Audited}. Of a session that has ended, these are the
+     * detached grants that last. A claim that is there from the first page to the last is told once.
      *
      * @param cursor where the page before ended, empty for the first
      * @param limit the size of a page, at least 1
      */
-    record Audit(SessionId session, Optional<String> cursor, int limit) implements Command {}
+    record Audit(SessionId session, Optional<String> cursor, int limit) implements Command {
+        /**
+         * Checks the limit.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        public Audit {
+            checkLeast("The size of a page", limit, 1);
+        }
+    }
 
     /**
      * Ends a claim whatever its state; of a granted one it is the release. Answers {@link Reply.Done}. Needs no live session.
@@ -152,32 +181,42 @@ public sealed interface Command {
     /**
      * Asks for a fresh token block for a grant that goes on. Never gives way, so it is safe while local holds are live. Acts only if the grant's
      * block still ends at {@code blockEnd}, else it answers the present block. Answers {@link Reply.Advanced}, {@link Reply.Absent} or {@link
-     * Reply.Unsupported}.
+     * Reply.Unsupported}, also where the counter has no more tokens.
      *
      * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}
      * @param atLeast the new block starts above this, or 0
      */
-    record Advance(ClaimRef claim, long blockEnd, int tokens, long atLeast) implements OnClaim {}
+    record Advance(ClaimRef claim, long blockEnd, int tokens, long atLeast) implements OnClaim {
+        /**
+         * Checks the number of tokens.
+         *
+         * @throws IllegalArgumentException if it is out of range
+         */
+        public Advance {
+            checkTokens(tokens);
+        }
+    }
 
     /**
      * Releases a grant and makes {@code next} in one step, all or nothing: where {@code next} is refused or stale, the grant stays. Sent only while no
      * local hold is live under the grant. On a repeat, if the grant is gone, it answers {@code next}'s present state and makes it if it isn't there.
      * Answers as {@link Acquire} does. Settled by repeating it, or by withdrawing {@code next} <em>and</em> releasing the grant.
      *
-     * @param next the claim that takes the place at the tail, on the same resource and of the same session; it carries the epoch
+     * @param next the claim that takes the place at the tail, on the same resource and of the same session; it waits if need be, and carries the epoch
      */
     record Yield(ClaimRef claim, Acquire next) implements OnClaim {
         /**
-         * Checks that both are of one resource and session.
+         * Checks that both are of one resource and session, and that the second waits.
          *
-         * @throws IllegalArgumentException if they are not, or are the same claim
+         * @throws IllegalArgumentException if they are not, or are the same claim, or the second is only tried
          */
         public Yield {
             ClaimRef other = next.claim();
             if (!claim.resource().equals(other.resource())
                     || !claim.session().equals(other.session())
-                    || claim.claim() == other.claim()) {
-                throw new IllegalArgumentException("Can't yield " + claim + " for " + other);
+                    || claim.claim() == other.claim()
+                    || next.waiting() != Waiting.QUEUE) {
+                throw new IllegalArgumentException("Can't yield " + claim + " for " + other + ", " + next.waiting());
             }
         }
     }
@@ -188,7 +227,16 @@ public sealed interface Command {
      *
      * @param weight what is left, at least 1
      */
-    record ShrinkTo(ClaimRef claim, int weight) implements OnClaim {}
+    record ShrinkTo(ClaimRef claim, int weight) implements OnClaim {
+        /**
+         * Checks the weight.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        public ShrinkTo {
+            checkLeast("What is left of a grant", weight, 1);
+        }
+    }
 
     /**
      * Sets what is left of the lease of a live bounded or detached grant; it may shorten it. Acts only if {@code seq} is greater than the last one that
@@ -196,40 +244,119 @@ public sealed interface Command {
      *
      * @param seq rises with each extension of one grant, from 1
      */
-    record Extend(ClaimRef claim, long seq, Duration lease) implements OnClaim {}
+    record Extend(ClaimRef claim, long seq, Duration lease) implements OnClaim {
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException if the sequence number is not positive, or the lease is not positive or beyond {@link #MAX_DURATION}
+         */
+        public Extend {
+            checkLeast("A sequence number", seq, 1);
+            checkDuration("A lease", lease);
+        }
+    }
 
     /**
-     * Sets the count of a latch that has none, and begins a generation. Answers {@link Reply.Count}, with the present count if it was set already.
+     * Sets the count of a latch that has none, and begins a generation. Answers {@link Reply.Count}, with the present count if it was set already or
+     * if that generation is not after the present one; or {@link Reply.Refused} where the name is in use as something else. A latch that counts is in
+     * use, whoever looks at it, until it is open.
      *
      * @param session the session whose epoch is checked
-     * @param generation the generation that is begun: one more than the last that the caller knows
+     * @param generation the generation that is begun, from 1: one more than the last that the caller knows
+     * @param count at least 1
      */
     record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count)
-            implements OnResource {}
+            implements OnResource {
+        /**
+         * Checks the numbers.
+         *
+         * @throws IllegalArgumentException if generation or count is not positive
+         */
+        public SetCount {
+            checkLeast("A generation", generation, 1);
+            checkLeast("The count of a latch", count, 1);
+        }
+    }
 
     /**
-     * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers {@link Reply.Count}. Without effect
-     * for another generation than the present one.
+     * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers {@link Reply.Count}, or {@link
+     * Reply.Refused} where the name is in use as something else. Without effect for another generation than the present one.
      *
-     * @param id what makes it idempotent, at most 64 printable ASCII characters
+     * @param id what makes it idempotent, 1 to 64 printable ASCII characters
+     * @param n at least 1
      */
-    record CountDown(ResourceName resource, long generation, String id, long n) implements OnResource {}
-
-    /** Changes the current capacity of a semaphore, and refuses waiting claims that no longer fit. Answers {@link Reply.Done}. */
-    record Resize(ResourceName resource, SessionId session, long epoch, int capacity) implements OnResource {}
+    record CountDown(ResourceName resource, long generation, String id, long n) implements OnResource {
+        /**
+         * Checks the id and the number.
+         *
+         * @throws IllegalArgumentException if {@code n} is not positive, or the id is empty, too long or holds anything but printable ASCII
+         */
+        public CountDown {
+            checkLeast("What is counted", n, 1);
+            if (id.isEmpty() || id.length() > 64 || !id.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+                throw new IllegalArgumentException("The id of a count-down is 1 to 64 printable ASCII characters");
+            }
+        }
+    }
 
     /**
-     * Tells what the store records, for people: {@link Reply.Inspected}. Changes nothing.
+     * Changes the current capacity of a semaphore, and ends waiting claims that no longer fit: polled, they are {@link Reply.Absent} or {@link
+     * Reply.Refused}. Grants stay. Answers {@link Reply.Done}; {@link Reply.Absent} where nobody holds or waits, since the next claim declares the
+     * capacity then; or {@link Reply.Refused} where it is no semaphore.
+     *
+     * @param capacity at least 1
+     */
+    record Resize(ResourceName resource, SessionId session, long epoch, int capacity) implements OnResource {
+        /**
+         * Checks the capacity.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        public Resize {
+            checkLeast("A capacity", capacity, 1);
+        }
+    }
+
+    /**
+     * Tells which resources are in use (held, waited for, or a latch that counts), for people: {@link Reply.Inspected}. Changes nothing.
      *
      * @param prefix only resources whose name begins so; empty for all
      * @param cursor where the page before ended, empty for the first
      * @param limit the size of a page, at least 1
      */
-    record Inspect(String prefix, Optional<String> cursor, int limit) implements Command {}
+    record Inspect(String prefix, Optional<String> cursor, int limit) implements Command {
+        /**
+         * Checks the limit.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        public Inspect {
+            checkLeast("The size of a page", limit, 1);
+        }
+    }
 
     /**
-     * Ends the grant that owns a token, whoever holds it, and tells its session. Answers {@link Reply.Released} or {@link Reply.Absent}. The next grant
+     * Ends the grant whose newest block has a token, whoever holds it, and tells its session. Answers {@link Reply.Released} or {@link Reply.Absent}. The next grant
      * has a greater token.
      */
     record ForceRelease(ResourceName resource, long token) implements OnResource {}
+
+    private static void checkLeast(String what, long value, long least) {
+        if (value < least) {
+            throw new IllegalArgumentException(what + " is at least " + least + ", but was " + value);
+        }
+    }
+
+    private static void checkDuration(String what, Duration duration) {
+        if (duration.isNegative() || duration.isZero() || duration.compareTo(MAX_DURATION) > 0) {
+            throw new IllegalArgumentException(
+                    what + " is longer than zero and at most " + MAX_DURATION + ", but was " + duration);
+        }
+    }
+
+    private static void checkTokens(int tokens) {
+        if (tokens < 1 || tokens > Tokens.MAX_BLOCK) {
+            throw new IllegalArgumentException("A block has 1 to " + Tokens.MAX_BLOCK + " tokens, not " + tokens);
+        }
+    }
 }

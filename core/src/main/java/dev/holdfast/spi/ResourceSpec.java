@@ -5,7 +5,7 @@ package dev.holdfast.spi;
  *
  * @param kind what the resource is
  * @param capacity the sum of weights that may be held at once; at least 1, and for a latch always 1
- * @param order how claims are admitted
+ * @param order how claims are admitted; fair for a latch, whose claims never stand in each other's way
  */
 public record ResourceSpec(Kind kind, int capacity, Order order) {
 
@@ -13,18 +13,19 @@ public record ResourceSpec(Kind kind, int capacity, Order order) {
     public static final ResourceSpec MUTEX = new ResourceSpec(Kind.MUTEX, 1, Order.FAIR);
 
     /**
-     * Checks the capacity.
+     * Checks the capacity and the order.
      *
-     * @throws IllegalArgumentException if the capacity does not suit the kind
+     * @throws IllegalArgumentException if they do not suit the kind
      */
     public ResourceSpec {
         boolean suits = switch (kind) {
-            case MUTEX, ELECTION, TASK, LATCH -> capacity == 1;
+            case MUTEX, ELECTION, TASK -> capacity == 1;
+            case LATCH -> capacity == 1 && order == Order.FAIR;
             case READ_WRITE -> capacity == Integer.MAX_VALUE;
             case SEMAPHORE -> capacity >= 1;
         };
         if (!suits) {
-            throw new IllegalArgumentException("Capacity " + capacity + " does not suit " + kind);
+            throw new IllegalArgumentException("Capacity " + capacity + " and order " + order + " do not suit " + kind);
         }
     }
 }
