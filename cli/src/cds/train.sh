@@ -1,0 +1,32 @@
+#!/bin/sh
+# Makes the class-data archive that lets the command start fast: the JVM maps the classes named in it, instead of loading
+# and verifying them each time. Run by ./holdfast after a build.
+#
+# usage: train.sh JAVA JAR ARCHIVE
+set -eu
+java=$1 jar=$2 archive=$3
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/holdfast-cds.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# One run of the command, whose classes go into the archive. A run that fails only makes the archive less complete.
+runs=0
+train() {
+    runs=$((runs + 1))
+    "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/$runs.classes" \
+        -jar "$jar" "$@" </dev/null >/dev/null 2>&1 || true
+}
+
+# What users run often, and what runs while someone waits. Add a line for each new command.
+train --version
+train --help
+
+# The lists of all runs as one. A line that names its source is of another class loader, and the ids count within a run.
+cat "$work"/*.classes | sed -e '/^#/d' -e '/ source: /d' -e 's/ id: [0-9]*.*//' | awk '!seen[$0]++' >"$work/classes"
+
+# G1 writes an archive that holds heap objects, and any collector can read it.
+"$java" -XX:+UseG1GC -Xshare:dump -XX:SharedClassListFile="$work/classes" -XX:SharedArchiveFile="$work/archive" \
+    -cp "$jar" >/dev/null 2>&1
+mv "$work/archive" "$archive.$$"
+mv "$archive.$$" "$archive" # at once, so that a JVM that starts meanwhile sees all of it or nothing
