@@ -44,8 +44,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class Ambient {
 
-    /** The classes that take these things on behalf of all others. */
-    static final Set<String> DOORS = Set.of("dev.holdfast.engine.SystemTime", "dev.holdfast.engine.SystemEnvironment");
+    /** The classes that take these things on behalf of all others: the client's, and the clock of the store in memory. */
+    static final Set<String> DOORS = Set.of(
+            "dev.holdfast.engine.SystemEnvironment",
+            "dev.holdfast.engine.SystemTime",
+            "dev.holdfast.store.memory.SteadyClock");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;
 
