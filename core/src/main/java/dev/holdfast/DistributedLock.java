@@ -166,11 +166,12 @@ public interface DistributedLock extends Lock {
     /**
      * Gives back the newest acquisition of the calling thread; the last one frees the lock.
      *
-     * <p><b>Blocking:</b> when no thread of this process waits, until the store has answered; when it doesn't answer, the release goes on in the background
-     * until the lease has ended, and this method returns once that is so or the store has timed out.
+     * <p><b>Blocking:</b> when no thread of this process waits, until the store has answered, at most for the store time-out.
      *
      * @throws NotOwnerException (an {@link IllegalMonitorStateException}) if the calling thread does not hold the lock; nothing changes
      * @throws LockLostException if the hold was lost before; it is given up by this call, and another owner's lock is never touched
+     * @throws StoreUnavailableException if the store has not confirmed the release; the hold is given up by this call, the release is repeated in the background, and
+     *     the lease ends the hold at the latest
      */
     @Override
     void unlock();

@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.concurrent.Executor;
 
 /**
@@ -23,6 +24,7 @@ public interface Environment {
      *
      * @return to cancel it; cancelling a task that has run does nothing
      */
+    @CanIgnoreReturnValue
     Timer schedule(long delayNanos, Runnable task);
 
     /** Where listeners and the dependent actions of asynchronous calls run. */

@@ -89,6 +89,7 @@ public interface Hold extends AutoCloseable {
      * <p><b>Blocking:</b> as {@link DistributedLock#unlock()}. <b>Interruption:</b> has no effect, and the flag stays set.
      *
      * @throws LockLostException if the hold was lost before it was closed
+     * @throws StoreUnavailableException if the store has not confirmed the release; it is repeated in the background, and the lease ends the hold at the latest
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     @Override

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
@@ -103,6 +104,15 @@ public final class Holdfast implements AutoCloseable {
     @Override
     public void close() {
         engine.close();
+    }
+
+    /**
+     * Ends this client as {@link #close()} does, without blocking.
+     *
+     * @return a stage that ends when the store has confirmed, or has not within the store time-out
+     */
+    public CompletionStage<Void> closeAsync() {
+        return engine.closeAsync();
     }
 
     private static StoreProvider providerOf(StoreUri uri) {
@@ -223,14 +233,30 @@ public final class Holdfast implements AutoCloseable {
          * @throws StoreRefusedException if the store can't be used
          */
         public Holdfast build() {
+            return new Holdfast(Engine.start(opening, storeName, closesStore, options(), environment));
+        }
+
+        /**
+         * Opens the store if need be, which may block, and the session without blocking.
+         *
+         * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws
+         * @throws IllegalArgumentException if settings contradict each other
+         * @throws StoreUnavailableException if the store does not answer
+         * @throws StoreRefusedException if the store can't be used
+         */
+        public CompletionStage<Holdfast> buildAsync() {
+            return Engine.startAsync(opening, storeName, closesStore, options(), environment)
+                    .thenApply(Holdfast::new);
+        }
+
+        private EngineOptions options() {
             Duration interval = keepAliveEvery.orElse(sessionTtl.dividedBy(3));
             if (interval.compareTo(sessionTtl.dividedBy(3)) > 0) {
                 throw new IllegalArgumentException(
                         "keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
                                 + "), so that one lost keep-alive leaves time for another");
             }
-            EngineOptions options = new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label);
-            return new Holdfast(Engine.start(opening, storeName, closesStore, options, environment));
+            return new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label);
         }
     }
 }

@@ -1,38 +1,641 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.Tokens;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The door of the engine: one client. */
+/**
+ * One client: wires the parts together and is the door to them. Thread-safe.
+ */
 public final class Engine {
 
-    private Engine() {}
+    static final Logger log = LoggerFactory.getLogger(Engine.class);
 
-    /** Opens the store and the session. */
+    /** The smallest block that is asked for once a lock is passed on locally. */
+    private static final int MIN_BLOCK = 32;
+
+    final Environment environment;
+    final EngineOptions options;
+    final SafetyRules rules;
+    final ElapsedClock clock;
+    final Wire wire;
+    final Settler settler;
+    final Keeper keeper;
+    final ClaimDriver driver;
+    final Poller poller;
+    final long cohortBudgetNanos;
+
+    private final LockStore store;
+    private final boolean closesStore;
+    private final StoreTraits traits;
+    private final Auditor auditor;
+    private final ConcurrentMap<ResourceName, Gate> gates = new ConcurrentHashMap<>();
+    private final AtomicLong claims = new AtomicLong();
+    private final AtomicBoolean isClosing = new AtomicBoolean();
+    private final CompletableFuture<Engine> ready = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    /** Signalled whenever a doubt may be over. */
+    private final ReentrantLock certaintyLock = new ReentrantLock();
+
+    private final Condition certainty = certaintyLock.newCondition();
+
+    private Engine(
+            LockStore store, boolean closesStore, EngineOptions options, Environment environment, SafetyRules rules) {
+        this.store = store;
+        this.closesStore = closesStore;
+        this.options = options;
+        this.environment = environment;
+        this.rules = rules;
+        this.traits = store.traits();
+        this.cohortBudgetNanos = options.cohortBudget().toNanos();
+        clock = new ElapsedClock(environment);
+        wire = new Wire(store, environment, clock, options.storeTimeout().dividedBy(2));
+        settler = new Settler(wire, environment, clock);
+        keeper = new Keeper(wire, environment, clock, rules, options, settler, new SessionEvents());
+        driver = new ClaimDriver(this);
+        poller = new Poller(this, traits);
+        auditor = new Auditor(this);
+    }
+
+    // ---- Life
+
+    /** Opens the store and the session; blocks until both are there. */
     public static Engine start(
             Supplier<LockStore> opening,
             String storeName,
             boolean closesStore,
             EngineOptions options,
             Optional<Environment> environment) {
-        return under();
+        Engine engine = launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.WAITS);
+        try {
+            return Waits.uninterruptibly(engine.ready);
+        } catch (ExecutionException e) {
+            throw engine.failedToStart(e);
+        }
     }
+
+    /** Opens the store, and the session in the background; does not wait for the session. */
+    public static CompletionStage<Engine> startAsync(
+            Supplier<LockStore> opening,
+            String storeName,
+            boolean closesStore,
+            EngineOptions options,
+            Optional<Environment> environment) {
+        return launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON).ready;
+    }
+
+    /** As {@link #startAsync}, with the rules to keep; {@link #ready()} tells when the session is there. */
+    static Engine launch(
+            Supplier<LockStore> opening,
+            String storeName,
+            boolean closesStore,
+            EngineOptions options,
+            Optional<Environment> environment,
+            SafetyRules rules,
+            Caller caller) {
+        LockStore store;
+        try {
+            store = opening.get();
+        } catch (StoreException e) {
+            throw storeFailure("", storeName, e);
+        }
+        if (options.sessionTtl().compareTo(traitsMinimum(store)) < 0) {
+            log.info(
+                    "store={} sessions last at least {}, more than the {} asked for",
+                    storeName,
+                    traitsMinimum(store),
+                    options.sessionTtl());
+        }
+        Engine engine = new Engine(store, closesStore, options, environment.orElseGet(SystemEnvironment::new), rules);
+        store.subscribe(engine::take);
+        engine.environment.schedule(options.storeTimeout().toNanos(), engine::giveUpStarting);
+        engine.keeper.open(caller);
+        return engine;
+    }
+
+    CompletionStage<Engine> ready() {
+        return ready;
+    }
+
+    private void giveUpStarting() {
+        if (!ready.isDone()) {
+            ready.completeExceptionally(new StoreUnavailableException(
+                    "The store " + product() + " did not open a session within " + options.storeTimeout()
+                            + ". Check that it is reachable; nothing is held.",
+                    "",
+                    product(),
+                    null));
+        }
+    }
+
+    private RuntimeException failedToStart(ExecutionException e) {
+        closeAsync();
+        Throwable cause = e.getCause();
+        return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+    }
+
+    /** Ends this client; blocks until the store has answered, or has not within its time-out. */
+    public void close() {
+        CompletionStage<Void> ending = closeAsync();
+        try {
+            Waits.uninterruptibly(
+                    ending.toCompletableFuture(), options.storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("store={} closing was not confirmed", product(), e);
+        }
+    }
+
+    /** Ends this client without blocking. Idempotent. */
+    public CompletionStage<Void> closeAsync() {
+        if (isClosing.compareAndSet(false, true)) {
+            Session session = keeper.close();
+            for (Gate gate : gates.values()) {
+                gate.shut(this::closedException);
+            }
+            ready.completeExceptionally(closedException());
+            if (session == null || session.state == Session.State.ENDED) {
+                finishClosing();
+            } else {
+                environment.schedule(options.storeTimeout().toNanos(), this::finishClosing);
+                settler.settle(
+                        new Command.CloseSession(session.id),
+                        session,
+                        Caller.GOES_ON,
+                        (reply, isFirst) -> finishClosing());
+            }
+        }
+        return closed;
+    }
+
+    private void finishClosing() {
+        if (closed.complete(null)) {
+            if (closesStore) {
+                store.close();
+            }
+            if (environment instanceof SystemEnvironment own) {
+                own.close();
+            }
+        }
+    }
+
+    boolean isClosing() {
+        return isClosing.get();
+    }
+
+    RuntimeException closedException() {
+        return new ClientClosedException(product());
+    }
+
+    // ---- The door for locks
 
     /** The lock of a name. */
     public DistributedLock lock(ResourceName name, Order order) {
-        return under();
+        requireOpen();
+        if (order == Order.BARGING && !traits.barging()) {
+            throw new IllegalArgumentException(
+                    "The store " + product() + " grants strictly in the order of the queue: it has no barging locks");
+        }
+        return new EngineLock(
+                this, name, order == Order.FAIR ? ResourceSpec.MUTEX : new ResourceSpec(Kind.MUTEX, 1, order));
     }
 
-    /** Ends this client. */
-    public void close() {}
+    void requireSupported(Lease lease, ResourceName name) {
+        requireOpen();
+        if (lease.binding() != Lease.Binding.SESSION && traits.fixedLease() == StoreTraits.FixedLease.NONE) {
+            throw new IllegalArgumentException(
+                    "The store " + product() + " has no leases of their own, so lock '" + name + "' can't have one");
+        }
+    }
 
-    @SuppressWarnings({"DoNotCallSuggester", "TypeParameterUnusedInFormals"})
-    static <T> T under() {
-        throw new UnsupportedOperationException();
+    private void requireOpen() {
+        if (isClosing()) {
+            throw closedException();
+        }
+    }
+
+    Gate enter(ResourceName name, ResourceSpec spec, Request request) {
+        while (true) {
+            Gate gate = gates.get(name);
+            if (gate == null) {
+                gate = new Gate(this, name, spec);
+                Gate other = gates.putIfAbsent(name, gate);
+                gate = other == null ? gate : other;
+            }
+            if (!gate.spec.equals(spec)) {
+                throw new LockMismatchException(
+                        name.value(),
+                        product(),
+                        "this process uses it as " + gate.spec.order() + " " + gate.spec.kind());
+            }
+            if (gate.enter(request)) {
+                return gate;
+            }
+        }
+    }
+
+    void enterAsync(
+            ResourceName name, ResourceSpec spec, Request request, CompletableFuture<Hold> future, long waitNanos) {
+        Gate gate = enter(name, spec, request);
+        var unused = future.whenComplete((hold, failure) -> {
+            if (future.isCancelled()) {
+                // If it was granted meanwhile, complete() finds the future done and gives the hold back.
+                gate.cancel(request);
+            }
+        });
+        if (!request.isTry && waitNanos < Long.MAX_VALUE / 4 && !request.isDone()) {
+            environment.schedule(waitNanos, () -> {
+                boolean wasUnanswered = gate.isUnanswered();
+                if (gate.cancel(request)) {
+                    environment
+                            .callbacks()
+                            .execute(() -> future.completeExceptionally(
+                                    wasUnanswered ? unanswered(name) : timedOut(name, Duration.ofNanos(waitNanos))));
+                }
+            });
+        }
+    }
+
+    /** Tells the end of an asynchronous request to its stage, on the callback executor. */
+    void complete(Request request) {
+        CompletableFuture<Hold> future = request.future;
+        if (future == null) {
+            return;
+        }
+        LocalHold hold = request.hold();
+        if (hold == null && request.failure() == null && !request.isTry) {
+            return;
+        }
+        environment.callbacks().execute(() -> {
+            Supplier<RuntimeException> failure = request.failure();
+            if (hold != null) {
+                if (!future.complete(hold)) {
+                    hold.releaseAsync();
+                }
+            } else {
+                future.completeExceptionally(failure != null ? failure.get() : timedOut(request.name, Duration.ZERO));
+            }
+        });
+    }
+
+    private RuntimeException timedOut(ResourceName name, Duration waited) {
+        return new LockWaitTimeoutException(name.value(), product(), waited);
+    }
+
+    private RuntimeException unanswered(ResourceName name) {
+        return new StoreUnavailableException(
+                "Lock '" + name + "' could not be asked for: the store " + product()
+                        + " has not answered. The caller holds nothing; a grant that was under way is withdrawn, or ends with the session.",
+                name.value(),
+                product(),
+                null);
+    }
+
+    void failIfUnanswered(ResourceName name, boolean wasUnanswered) {
+        if (wasUnanswered) {
+            throw unanswered(name);
+        }
+    }
+
+    /** Waits for the end of a release and turns what is not good into an exception. */
+    void finish(LocalHold hold, CompletionStage<ReleaseOutcome> release) {
+        ReleaseOutcome outcome;
+        try {
+            outcome = Waits.uninterruptibly(
+                    release.toCompletableFuture(), 2 * options.storeTimeout().toNanos());
+        } catch (TimeoutException e) {
+            outcome = ReleaseOutcome.UNCONFIRMED;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a release never fails", e);
+        }
+        if (outcome == ReleaseOutcome.LOST) {
+            Loss loss = hold.loss();
+            throw new LockLostException(
+                    loss != null ? loss : new Loss(hold.name(), product(), hold.rawToken(), Loss.Cause.REMOVED));
+        }
+        if (outcome == ReleaseOutcome.UNCONFIRMED) {
+            throw new StoreUnavailableException(
+                    "The release of '" + hold.name() + "' (token " + hold.rawToken()
+                            + ") was not confirmed by the store " + product()
+                            + ". It is repeated in the background, and the lease ends the hold within "
+                            + hold.effectiveLease() + ".",
+                    hold.name(),
+                    product(),
+                    null);
+        }
+    }
+
+    // ---- What the parts ask
+
+    String product() {
+        return traits.product();
+    }
+
+    @Nullable
+    Gate gate(ResourceName name) {
+        return gates.get(name);
+    }
+
+    Collection<Gate> gates() {
+        return gates.values();
+    }
+
+    void remove(Gate gate) {
+        gates.remove(gate.name, gate);
+    }
+
+    boolean isKnown(ClaimRef ref) {
+        Gate gate = gates.get(ref.resource());
+        return settler.isPending(ref) || (gate != null && gate.knows(ref));
+    }
+
+    ClaimRef nextRef(ResourceName name, Session session) {
+        return new ClaimRef(name, session.id, claims.incrementAndGet());
+    }
+
+    long newestClaim() {
+        return claims.get();
+    }
+
+    @Nullable
+    Session session() {
+        return keeper.current();
+    }
+
+    void needSession(Caller caller) {
+        if (!isClosing()) {
+            keeper.open(caller);
+        }
+    }
+
+    int blockFor(int used) {
+        return (int) Math.min(Tokens.MAX_BLOCK, Math.max(MIN_BLOCK, 2L * used));
+    }
+
+    /** Whether a hold under this grant is good now; tells its loss if it finds it. Called without any lock. */
+    boolean isGood(Claim grant) {
+        long now = clock.now();
+        if (!rules.isGood(now, grant.deadline())) {
+            lookAt(grant);
+            return false;
+        }
+        return grant.session.isAlive() && !inDoubt(grant);
+    }
+
+    /** Whether a local request may get this grant now. May be called under the lock of the gate. */
+    boolean mayHandOn(Claim grant) {
+        long now = clock.now();
+        return grant.session.isAlive() && rules.mayHandOn(now, grant.deadline(), inDoubt(grant));
+    }
+
+    /** Whether a fresh grant is still worth a hold. May be called under the lock of the gate. */
+    boolean mayBecomeHold(Claim grant) {
+        return grant.session.isAlive() && rules.isGood(clock.now(), grant.deadline());
+    }
+
+    private boolean inDoubt(Claim grant) {
+        return keeper.inDoubt(grant.session)
+                || (grant.hasOwnLease() && rules.stepsRaiseDoubt() && grant.clearedSteps != clock.steps());
+    }
+
+    /** Looks whether the deadlines of a grant have passed, and tells the loss if so. Called without any lock. */
+    void lookAt(Claim grant) {
+        keeper.check(grant.session);
+        if (grant.hasOwnLease() && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), grant.ownDeadline)) {
+            grant.gate.end(grant, Loss.Cause.LEASE_ENDED);
+        }
+    }
+
+    /** Looks again when the lease of a grant should have ended. */
+    void watchLease(Claim grant) {
+        environment.schedule(grant.ownDeadline - clock.now(), () -> {
+            if (grant.state == Claim.State.HELD) {
+                lookAt(grant);
+                if (grant.state == Claim.State.HELD) {
+                    watchLease(grant);
+                }
+            }
+        });
+    }
+
+    /** Asks the store because a grant is in doubt. Called without any lock. */
+    void doubt(Claim grant) {
+        if (keeper.inDoubt(grant.session)) {
+            keeper.clearDoubt(grant.session);
+        }
+        if (grant.hasOwnLease()) {
+            driver.askForWaiters(grant);
+        }
+    }
+
+    /** Waits until a hold is good, or throws that it is lost. */
+    void awaitCertainty(LocalHold hold) {
+        while (!hold.isLive()) {
+            lookAt(hold.grant);
+            Loss loss = hold.loss();
+            if (loss != null) {
+                throw new LockLostException(loss);
+            }
+            if (hold.gate.current != hold) {
+                throw new IllegalStateException("The hold on '" + hold.name() + "' was closed");
+            }
+            doubt(hold.grant);
+            certaintyLock.lock();
+            try {
+                // Bounded, for the answer may have come before the wait began.
+                if (!hold.isLive()) {
+                    certainty.awaitNanos(
+                            Math.min(Math.max(hold.liveFor().toNanos(), 1), TimeUnit.MILLISECONDS.toNanos(50)));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new LockLostException(new Loss(hold.name(), product(), hold.rawToken(), Loss.Cause.EXPIRED));
+            } finally {
+                certaintyLock.unlock();
+            }
+        }
+    }
+
+    private void tellCertainty() {
+        certaintyLock.lock();
+        try {
+            certainty.signalAll();
+        } finally {
+            certaintyLock.unlock();
+        }
+    }
+
+    void extend(LocalHold hold, Duration lease) {
+        Leases.extend(this, hold, lease);
+    }
+
+    void noteLoss(Loss loss) {
+        log.warn(
+                "resource={} store={} token={} hold lost: {}",
+                loss.name(),
+                loss.store(),
+                loss.token(),
+                loss.cause().words());
+        tellCertainty();
+    }
+
+    void foundRemoved(LocalHold hold, Loss.Cause cause) {
+        noteLoss(new Loss(hold.name(), product(), hold.rawToken(), cause));
+    }
+
+    /** The store could not be asked. If it has been silent for too long, what waits fails. */
+    void troubled(StoreException failure) {
+        if (wire.silentFor() >= options.storeTimeout().toNanos()) {
+            failWaiting(failure);
+        }
+    }
+
+    private void failWaiting(StoreException failure) {
+        for (Gate gate : gates.values()) {
+            gate.failWaiting(() -> storeFailure(gate.name.value(), failure));
+        }
+    }
+
+    RuntimeException storeFailure(String resource, StoreException failure) {
+        return isClosing() ? closedException() : storeFailure(resource, product(), failure);
+    }
+
+    private static RuntimeException storeFailure(String resource, String store, StoreException failure) {
+        String what = resource.isEmpty() ? "The store " + store : "Lock '" + resource + "' on the store " + store;
+        if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {
+            return new StoreUnavailableException(
+                    what + " can't be reached: " + failure.getMessage()
+                            + ". The caller holds nothing new; a grant that was under way is withdrawn, or ends with the session.",
+                    resource,
+                    store,
+                    failure);
+        }
+        return new StoreRefusedException(what + " can't be used: " + failure.getMessage(), resource, store, failure);
+    }
+
+    private static Duration traitsMinimum(LockStore store) {
+        return store.traits().minSessionTtl();
+    }
+
+    private void take(Signal signal) {
+        if (signal instanceof Signal.Granted granted) {
+            Claim claim = waiting(granted.claim());
+            if (claim != null) {
+                if (claim.hasOwnLease() || claim.pollsFirst || keeper.inDoubt(claim.session)) {
+                    driver.askForWaiters(claim);
+                } else {
+                    driver.take(claim, granted.grant(), clock.now(), claim.clearedSteps);
+                }
+            }
+        } else if (signal instanceof Signal.Changed changed) {
+            poll(waiting(changed.claim()));
+        } else if (signal instanceof Signal.Revoked revoked) {
+            Gate gate = gates.get(revoked.claim().resource());
+            Claim claim = gate == null ? null : gate.claimOf(revoked.claim());
+            if (claim != null) {
+                claim.pollsFirst = true;
+                poll(claim);
+            }
+        } else if (signal instanceof Signal.SessionEnded ended) {
+            Session session = session();
+            if (session != null && session.id.equals(ended.session())) {
+                keeper.clearDoubt(session);
+            }
+        } else {
+            poller.pollAll();
+        }
+    }
+
+    private @Nullable Claim waiting(ClaimRef ref) {
+        Gate gate = gates.get(ref.resource());
+        Claim claim = gate == null ? null : gate.claimOf(ref);
+        return claim != null && claim.state == Claim.State.QUEUED ? claim : null;
+    }
+
+    private void poll(@Nullable Claim claim) {
+        if (claim != null) {
+            driver.askForWaiters(claim);
+        }
+    }
+
+    private final class SessionEvents implements Keeper.Events {
+
+        @Override
+        public void opened(Session session) {
+            ready.complete(Engine.this);
+            gates.values().forEach(Gate::goOn);
+        }
+
+        @Override
+        public void over(Session session, Loss.Cause cause) {
+            boolean isAtStore = session.state == Session.State.ABANDONED;
+            if (isAtStore) {
+                settler.settle(new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> {});
+            }
+            gates.values().forEach(gate -> gate.sessionOver(session, cause));
+            tellCertainty();
+        }
+
+        @Override
+        public void troubled(StoreException failure) {
+            boolean isHopeless = failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT;
+            if (isHopeless) {
+                ready.completeExceptionally(storeFailure("", failure));
+                if (session() == null) {
+                    failWaiting(failure);
+                }
+            }
+            Engine.this.troubled(failure);
+        }
+
+        @Override
+        public void renewed(Session session) {
+            tellCertainty();
+            for (Gate gate : gates.values()) {
+                gate.checkOwner();
+                gate.goOnAfterDoubt();
+            }
+            auditor.runIfDue(session);
+        }
     }
 }

@@ -1,12 +1,172 @@
 package dev.holdfast.engine;
 
-/** The system's time, threads and randomness. */
-public final class SystemEnvironment {
+import dev.holdfast.Environment;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-    private SystemEnvironment() {}
+/** The system's time, threads and randomness: the one place of the engine that reads a clock or starts a thread. All threads are daemons. */
+public final class SystemEnvironment implements Environment, AutoCloseable {
 
-    /** Who this process is, for people. */
+    private static final Logger log = LoggerFactory.getLogger(SystemEnvironment.class);
+    private static final int CALLBACK_THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
+    private static final long IDLE_THREAD_SECONDS = 10;
+
+    private final ScheduledThreadPoolExecutor timers;
+    private final ThreadPoolExecutor callbacks;
+    private final SplittableRandom seeds = new SplittableRandom(new SecureRandom().nextLong());
+    private final @Nullable RandomAccessFile uptime;
+
+    /** Starts no thread before one is needed. */
+    public SystemEnvironment() {
+        timers = new ScheduledThreadPoolExecutor(1, threads("holdfast-timer"));
+        timers.setRemoveOnCancelPolicy(true);
+        timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        timers.setKeepAliveTime(IDLE_THREAD_SECONDS, TimeUnit.SECONDS);
+        callbacks = new ThreadPoolExecutor(
+                CALLBACK_THREADS,
+                CALLBACK_THREADS,
+                IDLE_THREAD_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                threads("holdfast-callback"));
+        callbacks.allowCoreThreadTimeOut(true);
+        uptime = openUptime();
+    }
+
+    /** Who this process is, for people: user, host and process id. */
     public static String processLabel() {
-        return Engine.under();
+        String host = System.getenv("HOSTNAME");
+        if (host == null || host.isBlank()) {
+            host = hostFromKernel();
+        }
+        String label = System.getProperty("user.name", "?") + "@" + host + " pid "
+                + ProcessHandle.current().pid();
+        StringBuilder clean = new StringBuilder(Math.min(label.length(), 128));
+        label.codePoints().limit(120).forEach(c -> clean.appendCodePoint(Character.isISOControl(c) ? '?' : c));
+        return clean.toString();
+    }
+
+    @Override
+    public long monotonicNanos() {
+        return System.nanoTime();
+    }
+
+    /** {@code /proc/uptime} counts suspended time, in steps of 10 ms; where there is none, the monotonic clock. */
+    @Override
+    public long bootNanos() {
+        RandomAccessFile file = uptime;
+        if (file == null) {
+            return System.nanoTime();
+        }
+        byte[] line = new byte[64];
+        int length;
+        synchronized (file) {
+            try {
+                file.seek(0);
+                length = file.read(line);
+            } catch (IOException e) {
+                return System.nanoTime();
+            }
+        }
+        String text = new String(line, 0, Math.max(length, 0), StandardCharsets.US_ASCII);
+        int dot = text.indexOf('.');
+        if (dot < 0 || text.length() < dot + 3) {
+            return System.nanoTime();
+        }
+        long seconds = Long.parseLong(text, 0, dot, 10);
+        long hundredths = Long.parseLong(text, dot + 1, dot + 3, 10);
+        return TimeUnit.SECONDS.toNanos(seconds) + TimeUnit.MILLISECONDS.toNanos(hundredths * 10);
+    }
+
+    @Override
+    public long wallMillis() {
+        return System.currentTimeMillis();
+    }
+
+    @Override
+    public Timer schedule(long delayNanos, Runnable task) {
+        if (timers.isShutdown()) {
+            return () -> {};
+        }
+        ScheduledFuture<?> future = timers.schedule(guarded(task), Math.max(delayNanos, 0), TimeUnit.NANOSECONDS);
+        return () -> future.cancel(false);
+    }
+
+    @Override
+    public Executor callbacks() {
+        return task -> callbacks.execute(guarded(task));
+    }
+
+    @Override
+    public long randomLong() {
+        synchronized (seeds) {
+            return seeds.nextLong();
+        }
+    }
+
+    /** Ends the threads; callbacks that were given before still run. */
+    @Override
+    public void close() {
+        timers.shutdown();
+        callbacks.shutdown();
+        RandomAccessFile file = uptime;
+        if (file != null) {
+            try {
+                file.close();
+            } catch (IOException e) {
+                log.debug("closing /proc/uptime failed", e);
+            }
+        }
+    }
+
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException | Error e) {
+                // A failing task must not take the timer thread, and with it every renewal, along.
+                log.error("a task of the client failed; this is a bug or an error in a listener", e);
+            }
+        };
+    }
+
+    private static ThreadFactory threads(String name) {
+        AtomicInteger count = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, name + "-" + count.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    private static @Nullable RandomAccessFile openUptime() {
+        try {
+            return new RandomAccessFile("/proc/uptime", "r");
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private static String hostFromKernel() {
+        try (RandomAccessFile file = new RandomAccessFile("/proc/sys/kernel/hostname", "r")) {
+            String line = file.readLine();
+            return line == null || line.isBlank() ? "localhost" : line.strip();
+        } catch (IOException e) {
+            return "localhost";
+        }
     }
 }

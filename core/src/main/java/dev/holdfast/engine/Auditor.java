@@ -1,0 +1,92 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/*
+ * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was settled before the audit began, that nothing was asked about since,
+ * and that the store does not have was removed behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost: it is withdrawn,
+ * for else its own live session renews it for ever.
+ */
+
+/** Audits the session. Runs one at a time. */
+final class Auditor {
+
+    private static final int PAGE = 500;
+
+    private final Engine engine;
+    private final AtomicBoolean isRunning = new AtomicBoolean();
+    private volatile long lastRun;
+
+    Auditor(Engine engine) {
+        this.engine = engine;
+        this.lastRun = engine.clock.now();
+    }
+
+    /** Begins an audit if the last one began a ttl ago. */
+    void runIfDue(Session session) {
+        long now = engine.clock.now();
+        if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
+            lastRun = now;
+            // Claims that are made from here on have greater numbers, and are no business of this audit.
+            page(session, Optional.empty(), new HashSet<>(), now, engine.newestClaim());
+        }
+    }
+
+    private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, long startedAt, long newest) {
+        Command command = new Command.Audit(session.id, cursor, PAGE);
+        engine.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (!(reply instanceof Reply.Audited audited)) {
+                    isRunning.set(false);
+                    if (reply instanceof Reply.SessionEnded) {
+                        engine.keeper.endedAtStore(session);
+                    }
+                    return;
+                }
+                present.addAll(audited.held());
+                present.addAll(audited.waiting());
+                if (audited.cursor().isPresent()) {
+                    page(session, audited.cursor(), present, startedAt, newest);
+                } else {
+                    compare(session, present, startedAt, newest);
+                    isRunning.set(false);
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                isRunning.set(false);
+                engine.troubled(failure);
+            }
+        });
+    }
+
+    private void compare(Session session, Set<ClaimRef> present, long startedAt, long newest) {
+        Set<ClaimRef> known = new HashSet<>();
+        for (Gate gate : engine.gates()) {
+            gate.audit(session, present, known, startedAt);
+        }
+        for (ClaimRef ref : present) {
+            if (ref.claim() <= newest && !known.contains(ref) && !engine.isKnown(ref)) {
+                Engine.log.warn(
+                        "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",
+                        ref.resource(),
+                        ref.claim());
+                engine.settler.settle(
+                        new Command.Withdraw(ref, Command.Sending.REPEAT),
+                        session,
+                        Caller.GOES_ON,
+                        (reply, isFirst) -> {});
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.TokenBlock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim as the client sees it, from the first sending to its end; a granted one is a grant. Guarded by the lock of its gate, but for what is volatile.
+ */
+final class Claim {
+
+    enum State {
+        /** Sent, and not yet answered; the outcome may be unknown. */
+        SENT,
+        /** In the store's queue. */
+        QUEUED,
+        /** Granted, and with its gate. */
+        HELD,
+        /** Granted; a yield is under way, and no local hold is made before it is answered. */
+        YIELDING,
+        /** Not ours any more: released, withdrawn, refused, or lost. */
+        OVER
+    }
+
+    final Gate gate;
+    final ClaimRef ref;
+    final Session session;
+    final Lease lease;
+
+    /** The one request that this claim serves; null if it serves whoever is first. */
+    final @Nullable Request bound;
+
+    /** The grant that this claim replaces by a yield, until that is answered. */
+    @Nullable
+    Claim replaces;
+
+    volatile State state = State.SENT;
+
+    /** Nobody wants it any more: it is withdrawn as soon as its outcome allows. Never turns false again. */
+    boolean isDead;
+
+    /** The store has answered something about it. */
+    boolean wasAnswered;
+
+    /** The withdrawal or release is with the settler. */
+    boolean isSettling;
+
+    /** A signal has contradicted what is believed: what is pushed from here on is polled before it is believed. */
+    volatile boolean pollsFirst;
+
+    /** The epoch of the newest sending. */
+    long epoch;
+
+    /** Failures in a row. */
+    int failures;
+
+    /** The end of its own lease; meaningless for a session lease. */
+    volatile long ownDeadline;
+
+    /** As in the session, for a lease of its own. */
+    volatile long clearedSteps;
+
+    /** The length of its own lease as last granted or extended. */
+    long ownLeaseNanos;
+
+    /** The newest extension. */
+    long extensions;
+
+    /** A local hold was made under it. */
+    boolean wasServed;
+
+    long tokenCursor;
+    long tokenEnd;
+
+    /** When the newest command about it was answered; and how many are on their way. For the audit. */
+    long settledAt;
+
+    int underWay;
+
+    /** When to poll it at the latest, while it is queued. */
+    long pollBy;
+
+    @Nullable
+    Cohort cohort;
+
+    Claim(Gate gate, ClaimRef ref, Session session, Lease lease, @Nullable Request bound) {
+        this.gate = gate;
+        this.ref = ref;
+        this.session = session;
+        this.lease = lease;
+        this.bound = bound;
+    }
+
+    boolean isShareable() {
+        return bound == null;
+    }
+
+    boolean hasOwnLease() {
+        return lease.binding() != Lease.Binding.SESSION;
+    }
+
+    /** When a hold under it must end, by the present leases. */
+    long deadline() {
+        long ofSession = session.deadline;
+        if (!hasOwnLease()) {
+            return ofSession;
+        }
+        long own = ownDeadline;
+        return own - ofSession < 0 ? own : ofSession;
+    }
+
+    /** Takes a block if it is newer than all it has had; the cursor never goes back. */
+    void adopt(TokenBlock block) {
+        if (block.first() <= blockEnd()) {
+            return;
+        }
+        if (cohort != null && tokenCursor < tokenEnd) {
+            cohort.spare = block;
+        } else {
+            tokenCursor = block.first() - 1;
+            tokenEnd = block.last();
+        }
+    }
+
+    /** The next token of its blocks, or 0 when they are spent. */
+    long nextToken() {
+        if (tokenCursor == tokenEnd && cohort != null && cohort.spare != null) {
+            TokenBlock block = cohort.spare;
+            cohort.spare = null;
+            tokenCursor = block.first() - 1;
+            tokenEnd = block.last();
+        }
+        if (tokenCursor == tokenEnd) {
+            return 0;
+        }
+        tokenCursor++;
+        if (cohort != null) {
+            cohort.used++;
+        }
+        return tokenCursor;
+    }
+
+    /** The end of the newest block, by which an advance is guarded. */
+    long blockEnd() {
+        return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
+    }
+
+    /** How many tokens are left. */
+    long tokensLeft() {
+        return tokenEnd - tokenCursor + (cohort != null && cohort.spare != null ? cohort.spare.size() : 0);
+    }
+}

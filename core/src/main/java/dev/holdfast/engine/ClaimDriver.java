@@ -1,0 +1,277 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Brings a claim from its first sending to a definite answer. The three outcomes granted, refused and unknown are never mixed: an unknown one is settled by raising the session's
+ * epoch, after which the old sending can take no effect any more, and asking again with the same id.
+ */
+
+/** Sends claims and yields, and gives what the store answers to their gates. Thread-safe; callers hold no lock of the engine. */
+final class ClaimDriver {
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final int MAX_DOUBLINGS = 6;
+
+    private final Engine engine;
+    private final Environment environment;
+
+    ClaimDriver(Engine engine) {
+        this.engine = engine;
+        this.environment = engine.environment;
+    }
+
+    /** Asks for a claim for the first time. */
+    void acquire(Claim claim, int tokens, Caller caller) {
+        send(claim, tokens, Sending.FIRST, caller);
+    }
+
+    /** Releases a grant for a new claim, in one step. */
+    void giveWay(Claim next, int tokens) {
+        send(next, tokens, Sending.FIRST, Caller.GOES_ON);
+    }
+
+    private void send(Claim claim, int tokens, Sending sending, Caller caller) {
+        long epoch = claim.session.epoch;
+        long steps = engine.clock.steps();
+        Claim replaced;
+        claim.gate.lock.lock();
+        try {
+            claim.epoch = epoch;
+            claim.underWay++;
+            replaced = claim.replaces;
+        } finally {
+            claim.gate.lock.unlock();
+        }
+        boolean isTry = claim.bound != null && claim.bound.isTry;
+        Command.Acquire acquire = new Command.Acquire(
+                claim.ref,
+                epoch,
+                sending,
+                claim.gate.spec,
+                1,
+                claim.lease,
+                isTry ? Waiting.TRY : Waiting.QUEUE,
+                tokens);
+        Command command = replaced == null ? acquire : new Command.Yield(replaced.ref, acquire);
+        engine.wire.send(command, caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                answered(claim, tokens, epoch, reply, sentAt, steps);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                failed(claim, tokens, epoch, failure);
+            }
+        });
+    }
+
+    private void answered(Claim claim, int tokens, long epoch, Reply reply, long sentAt, long steps) {
+        if (reply instanceof Reply.Stale) {
+            // This sending had no effect; whoever raised the epoch may not have heard that it did.
+            noteAnswer(claim, false);
+            engine.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
+            return;
+        }
+        take(claim, reply, sentAt, steps);
+    }
+
+    /**
+     * Takes the state of a claim that the store has told: by a reply, a poll or a signal.
+     *
+     * @param sentAt when the request was sent that is so answered
+     * @param steps how many steps of the wall clock had been seen then
+     */
+    void take(Claim claim, Reply reply, long sentAt, long steps) {
+        Outbox out = new Outbox();
+        Gate gate = claim.gate;
+        gate.lock.lock();
+        try {
+            note(claim, true);
+            if (reply instanceof Reply.Granted granted) {
+                claim.clearedSteps = Math.max(claim.clearedSteps, steps);
+                noteLease(claim, granted, sentAt);
+                gate.granted(claim, granted, sentAt, out);
+            } else if (reply instanceof Reply.Queued queued) {
+                gate.queued(claim, out);
+                if (claim.state == Claim.State.QUEUED) {
+                    out.add(() -> engine.poller.add(claim, queued.recheckIn()));
+                }
+            } else if (reply instanceof Reply.Refused refused) {
+                gate.refused(claim, refusal(claim, refused), out);
+            } else if (reply instanceof Reply.Absent) {
+                gate.vanished(claim, out);
+            } else if (reply instanceof Reply.SessionEnded) {
+                out.add(() -> engine.keeper.endedAtStore(claim.session));
+            } else {
+                gate.refused(claim, () -> engine.storeFailure(gate.name.value(), Unexpected.reply(reply)), out);
+            }
+        } finally {
+            gate.lock.unlock();
+        }
+        out.send();
+    }
+
+    private void noteLease(Claim claim, Reply.Granted granted, long sentAt) {
+        if (claim.hasOwnLease() && granted.remaining().isPresent()) {
+            long remaining = granted.remaining().get().toNanos();
+            long margin = engine.rules.margin(claim.lease.length().toNanos(), engine.wire.p99RoundTrip());
+            claim.ownDeadline = engine.rules.deadline(sentAt, engine.clock.now(), remaining, margin);
+            if (claim.ownLeaseNanos == 0) {
+                claim.ownLeaseNanos = claim.lease.length().toNanos();
+            }
+        }
+    }
+
+    private @Nullable Supplier<RuntimeException> refusal(Claim claim, Reply.Refused refused) {
+        String name = claim.gate.name.value();
+        if (refused.reason() == Refusal.TAKEN) {
+            return null;
+        }
+        return refused.reason() == Refusal.EXHAUSTED
+                ? () -> engine.storeFailure(
+                        name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null))
+                : () -> new LockMismatchException(name, engine.product(), refused.detail());
+    }
+
+    private void failed(Claim claim, int tokens, long epoch, StoreException failure) {
+        noteAnswer(claim, false);
+        if ((failure.effect() == Effect.NONE && failure.reason() != Reason.UNAVAILABLE)
+                || (claim.bound != null && claim.bound.isTry)) {
+            giveUp(claim, failure);
+        }
+        if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
+            engine.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
+        } else {
+            long delay = MIN_RETRY_NANOS << Math.min(claim.failures, MAX_DOUBLINGS);
+            environment.schedule(Jitter.spread(environment, delay), () -> again(claim, tokens, Sending.REPEAT));
+        }
+        engine.troubled(failure);
+    }
+
+    /** What waits for this claim fails; the claim itself is settled as any that nobody wants. */
+    private void giveUp(Claim claim, StoreException failure) {
+        Outbox out = new Outbox();
+        claim.gate.lock.lock();
+        try {
+            claim.gate.unanswerable(claim, () -> engine.storeFailure(claim.gate.name.value(), failure), out);
+        } finally {
+            claim.gate.lock.unlock();
+        }
+        out.send();
+    }
+
+    /** Sends a claim once more, or withdraws it if nobody wants it by now. */
+    private void again(Claim claim, int tokens, Sending sending) {
+        Outbox out = new Outbox();
+        Gate gate = claim.gate;
+        boolean resend;
+        gate.lock.lock();
+        try {
+            claim.failures++;
+            resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive();
+            if (claim.isDead && claim.state == Claim.State.SENT) {
+                gate.withdraw(claim, Sending.REPEAT, out);
+            }
+        } finally {
+            gate.lock.unlock();
+        }
+        out.send();
+        if (resend) {
+            send(claim, tokens, sending, Caller.GOES_ON);
+        }
+    }
+
+    /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
+    void advance(Claim held, long blockEnd, int tokens) {
+        engine.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                Outbox out = new Outbox();
+                held.gate.lock.lock();
+                try {
+                    held.settledAt = engine.clock.now();
+                    if (reply instanceof Reply.Absent) {
+                        held.gate.vanished(held, out);
+                    } else {
+                        held.gate.advanced(held, reply instanceof Reply.Advanced fresh ? fresh : null, out);
+                    }
+                } finally {
+                    held.gate.lock.unlock();
+                }
+                out.send();
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> {
+                    if (held.state == Claim.State.HELD) {
+                        advance(held, blockEnd, tokens);
+                    }
+                });
+                engine.troubled(failure);
+            }
+        });
+    }
+
+    /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */
+    void askForWaiters(Claim held) {
+        long steps = engine.clock.steps();
+        engine.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
+                    take(held, polled.states().get(0), sentAt, steps);
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                Outbox out = new Outbox();
+                held.gate.lock.lock();
+                try {
+                    if (held.cohort != null) {
+                        held.cohort.asking = false;
+                    }
+                } finally {
+                    held.gate.lock.unlock();
+                }
+                out.send();
+                engine.troubled(failure);
+            }
+        });
+    }
+
+    private void noteAnswer(Claim claim, boolean isDefinite) {
+        claim.gate.lock.lock();
+        try {
+            note(claim, isDefinite);
+        } finally {
+            claim.gate.lock.unlock();
+        }
+    }
+
+    private void note(Claim claim, boolean isDefinite) {
+        claim.underWay = Math.max(0, claim.underWay - 1);
+        claim.settledAt = engine.clock.now();
+        if (isDefinite) {
+            claim.wasAnswered = true;
+            claim.failures = 0;
+        }
+    }
+}

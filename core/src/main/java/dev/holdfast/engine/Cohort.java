@@ -1,0 +1,32 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.TokenBlock;
+import org.jspecify.annotations.Nullable;
+
+/** What a grant needs only once it is passed on within the process. Guarded by the lock of its gate. */
+final class Cohort {
+
+    /** When the budget is spent, in elapsed nanoseconds. */
+    long ends;
+
+    /** Whether someone waited at the store when it was last asked. */
+    boolean awaited;
+
+    /** A question about waiters is on its way. */
+    boolean asking;
+
+    /** A request for more tokens is on its way. */
+    boolean advancing;
+
+    /** The next block, once the present one is spent. */
+    @Nullable
+    TokenBlock spare;
+
+    /** How many tokens were used under this grant. */
+    int used;
+
+    Cohort(long ends, boolean awaited) {
+        this.ends = ends;
+        this.awaited = awaited;
+    }
+}

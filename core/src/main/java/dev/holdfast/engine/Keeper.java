@@ -1,0 +1,383 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Loss;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the client's session: opens it, renews it, raises its epoch, notices its end, and opens the next. Thread-safe; its lock is never held while it calls out, and
+ * callers hold no lock of a gate.
+ */
+final class Keeper {
+
+    /** What the keeper tells the engine. Called without any lock. */
+    interface Events {
+        /** A session is there: what waits for one may go on. */
+        void opened(Session session);
+
+        /** All holds of a session are lost. */
+        void over(Session session, Loss.Cause cause);
+
+        /** The session could not be opened or renewed just now. */
+        void troubled(StoreException failure);
+
+        /** A keep-alive was acknowledged. */
+        void renewed(Session session);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(Keeper.class);
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Wire wire;
+    private final Environment environment;
+    private final ElapsedClock clock;
+    private final SafetyRules rules;
+    private final EngineOptions options;
+    private final Settler settler;
+    private final Events events;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock; session is also read without it.
+    private volatile @Nullable Session session;
+    private boolean opening;
+    private boolean closed;
+    private int failures;
+    private Environment.@Nullable Timer renewal;
+    private Environment.@Nullable Timer watch;
+
+    Keeper(
+            Wire wire,
+            Environment environment,
+            ElapsedClock clock,
+            SafetyRules rules,
+            EngineOptions options,
+            Settler settler,
+            Events events) {
+        this.wire = wire;
+        this.environment = environment;
+        this.clock = clock;
+        this.rules = rules;
+        this.options = options;
+        this.settler = settler;
+        this.events = events;
+    }
+
+    /** The session that is alive, or null while there is none. */
+    @Nullable
+    Session current() {
+        Session present = session;
+        return present != null && present.isAlive() ? present : null;
+    }
+
+    /** Opens a session unless there is one or one is being opened. */
+    void open(Caller caller) {
+        lock.lock();
+        try {
+            if (closed || opening || current() != null) {
+                return;
+            }
+            opening = true;
+        } finally {
+            lock.unlock();
+        }
+        long steps = clock.steps();
+        wire.send(new Command.OpenSession(options.sessionTtl(), options.label()), caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.SessionOpened opened) {
+                    adopt(opened, sentAt, steps);
+                } else {
+                    openFailed(Unexpected.reply(reply));
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                openFailed(failure);
+            }
+
+            @Override
+            public void late(Reply reply) {
+                if (reply instanceof Reply.SessionOpened opened) {
+                    // Nobody waits for it any more; without this it would stand at the store for one ttl.
+                    settler.closeOrphan(opened.session());
+                }
+            }
+        });
+    }
+
+    private void adopt(Reply.SessionOpened opened, long sentAt, long stepsWhenSent) {
+        long now = clock.now();
+        long ttl = opened.ttl().toNanos();
+        long deadline = rules.deadline(sentAt, now, ttl, rules.margin(ttl, wire.p99RoundTrip()));
+        Session fresh = new Session(opened.session(), ttl, sentAt, deadline, stepsWhenSent);
+        boolean late;
+        lock.lock();
+        try {
+            opening = false;
+            late = closed || !rules.isGood(now, deadline);
+            if (!late) {
+                session = fresh;
+                failures = 0;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (late) {
+            settler.closeOrphan(opened.session());
+            open(Caller.GOES_ON);
+            return;
+        }
+        scheduleRenewal(fresh, sentAt + options.keepAliveEvery().toNanos() - now);
+        scheduleWatch(fresh, deadline - now);
+        events.opened(fresh);
+    }
+
+    private void openFailed(StoreException failure) {
+        lock.lock();
+        try {
+            opening = false;
+            failures++;
+        } finally {
+            lock.unlock();
+        }
+        events.troubled(failure);
+        schedule(retryDelay(), () -> open(Caller.GOES_ON));
+    }
+
+    /** Sends a keep-alive now: the regular one, one that raises the epoch, or one that ends a doubt. */
+    private void renew(Session of) {
+        long epoch;
+        long steps = clock.steps();
+        lock.lock();
+        try {
+            if (closed || !of.isAlive()) {
+                return;
+            }
+            epoch = Math.max(of.wantedEpoch, of.epoch);
+            of.raisingTo = epoch;
+            of.lastSent = clock.now();
+        } finally {
+            lock.unlock();
+        }
+        scheduleRenewal(of, options.keepAliveEvery().toNanos());
+        wire.send(new Command.KeepAlive(of.id, epoch), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.SessionAlive) {
+                    acknowledged(of, epoch, sentAt, steps);
+                } else if (reply instanceof Reply.SessionEnded) {
+                    end(of, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
+                } else if (reply instanceof Reply.Stale) {
+                    // A later one overtook it, and its answer may have been lost.
+                    scheduleRenewal(of, retryDelay());
+                } else {
+                    renewalFailed(of, Unexpected.reply(reply));
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                renewalFailed(of, failure);
+            }
+        });
+    }
+
+    private void acknowledged(Session of, long epoch, long sentAt, long stepsWhenSent) {
+        List<Runnable> raised;
+        boolean expired;
+        lock.lock();
+        try {
+            long now = clock.now();
+            expired = of.isAlive() && !rules.mayRenew(now, of.deadline);
+            if (!of.isAlive() || expired) {
+                raised = List.of();
+            } else {
+                failures = 0;
+                long deadline =
+                        rules.deadline(sentAt, now, of.ttlNanos, rules.margin(of.ttlNanos, wire.p99RoundTrip()));
+                if (deadline - of.deadline > 0) {
+                    of.deadline = deadline;
+                }
+                of.epoch = Math.max(of.epoch, epoch);
+                of.clearedSteps = Math.max(of.clearedSteps, stepsWhenSent);
+                raised = of.takeRaised();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (expired) {
+            end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
+            return;
+        }
+        raised.forEach(Runnable::run);
+        events.renewed(of);
+    }
+
+    private void renewalFailed(Session of, StoreException failure) {
+        lock.lock();
+        try {
+            failures++;
+            of.raisingTo = 0;
+        } finally {
+            lock.unlock();
+        }
+        if (of.isAlive()) {
+            log.debug("session={} a keep-alive failed; it is repeated until the deadline", of.id, failure);
+            scheduleRenewal(of, retryDelay());
+        }
+        events.troubled(failure);
+    }
+
+    /**
+     * Runs an action once the store has acknowledged an epoch above the given one, after which nothing that was sent under the old one can take effect; also, when the session
+     * is not alive any more.
+     */
+    void afterRaise(Session of, long above, Runnable action) {
+        boolean now;
+        boolean ask;
+        lock.lock();
+        try {
+            now = !of.isAlive() || of.epoch > above || closed;
+            if (!now) {
+                of.addRaise(above, action);
+                of.wantedEpoch = Math.max(of.wantedEpoch, above + 1);
+            }
+            ask = !now && of.raisingTo <= above;
+        } finally {
+            lock.unlock();
+        }
+        if (now) {
+            action.run();
+        } else if (ask) {
+            renew(of);
+        }
+    }
+
+    /** Whether holds of this session may not be relied on until the store was asked. A look at the clock must come before. */
+    boolean inDoubt(Session of) {
+        return rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps();
+    }
+
+    /** Asks the store because holds of this session are in doubt. */
+    void clearDoubt(Session of) {
+        renew(of);
+    }
+
+    /** Looks whether the deadline has passed, and tells the loss if so. */
+    void check(Session of) {
+        if (of.isAlive() && !rules.isGood(clock.now(), of.deadline)) {
+            end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
+        }
+    }
+
+    /** The store said that this session has ended. */
+    void endedAtStore(Session of) {
+        end(of, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
+    }
+
+    private void end(Session of, Session.State state, Loss.Cause cause) {
+        List<Runnable> raised;
+        lock.lock();
+        try {
+            if (!of.isAlive()) {
+                return;
+            }
+            of.state = state;
+            raised = of.takeRaised();
+        } finally {
+            lock.unlock();
+        }
+        log.warn("session={} ended: {}", of.id, cause.words());
+        events.over(of, cause);
+        raised.forEach(Runnable::run);
+        open(Caller.GOES_ON);
+    }
+
+    /** No new session, no more renewals. */
+    @Nullable
+    Session close() {
+        lock.lock();
+        try {
+            closed = true;
+            cancel(renewal);
+            cancel(watch);
+            return session;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void watch(Session of) {
+        check(of);
+        if (of.isAlive()) {
+            scheduleWatch(of, of.deadline - clock.now());
+        }
+    }
+
+    private void scheduleRenewal(Session of, long delay) {
+        lock.lock();
+        try {
+            if (!closed && of.isAlive()) {
+                cancel(renewal);
+                renewal = environment.schedule(delay, () -> renew(of));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void scheduleWatch(Session of, long delay) {
+        lock.lock();
+        try {
+            if (!closed && of.isAlive()) {
+                cancel(watch);
+                watch = environment.schedule(delay, () -> watch(of));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void schedule(long delay, Runnable task) {
+        lock.lock();
+        try {
+            if (!closed) {
+                environment.schedule(delay, task);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Doubles from failure to failure up to a second, never longer than a third of the interval, and spread so that clients don't move in step. */
+    private long retryDelay() {
+        int exponent;
+        lock.lock();
+        try {
+            exponent = Math.min(failures, 10);
+        } finally {
+            lock.unlock();
+        }
+        long most = Math.max(
+                MIN_RETRY_NANOS,
+                Math.min(MAX_RETRY_NANOS, options.keepAliveEvery().toNanos() / 3));
+        return Jitter.spread(environment, Math.min(most, MIN_RETRY_NANOS << exponent));
+    }
+
+    private static void cancel(Environment.@Nullable Timer timer) {
+        if (timer != null) {
+            timer.cancel();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/** Changes the lease of a hold that has one of its own. */
+final class Leases {
+
+    private static final Duration SHORTEST = Duration.ofMillis(200);
+
+    private Leases() {}
+
+    static void extend(Engine engine, LocalHold hold, Duration lease) {
+        if (lease.compareTo(SHORTEST) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
+            throw new IllegalArgumentException(
+                    "A lease must be " + SHORTEST + " to " + Command.MAX_DURATION + ", but was " + lease);
+        }
+        hold.ensureLive();
+        Claim grant = hold.grant;
+        long margin = engine.rules.margin(lease.toNanos(), engine.wire.p99RoundTrip());
+        long seq;
+        grant.gate.lock.lock();
+        try {
+            seq = ++grant.extensions;
+            // Before it is sent: from then on the store may count the shorter lease.
+            long shortened = engine.clock.now() + lease.toNanos() - margin;
+            if (shortened - grant.ownDeadline < 0) {
+                grant.ownDeadline = shortened;
+            }
+        } finally {
+            grant.gate.lock.unlock();
+        }
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        long steps = engine.clock.steps();
+        engine.wire.send(new Command.Extend(grant.ref, seq, lease), Caller.WAITS, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.Extended extended && extended.seq() == seq) {
+                    extended(
+                            engine,
+                            grant,
+                            seq,
+                            lease,
+                            sentAt + extended.remaining().toNanos() - margin,
+                            steps);
+                }
+                answer.complete(reply);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                answer.completeExceptionally(failure);
+            }
+        });
+        finish(engine, hold, answer);
+    }
+
+    private static void extended(Engine engine, Claim grant, long seq, Duration lease, long deadline, long steps) {
+        grant.gate.lock.lock();
+        try {
+            boolean isNewest = seq == grant.extensions;
+            // An answer that comes after the deadline does not bring back what was lost.
+            if (isNewest
+                    && grant.state == Claim.State.HELD
+                    && engine.rules.mayRenew(engine.clock.now(), grant.ownDeadline)) {
+                grant.ownDeadline = deadline;
+                grant.ownLeaseNanos = lease.toNanos();
+                grant.clearedSteps = Math.max(grant.clearedSteps, steps);
+            }
+        } finally {
+            grant.gate.lock.unlock();
+        }
+    }
+
+    private static void finish(Engine engine, LocalHold hold, CompletableFuture<Reply> answer) {
+        Reply reply;
+        try {
+            reply = Waits.uninterruptibly(answer);
+        } catch (ExecutionException e) {
+            throw new StoreUnavailableException(
+                    "The lease of '" + hold.name() + "' (token " + hold.rawToken()
+                            + ") may or may not have been changed: the store " + engine.product()
+                            + " did not answer. The earlier of both ends counts.",
+                    hold.name(),
+                    engine.product(),
+                    e.getCause());
+        }
+        if (reply instanceof Reply.Absent) {
+            hold.gate.end(hold.grant, Loss.Cause.REMOVED);
+        }
+        hold.ensureLive();
+        Loss loss = hold.loss();
+        if (loss != null) {
+            throw new LockLostException(loss);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.NotOwnerException;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is decided by its gate; {@code depth} belongs to the owner
+ * thread alone.
+ */
+final class LocalHold implements Hold {
+
+    final Gate gate;
+    final Claim grant;
+    final @Nullable Thread owner;
+    private final long token;
+    private final boolean isExtendable;
+
+    /** How often the owner has acquired and not released. Only the owner thread touches it; 1 for a hold that owns itself. */
+    int depth = 1;
+
+    /** The outermost handle was closed, or the hold was released without it. Written under the lock of the gate or by the owner thread. */
+    private volatile boolean isClosed;
+
+    /** Set once, when the hold is lost; read by anyone. Written under the lock of the gate. */
+    private volatile @Nullable Loss loss;
+
+    /** The end of the outermost release. Guarded by the lock of the gate. */
+    private @Nullable CompletableFuture<ReleaseOutcome> release;
+
+    /** Guarded by the lock of the gate. */
+    private @Nullable List<Consumer<Loss>> listeners;
+
+    LocalHold(Gate gate, Claim grant, @Nullable Thread owner, long token, boolean isExtendable) {
+        this.gate = gate;
+        this.grant = grant;
+        this.owner = owner;
+        this.token = token;
+        this.isExtendable = isExtendable;
+    }
+
+    @Override
+    public String name() {
+        return gate.name.value();
+    }
+
+    @Override
+    public long fencingToken() {
+        requireOpen(isClosed);
+        return token();
+    }
+
+    /** The token, or an exception if the hold is lost. */
+    long token() {
+        gate.engine.lookAt(grant);
+        Loss lost = loss;
+        if (lost != null) {
+            throw new LockLostException(lost);
+        }
+        return gate.engine.rules.shownToken(token, grant.tokenCursor);
+    }
+
+    long rawToken() {
+        return token;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !isClosed && isLive();
+    }
+
+    /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
+    boolean isLive() {
+        return loss == null && gate.current == this && gate.engine.isGood(grant);
+    }
+
+    @Override
+    public void ensureHeld() {
+        requireOpen(isClosed);
+        ensureLive();
+    }
+
+    void ensureLive() {
+        if (!isLive()) {
+            gate.engine.awaitCertainty(this);
+        }
+    }
+
+    @Override
+    public Duration remaining() {
+        return isClosed ? Duration.ZERO : liveFor();
+    }
+
+    Duration liveFor() {
+        if (loss != null || gate.current != this) {
+            return Duration.ZERO;
+        }
+        return Duration.ofNanos(Math.max(0, grant.deadline() - gate.engine.clock.now()));
+    }
+
+    @Override
+    public Duration effectiveLease() {
+        long ofSession = grant.session.ttlNanos;
+        return Duration.ofNanos(grant.hasOwnLease() ? Math.min(grant.ownLeaseNanos, ofSession) : ofSession);
+    }
+
+    @Override
+    public Hold onLost(Consumer<Loss> listener) {
+        Loss lost;
+        gate.lock.lock();
+        try {
+            lost = loss;
+            if (lost == null) {
+                if (listeners == null) {
+                    listeners = new ArrayList<>(1);
+                }
+                listeners.add(listener);
+            }
+        } finally {
+            gate.lock.unlock();
+        }
+        if (lost != null) {
+            tell(listener, lost);
+        }
+        return this;
+    }
+
+    @Override
+    public void extend(Duration lease) {
+        requireOpen(isClosed);
+        extendLease(lease);
+    }
+
+    void extendLease(Duration lease) {
+        if (!isExtendable) {
+            throw new IllegalStateException(
+                    "The hold on '" + name() + "' has no fixed lease: it is renewed until it is closed");
+        }
+        gate.engine.extend(this, lease);
+    }
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        return close(Caller.GOES_ON);
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed) {
+            gate.engine.finish(this, close(Caller.WAITS));
+        }
+    }
+
+    private CompletionStage<ReleaseOutcome> close(Caller caller) {
+        requireOwner();
+        return markClosed() ? letGo(caller) : ended();
+    }
+
+    /** Makes sure that one caller closes the handle, whatever threads try. */
+    private boolean markClosed() {
+        gate.lock.lock();
+        try {
+            boolean isFirst = !isClosed;
+            isClosed = true;
+            return isFirst;
+        } finally {
+            gate.lock.unlock();
+        }
+    }
+
+    /** Gives back one acquisition; the last one ends the hold. Called by the owner. */
+    CompletableFuture<ReleaseOutcome> letGo(Caller caller) {
+        if (depth <= 0) {
+            throw new NotOwnerException(name(), "The hold on '" + name() + "' was released already");
+        }
+        if (--depth > 0) {
+            return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
+        }
+        isClosed = true;
+        return gate.release(this, caller);
+    }
+
+    void requireOwner() {
+        if (owner != null && owner != Thread.currentThread()) {
+            throw new NotOwnerException(
+                    name(),
+                    "The hold on '" + name() + "' belongs to the thread '" + owner.getName()
+                            + "' and can't be released by '"
+                            + Thread.currentThread().getName()
+                            + "'. Use acquireAsync for holds that move between threads.");
+        }
+    }
+
+    void requireOpen(boolean closed) {
+        if (closed) {
+            throw new IllegalStateException("The hold on '" + name() + "' was closed");
+        }
+    }
+
+    @Nullable
+    Loss loss() {
+        return loss;
+    }
+
+    /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the gate. */
+    void lose(Loss lost, Outbox out) {
+        // Before the listeners run: one that calls isHeld() must already see the loss.
+        loss = lost;
+        List<Consumer<Loss>> told = listeners;
+        listeners = null;
+        if (told != null) {
+            out.add(() -> told.forEach(listener -> tell(listener, lost)));
+        }
+    }
+
+    /** The stage of the outermost release, made if need be. Called under the lock of the gate. */
+    CompletableFuture<ReleaseOutcome> releaseStage() {
+        CompletableFuture<ReleaseOutcome> stage = release;
+        if (stage == null) {
+            stage = new CompletableFuture<>();
+            release = stage;
+        }
+        return stage;
+    }
+
+    private CompletionStage<ReleaseOutcome> ended() {
+        gate.lock.lock();
+        try {
+            return depth > 0 ? CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD) : releaseStage();
+        } finally {
+            gate.lock.unlock();
+        }
+    }
+
+    private void tell(Consumer<Loss> listener, Loss lost) {
+        gate.engine.environment.callbacks().execute(() -> {
+            try {
+                listener.accept(lost);
+            } catch (RuntimeException e) {
+                Engine.log.warn("resource={} token={} a listener for the loss failed", lost.name(), lost.token(), e);
+            }
+        });
+    }
+}

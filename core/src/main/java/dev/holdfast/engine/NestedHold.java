@@ -1,0 +1,88 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** The handle of a re-entrant acquisition: the outer hold, with a close of its own. */
+final class NestedHold implements Hold {
+
+    private final LocalHold outer;
+
+    /** Written by the owner thread; another thread that asks sees it at the latest with the next synchronisation. */
+    private boolean isClosed;
+
+    NestedHold(LocalHold outer) {
+        this.outer = outer;
+    }
+
+    @Override
+    public String name() {
+        return outer.name();
+    }
+
+    @Override
+    public long fencingToken() {
+        outer.requireOpen(isClosed);
+        return outer.token();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !isClosed && outer.isLive();
+    }
+
+    @Override
+    public void ensureHeld() {
+        outer.requireOpen(isClosed);
+        outer.ensureLive();
+    }
+
+    @Override
+    public Duration remaining() {
+        return isClosed ? Duration.ZERO : outer.liveFor();
+    }
+
+    @Override
+    public Duration effectiveLease() {
+        return outer.effectiveLease();
+    }
+
+    @Override
+    public Hold onLost(Consumer<Loss> listener) {
+        outer.onLost(listener);
+        return this;
+    }
+
+    @Override
+    public void extend(Duration lease) {
+        outer.requireOpen(isClosed);
+        outer.extendLease(lease);
+    }
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        return close(Caller.GOES_ON);
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed) {
+            outer.gate.engine.finish(outer, close(Caller.WAITS));
+        }
+    }
+
+    private CompletionStage<ReleaseOutcome> close(Caller caller) {
+        outer.requireOwner();
+        if (isClosed) {
+            return CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
+        }
+        isClosed = true;
+        return outer.letGo(caller);
+    }
+}

@@ -1,0 +1,33 @@
+package dev.holdfast.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be done once the lock of a gate is free again: nothing that leaves the gate (commands, wake-ups, listeners) happens under its lock. Used by one thread.
+ */
+final class Outbox {
+
+    private @Nullable List<Runnable> actions;
+
+    void add(Runnable action) {
+        List<Runnable> list = actions;
+        if (list == null) {
+            list = new ArrayList<>(2);
+            actions = list;
+        }
+        list.add(action);
+    }
+
+    /** Does what was put in, in that order. The caller holds no lock. */
+    void send() {
+        List<Runnable> list = actions;
+        if (list != null) {
+            actions = null;
+            for (Runnable action : list) {
+                action.run();
+            }
+        }
+    }
+}

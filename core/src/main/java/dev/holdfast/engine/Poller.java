@@ -1,0 +1,139 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/*
+ * Asks after the claims that wait in the store's queue, all in one command. A store that pushes is asked only when an expiry may have let a claim in, for nothing runs in a
+ * passive store when a holder dies, and a push may be lost; another at an interval that grows while nothing happens.
+ */
+
+/** Polls waiting claims. Thread-safe; callers hold no lock of the engine. */
+final class Poller {
+
+    /** More claims than this are asked for in several commands, so that none is too large for a store. */
+    private static final int MAX_CLAIMS = 256;
+
+    /** How far the interval grows, as a multiple of the shortest. */
+    private static final int MAX_GROWTH = 4;
+
+    private final Engine engine;
+    private final boolean isPushed;
+    private final long shortest;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private final Set<Claim> waiting = new LinkedHashSet<>();
+    private long interval;
+    private boolean isScheduled;
+    private long wakeAt;
+    private Environment.Timer timer = () -> {};
+
+    Poller(Engine engine, StoreTraits traits) {
+        this.engine = engine;
+        this.isPushed = traits.push();
+        this.shortest = Math.max(1, traits.pollEvery().toNanos());
+        this.interval = shortest;
+    }
+
+    /** Takes a claim that waits in the store's queue. */
+    void add(Claim claim, Duration recheckIn) {
+        long now = engine.clock.now();
+        lock.lock();
+        try {
+            long recheck = Math.max(Jitter.spread(engine.environment, recheckIn.toNanos()), shortest);
+            claim.pollBy = now + (isPushed ? recheck : Math.min(recheck, Jitter.spread(engine.environment, interval)));
+            waiting.add(claim);
+            schedule(claim.pollBy, now);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Something was granted: the next may follow soon. */
+    void quicken() {
+        lock.lock();
+        try {
+            interval = shortest;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Polls all at once: pushes may have been missed. */
+    void pollAll() {
+        tick(true);
+    }
+
+    private void schedule(long at, long now) {
+        if (isScheduled && wakeAt - at <= 0) {
+            return;
+        }
+        timer.cancel();
+        isScheduled = true;
+        wakeAt = at;
+        timer = engine.environment.schedule(at - now, () -> tick(false));
+    }
+
+    private void tick(boolean isAll) {
+        List<Claim> due = new ArrayList<>();
+        lock.lock();
+        try {
+            isScheduled = false;
+            long now = engine.clock.now();
+            // Without pushes all go together: one command costs as much as many claims in it.
+            waiting.removeIf(claim -> {
+                if (claim.state != Claim.State.QUEUED) {
+                    return true;
+                }
+                boolean isDue = isAll || !isPushed || claim.pollBy - now <= 0;
+                if (isDue) {
+                    due.add(claim);
+                }
+                return isDue;
+            });
+            interval = Math.min(interval + interval / 2 + 1, shortest * MAX_GROWTH);
+            waiting.stream().mapToLong(claim -> claim.pollBy - now).min().ifPresent(in -> schedule(now + in, now));
+        } finally {
+            lock.unlock();
+        }
+        for (int from = 0; from < due.size(); from += MAX_CLAIMS) {
+            poll(due.subList(from, Math.min(due.size(), from + MAX_CLAIMS)));
+        }
+    }
+
+    private void poll(List<Claim> claims) {
+        long steps = engine.clock.steps();
+        Command command =
+                new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
+        engine.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (!(reply instanceof Reply.Polled polled) || polled.states().size() != claims.size()) {
+                    failure(Unexpected.reply(reply), sentAt);
+                    return;
+                }
+                for (int i = 0; i < claims.size(); i++) {
+                    engine.driver.take(claims.get(i), polled.states().get(i), sentAt, steps);
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                Duration later = Duration.ofNanos(shortest * MAX_GROWTH);
+                claims.forEach(claim -> add(claim, later));
+                engine.troubled(failure);
+            }
+        });
+    }
+}

@@ -1,0 +1,102 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One local wish for a hold, by a thread that parks or by a stage. It ends once: granted, taken or failed. The result is written under the lock of the gate, before {@link
+ * #isDone} turns true.
+ */
+final class Request {
+
+    final ResourceName name;
+
+    /** The thread that will own the hold, and parks for it; null for a hold that owns itself. */
+    final @Nullable Thread owner;
+
+    /** The stage to complete; null for a thread. */
+    final @Nullable CompletableFuture<Hold> future;
+
+    final Lease lease;
+    final boolean isExtendable;
+
+    /** Makes a single attempt, and never queues at the store. */
+    final boolean isTry;
+
+    private volatile boolean isDone;
+    private @Nullable LocalHold hold;
+    private @Nullable Supplier<RuntimeException> failure;
+
+    // The local queue, guarded by the lock of the gate.
+    @Nullable
+    Request previous;
+
+    @Nullable
+    Request next;
+
+    boolean isQueued;
+
+    /** At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the lock of the gate. */
+    volatile boolean isWatching;
+
+    /** The token cursor at the last look. */
+    long seenCursor;
+
+    Request(
+            ResourceName name,
+            @Nullable Thread owner,
+            @Nullable CompletableFuture<Hold> future,
+            Lease lease,
+            boolean isExtendable,
+            boolean isTry) {
+        this.name = name;
+        this.owner = owner;
+        this.future = future;
+        this.lease = lease;
+        this.isExtendable = isExtendable;
+        this.isTry = isTry;
+    }
+
+    boolean hasOwnLease() {
+        return lease.binding() != Lease.Binding.SESSION;
+    }
+
+    /** Whether a grant of this claim may serve it. */
+    boolean fits(Claim claim) {
+        return claim.isShareable() ? !hasOwnLease() && !isTry : claim.bound == this;
+    }
+
+    boolean isDone() {
+        return isDone;
+    }
+
+    /** The hold, if it was granted. Read after {@link #isDone}. */
+    @Nullable
+    LocalHold hold() {
+        return hold;
+    }
+
+    /** Why it failed; null if it was granted, or taken by another. Read after {@link #isDone}. */
+    @Nullable
+    Supplier<RuntimeException> failure() {
+        return failure;
+    }
+
+    /** Ends the request. Called under the lock of the gate; the wake-up follows when it is free. */
+    void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
+        hold = granted;
+        failure = why;
+        isDone = true;
+    }
+
+    void wake() {
+        if (owner != null) {
+            LockSupport.unpark(owner);
+        }
+    }
+}

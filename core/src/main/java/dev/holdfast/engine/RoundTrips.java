@@ -1,0 +1,28 @@
+package dev.holdfast.engine;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** The latest round trips to the store, for the margin of leases. Thread-safe; a torn percentile under concurrent writes does no harm. */
+final class RoundTrips {
+
+    private static final int KEPT = 128;
+
+    private final AtomicLongArray nanos = new AtomicLongArray(KEPT);
+    private final AtomicInteger next = new AtomicInteger();
+
+    void note(long roundTripNanos) {
+        nanos.setPlain((next.getAndIncrement() & Integer.MAX_VALUE) % KEPT, roundTripNanos);
+    }
+
+    /** The 99th percentile of the latest 128 round trips; 0 before the first. */
+    long p99() {
+        long[] copy = new long[KEPT];
+        for (int i = 0; i < KEPT; i++) {
+            copy[i] = nanos.getPlain(i);
+        }
+        Arrays.sort(copy);
+        return copy[KEPT - 2];
+    }
+}

@@ -1,0 +1,81 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.SessionId;
+import java.util.ArrayList;
+import java.util.List;
+
+/*
+ * One incarnation of the client at the store. It is alive until its deadline passes unrenewed (then it is abandoned: never renewed, nothing new is asked under it, and no
+ * grant of it becomes a hold) or until the store says that it has ended. It never becomes alive again; the keeper opens the next one.
+ */
+
+/** A session as the client sees it. Written under the keeper's lock; the volatile fields are read by anyone. */
+final class Session {
+
+    enum State {
+        ALIVE,
+        /** Past its deadline; the store may still keep it. */
+        ABANDONED,
+        /** Gone at the store. */
+        ENDED
+    }
+
+    /** Waits for the epoch to be raised above the one under which a command of unknown outcome was sent. */
+    private record Raise(long above, Runnable action) {}
+
+    final SessionId id;
+    final long ttlNanos;
+    private final List<Raise> raises = new ArrayList<>();
+
+    volatile State state = State.ALIVE;
+    volatile long deadline;
+
+    /** The epoch under which commands are sent: the highest one that the store has acknowledged. */
+    volatile long epoch;
+
+    /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
+    volatile long clearedSteps;
+
+    /** The epoch that the next keep-alive carries. */
+    long wantedEpoch;
+
+    /** The highest epoch that is on its way; 0 when nothing is known to be. */
+    long raisingTo;
+
+    /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
+    volatile long lastSent;
+
+    Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
+        this.id = id;
+        this.ttlNanos = ttlNanos;
+        this.lastSent = sentAt;
+        this.deadline = deadline;
+        this.clearedSteps = clearedSteps;
+    }
+
+    boolean isAlive() {
+        return state == State.ALIVE;
+    }
+
+    /** Whether the store has surely dropped it, by the clock alone: twice the ttl after the last request that may have renewed it. */
+    boolean isOverByNow(long now) {
+        return state == State.ENDED || now - lastSent > 2 * ttlNanos;
+    }
+
+    void addRaise(long above, Runnable action) {
+        raises.add(new Raise(above, action));
+    }
+
+    /** The actions that waited for the present epoch, or all of them when the session is not alive any more. */
+    List<Runnable> takeRaised() {
+        List<Runnable> due = new ArrayList<>();
+        raises.removeIf(raise -> {
+            boolean isDue = epoch > raise.above() || !isAlive();
+            if (isDue) {
+                due.add(raise.action());
+            }
+            return isDue;
+        });
+        return due;
+    }
+}

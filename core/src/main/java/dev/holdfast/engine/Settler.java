@@ -1,0 +1,103 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Ends what is to be ended: releases, withdrawals, retirements. Each is sent until it is answered or until the session has surely ended at the store, for a release that is
+ * given up after one failure leaves a lock that its own live session renews for ever. All of these commands are harmless when late, so repeating them is safe.
+ */
+
+/** Sends ending commands until they are settled. Thread-safe; callers hold no lock of the engine. */
+final class Settler {
+
+    /** Takes the end of a settlement. Called once, without any lock. */
+    @FunctionalInterface
+    interface Done {
+        /**
+         * It is settled.
+         *
+         * @param reply the store's answer, or null when the session has surely ended without one
+         * @param isFirst whether it is the answer to the first sending, so that what it says was not caused by an earlier one
+         */
+        void settled(@Nullable Reply reply, boolean isFirst);
+
+        /** A sending has failed; it is repeated. */
+        default void delayed(StoreException failure) {}
+    }
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int MAX_DOUBLINGS = 6;
+
+    private final Wire wire;
+    private final Environment environment;
+    private final ElapsedClock clock;
+    private final Map<ClaimRef, Command> pending = new ConcurrentHashMap<>();
+
+    Settler(Wire wire, Environment environment, ElapsedClock clock) {
+        this.wire = wire;
+        this.environment = environment;
+        this.clock = clock;
+    }
+
+    /** Whether an end of this claim is on its way, so that its presence at the store says nothing. */
+    boolean isPending(ClaimRef claim) {
+        return pending.containsKey(claim);
+    }
+
+    /** Notes the end of a claim before the gate forgets it; {@link #settle} follows. */
+    void announce(Command.OnClaim command) {
+        pending.put(command.claim(), command);
+    }
+
+    void settle(Command command, Session session, Caller caller, Done done) {
+        attempt(command, session, caller, 0, done);
+    }
+
+    /** Ends a session that was opened but that nobody uses. Once is enough: else it ends with its ttl. */
+    void closeOrphan(SessionId session) {
+        wire.send(new Command.CloseSession(session), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {}
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {}
+        });
+    }
+
+    private void attempt(Command command, Session session, Caller caller, int failures, Done done) {
+        wire.send(command, caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                finish(command, done, reply, failures == 0);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                if (failure.reason() == StoreException.Reason.CLOSED || session.isOverByNow(clock.now())) {
+                    finish(command, done, null, false);
+                    return;
+                }
+                done.delayed(failure);
+                long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
+                environment.schedule(delay, () -> attempt(command, session, Caller.GOES_ON, failures + 1, done));
+            }
+        });
+    }
+
+    private void finish(Command command, Done done, @Nullable Reply reply, boolean isFirst) {
+        if (command instanceof Command.OnClaim onClaim) {
+            pending.remove(onClaim.claim(), command);
+        }
+        done.settled(reply, isFirst);
+    }
+}

@@ -1,0 +1,37 @@
+package dev.holdfast.engine;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Waits that an interrupt does not end; the flag is set again afterwards. */
+final class Waits {
+
+    private Waits() {}
+
+    static <T> T uninterruptibly(CompletableFuture<T> future) throws ExecutionException {
+        try {
+            return uninterruptibly(future, Long.MAX_VALUE);
+        } catch (TimeoutException e) {
+            throw new AssertionError("292 years have passed", e);
+        }
+    }
+
+    static <T> T uninterruptibly(CompletableFuture<T> future, long nanos) throws ExecutionException, TimeoutException {
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return future.get(nanos, TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
+                }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the store: gives every command a send time, a time-out and exactly one answer. Thread-safe; callers hold no lock of the engine.
+ */
+final class Wire {
+
+    /** Takes the one answer to a command. Called without any lock, on a thread of the store, of the timer, or of the sender. */
+    interface Answer {
+        /** The store replied. */
+        void reply(Reply reply, long sentAt);
+
+        /** It did not, or not in time. */
+        void failure(StoreException failure, long sentAt);
+
+        /** A reply after the time-out, which was answered as a failure. */
+        default void late(Reply reply) {}
+    }
+
+    private final LockStore store;
+    private final Environment environment;
+    private final ElapsedClock clock;
+    private final long timeoutNanos;
+    private final RoundTrips roundTrips = new RoundTrips();
+
+    /** Commands on their way; looked through by the sweep, which runs while there are any. */
+    private final Set<Trip> underWay = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    /** When the oldest command was sent of an unbroken run of failures; null while the store answers. */
+    private volatile @Nullable Long silentSince;
+
+    /**
+     * Makes the way to a store.
+     *
+     * @param timeout how long a command waits for its answer before its outcome is taken as unknown
+     */
+    Wire(LockStore store, Environment environment, ElapsedClock clock, Duration timeout) {
+        this.store = store;
+        this.environment = environment;
+        this.clock = clock;
+        this.timeoutNanos = timeout.toNanos();
+    }
+
+    void send(Command command, Caller caller, Answer answer) {
+        Trip trip = new Trip(answer, clock.now());
+        CompletableFuture<Reply> future;
+        try {
+            future = store.execute(command, caller).toCompletableFuture();
+        } catch (RuntimeException e) {
+            trip.accept(null, e);
+            return;
+        }
+        if (!future.isDone()) {
+            underWay.add(trip);
+            startSweep();
+        }
+        var unused = future.whenComplete(trip);
+    }
+
+    long p99RoundTrip() {
+        return roundTrips.p99();
+    }
+
+    /** For how long the store has left every command unanswered; 0 while it answers. */
+    long silentFor() {
+        Long since = silentSince;
+        return since == null ? 0 : clock.now() - since;
+    }
+
+    private void startSweep() {
+        if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
+            environment.schedule(timeoutNanos / 4, this::sweep);
+        }
+    }
+
+    private void sweep() {
+        long now = clock.now();
+        for (Trip trip : underWay) {
+            if (now - trip.sentAt >= timeoutNanos) {
+                trip.timeOut();
+            }
+        }
+        sweeping.set(false);
+        if (!underWay.isEmpty()) {
+            startSweep();
+        }
+    }
+
+    private final class Trip extends AtomicBoolean implements BiConsumer<@Nullable Reply, @Nullable Throwable> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient Answer answer;
+        private final long sentAt;
+
+        Trip(Answer answer, long sentAt) {
+            this.answer = answer;
+            this.sentAt = sentAt;
+        }
+
+        @Override
+        public void accept(@Nullable Reply reply, @Nullable Throwable failure) {
+            if (reply == null) {
+                fail(asStoreException(failure));
+                return;
+            }
+            underWay.remove(this);
+            roundTrips.note(clock.now() - sentAt);
+            if (silentSince != null) {
+                silentSince = null;
+            }
+            if (compareAndSet(false, true)) {
+                answer.reply(reply, sentAt);
+            } else {
+                answer.late(reply);
+            }
+        }
+
+        void timeOut() {
+            fail(new StoreException(
+                    Reason.UNAVAILABLE,
+                    Effect.UNKNOWN,
+                    "the store did not answer within " + Duration.ofNanos(timeoutNanos),
+                    null));
+        }
+
+        private void fail(StoreException failure) {
+            underWay.remove(this);
+            if (compareAndSet(false, true)) {
+                if (silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
+                    silentSince = sentAt;
+                }
+                answer.failure(failure, sentAt);
+            }
+        }
+    }
+
+    private static StoreException asStoreException(@Nullable Throwable failure) {
+        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof StoreException known
+                ? known
+                : new StoreException(
+                        Reason.UNAVAILABLE, Effect.UNKNOWN, "the store failed unexpectedly: " + cause, cause);
+    }
+}
