@@ -7,5 +7,9 @@ module dev.holdfast.testkit {
     requires transitive org.assertj.core;
     requires transitive org.junit.jupiter.api;
 
-// exports dev.holdfast.testkit; (with its first type: an empty package cannot be exported)
+    exports dev.holdfast.testkit;
+
+    // The tests of the kit are not public: a store's author extends them, and only the engine of JUnit calls them.
+    opens dev.holdfast.testkit to
+            org.junit.platform.commons;
 }

@@ -1,0 +1,193 @@
+package dev.holdfast.testkit;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreTraits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Assumptions;
+
+/** The store under test, with what the tests do to it all the time. */
+final class Bench {
+
+    /** A store that does not answer within this time has hung. */
+    private static final Duration ANSWER = Duration.ofSeconds(60);
+
+    /** Sessions that are not meant to end. */
+    private static final Duration LONG = Duration.ofHours(1);
+
+    final LockStore first;
+    final LockStore second;
+    final StoreTraits traits;
+
+    /** What the first connection was told. */
+    final Queue<Signal> told = new ConcurrentLinkedQueue<>();
+
+    /** What the second connection was told. */
+    final Queue<Signal> toldSecond = new ConcurrentLinkedQueue<>();
+
+    private final StoreUnderTest subject;
+
+    Bench(StoreUnderTest subject) {
+        this.subject = subject;
+        this.first = subject.first();
+        this.second = subject.second();
+        this.traits = first.traits();
+        first.subscribe(told::add);
+        second.subscribe(toldSecond::add);
+    }
+
+    /** A client on the first connection whose session outlasts the test. */
+    Client client(String label) {
+        return Client.open(first, LONG, label);
+    }
+
+    /** A client on the second connection whose session outlasts the test. */
+    Client other(String label) {
+        return Client.open(second, LONG, label);
+    }
+
+    /** A client on the first connection whose session ends soon unless it is kept alive. */
+    Client shortLived(String label) {
+        return Client.open(first, shortTtl(), label);
+    }
+
+    /** How long what is meant to end lasts. */
+    Duration shortTtl() {
+        return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl();
+    }
+
+    boolean hasClock() {
+        return subject.clock().isPresent();
+    }
+
+    /** Lets time pass; the test is skipped where the kit can't move the clock. */
+    void pass(Duration time) {
+        Optional<StoreUnderTest.ManualClock> clock = subject.clock();
+        needs(clock.isPresent(), "the store's clock can't be moved by the kit");
+        clock.orElseThrow().advance(time);
+    }
+
+    /** Lets time pass, moved or real, until something is so. It must come within twice the time that short things last. */
+    void until(String what, BooleanSupplier isSo) {
+        Duration step = shortTtl().dividedBy(8);
+        long deadline = System.nanoTime() + 2 * shortTtl().toNanos() + ANSWER.toNanos();
+        for (int steps = 0; !isSo.getAsBoolean(); steps++) {
+            if (hasClock() ? steps > 16 : System.nanoTime() - deadline > 0) {
+                throw new AssertionError("In " + shortTtl().multipliedBy(2) + " it did not come about that " + what);
+            }
+            if (hasClock()) {
+                pass(step);
+            } else {
+                LockSupport.parkNanos(5_000_000);
+            }
+        }
+    }
+
+    /** Waits, in real time, for something that the store does by itself at once. */
+    static void soon(String what, BooleanSupplier isSo) {
+        long deadline = System.nanoTime() + ANSWER.toNanos();
+        while (!isSo.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("In " + ANSWER + " it did not come about that " + what);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Skips the test, with the reason, where the store does not promise what it looks at. */
+    static void needs(boolean promised, String reason) {
+        Assumptions.assumeTrue(promised, "Skipped: " + reason);
+    }
+
+    void needsAdmission(StoreTraits.Admission admission) {
+        needs(traits.admissions().contains(admission), "the store does not admit " + admission + " claims");
+    }
+
+    void needsFifo() {
+        needs(traits.fifo(), "the store does not admit in the order of the queue");
+    }
+
+    void needsFixedLeases() {
+        needs(traits.fixedLease() != StoreTraits.FixedLease.NONE, "the store has no fixed leases");
+    }
+
+    void needsDetached() {
+        needsFixedLeases();
+        needs(traits.detached(), "the store has no detached grants");
+    }
+
+    void needsAdvance() {
+        needs(traits.advance(), "the store has no Advance");
+    }
+
+    boolean forgetIdle() {
+        return subject.forgetIdle();
+    }
+
+    /** Sends one command and waits for the answer. */
+    static Reply send(LockStore store, Command command) {
+        try {
+            return store.execute(command, Caller.WAITS)
+                    .toCompletableFuture()
+                    .get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw new AssertionError("The store failed at " + command + ": " + e.getCause(), e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("The store did not answer " + command + " within " + ANSWER, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("Interrupted while waiting for the answer to " + command, e);
+        }
+    }
+
+    /** Sends one command and expects an answer of a kind. */
+    @CanIgnoreReturnValue
+    static <R extends Reply> R send(LockStore store, Command command, Class<R> expected) {
+        Reply reply = send(store, command);
+        if (!expected.isInstance(reply)) {
+            throw new AssertionError(
+                    command + "\n  was to be answered " + expected.getSimpleName() + ", but was answered\n  " + reply);
+        }
+        return expected.cast(reply);
+    }
+
+    /** All that the store says is in use, whose name begins so. */
+    List<ResourceInfo> inspect(String prefix) {
+        List<ResourceInfo> found = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            Reply.Inspected page = send(first, new Command.Inspect(prefix, cursor, 100), Reply.Inspected.class);
+            found.addAll(page.resources());
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        return found;
+    }
+
+    /** What the store says of a resource that is in use. */
+    ResourceInfo info(ResourceName name) {
+        return inspect(name.value()).stream()
+                .filter(info -> info.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("Inspect does not name '" + name + "', which is in use"));
+    }
+
+    void close() {
+        subject.close();
+    }
+}

@@ -1,0 +1,316 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreTraits.Admission;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** S: how sessions begin, go on and end. */
+abstract class SessionRules extends Harness {
+
+    private static final Duration INSTANT = Duration.ofMillis(1);
+
+    @Test
+    @DisplayName("S1: every opening makes a session of its own, so a late duplicate brings nothing back")
+    void everyOpeningMakesANewSession() {
+        Command.OpenSession same = new Command.OpenSession(Duration.ofMinutes(1), "same");
+        Set<SessionId> seen = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            SessionId id =
+                    Bench.send(bench.first, same, Reply.SessionOpened.class).session();
+            assertThat(seen.add(id)).as("%s was given to two openings", id).isTrue();
+            Bench.send(bench.first, new Command.CloseSession(id), Reply.Done.class);
+        }
+    }
+
+    @Test
+    @DisplayName("S1: the ttl that is kept is told, and is at least the one that was asked for")
+    void ttlIsAtLeastWhatWasAsked() {
+        for (Duration asked : new Duration[] {bench.shortTtl(), Duration.ofMillis(61_234), Command.MAX_DURATION}) {
+            assertThat(Client.open(bench.first, asked, "asks").ttl).isGreaterThanOrEqualTo(asked);
+        }
+        Duration tiny = Duration.ofNanos(1);
+        assertThat(Client.open(bench.first, tiny, "asks").ttl).isGreaterThanOrEqualTo(bench.traits.minSessionTtl());
+    }
+
+    @Test
+    @DisplayName("S2: a session lives until its ttl is over, and no longer")
+    void sessionLivesForItsTtl() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.pass(alice.ttl.minus(INSTANT));
+        held.isHeld();
+        bench.pass(INSTANT);
+        held.isGone();
+        assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionEnded.class);
+    }
+
+    @Test
+    @DisplayName("S2: a session that nobody keeps alive ends, and what it held goes to the next")
+    void sessionEndsByItself() {
+        Client alice = bench.shortLived("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        Probe next = bob.mutex("ledger").isQueued();
+        bench.until("the next claim holds", next::holds);
+        held.isGone();
+    }
+
+    @Test
+    @DisplayName("S3: a keep-alive moves the deadline to a whole ttl from then")
+    void keepAliveMovesTheDeadline() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.pass(alice.ttl.minus(INSTANT));
+        assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
+        bench.pass(alice.ttl.minus(INSTANT));
+        held.isHeld();
+        bench.pass(INSTANT);
+        held.isGone();
+    }
+
+    @Test
+    @DisplayName("S3: no other command keeps a session alive")
+    void onlyKeepAliveMovesTheDeadline() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.pass(alice.ttl.dividedBy(2));
+        held.isHeld();
+        held.isGranted();
+        alice.mutex("other").isGranted().release();
+        alice.retire();
+        assertThat(alice.held()).hasSize(1);
+        bench.pass(alice.ttl.dividedBy(2).plus(INSTANT));
+        held.isGone();
+    }
+
+    @Test
+    @DisplayName("S4: a keep-alive that comes too late does not bring the session back")
+    void lateKeepAliveNeverRevives() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.until("the session has ended", held::isOver);
+        assertThat(alice.keepAlive(5)).isInstanceOf(Reply.SessionEnded.class);
+        held.isGone();
+        alice.mutex("other").isOfEndedSession();
+        bench.other("bob").mutex("ledger").tried().isGranted();
+    }
+
+    @Test
+    @DisplayName("S4: a session that others were admitted past stays dead, also when the clock is stepped back")
+    void passedOverSessionStaysDead() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.pass(alice.ttl.plus(INSTANT));
+        Probe next = bench.other("bob").mutex("ledger").isGranted();
+        bench.pass(alice.ttl.dividedBy(2).negated());
+        assertThat(alice.keepAlive(1)).isInstanceOf(Reply.SessionEnded.class);
+        held.isGone();
+        alice.mutex("other").isOfEndedSession();
+        next.isHeld();
+    }
+
+    @Test
+    @DisplayName("S4: a closed session does not come back")
+    void closedSessionStaysClosed() {
+        Client alice = bench.client("alice");
+        alice.close();
+        alice.close();
+        assertThat(alice.keepAlive(3)).isInstanceOf(Reply.SessionEnded.class);
+        alice.mutex("ledger").isOfEndedSession();
+    }
+
+    @Test
+    @DisplayName("S5: closing a session ends what it holds and what it waits for")
+    void closingEndsHoldsAndWaits() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Client carol = bench.other("carol");
+        Probe aliceHolds = alice.mutex("a").isGranted();
+        Probe bobHolds = bob.mutex("b").isGranted();
+        Probe bobWaits = bob.mutex("a").isQueued();
+        Probe aliceWaits = alice.mutex("b").isQueued();
+        Probe carolWaits = carol.mutex("b").isQueued();
+        alice.close();
+        aliceHolds.isGone();
+        aliceWaits.isGone();
+        bobWaits.isHeld();
+        bobHolds.release();
+        carolWaits.isHeld();
+    }
+
+    @Test
+    @DisplayName("S5: closing one session leaves the others alone")
+    void closingIsForOneSession() {
+        Client alice = bench.client("alice");
+        Client twin = bench.client("alice");
+        Probe kept = twin.mutex("ledger").isGranted();
+        alice.close();
+        kept.isHeld();
+        assertThat(twin.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
+    }
+
+    @Test
+    @DisplayName("S6: a keep-alive raises the epoch, and one below it is stale and moves nothing")
+    void staleKeepAliveMovesNothing() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        assertThat(alice.keepAlive(2)).isInstanceOf(Reply.SessionAlive.class);
+        assertThat(alice.keepAlive(1)).isInstanceOf(Reply.Stale.class);
+        assertThat(alice.keepAlive(2)).isInstanceOf(Reply.SessionAlive.class);
+        bench.pass(alice.ttl.dividedBy(2));
+        assertThat(alice.keepAlive(1)).isInstanceOf(Reply.Stale.class);
+        bench.pass(alice.ttl.dividedBy(2).plus(INSTANT));
+        held.isGone();
+    }
+
+    @Test
+    @DisplayName(
+            "S6: every command that carries an epoch is stale below the session's, and goes through at it and above")
+    void epochsAreCheckedEverywhere() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        alice.raiseEpoch();
+        assertThat(alice.keepAlive(0)).isInstanceOf(Reply.Stale.class);
+        alice.mutex("other").under(0).isStale();
+        assertThat(held.yieldFor(alice.mutex("ledger").under(0))).isInstanceOf(Reply.Stale.class);
+        held.isHeld();
+        alice.mutex("other").under(1).isGranted();
+        alice.mutex("third").under(2).isGranted();
+        alice.mutex("fourth").under(1).isGranted();
+    }
+
+    @Test
+    @DisplayName("S6: a stale Resize and a stale SetCount have no effect")
+    void staleResizeAndSetCount() {
+        Client alice = bench.client("alice");
+        alice.raiseEpoch();
+        if (bench.traits.admissions().contains(Admission.COUNTED)) {
+            alice.permits("permits", 1, 1).isGranted();
+            Probe second = alice.permits("permits", 1, 1).isQueued();
+            ResourceName permits = second.ref().resource();
+            alice.send(new Command.Resize(permits, alice.session, 0, 2), Reply.Stale.class);
+            second.isWaiting();
+        }
+        Bench.needs(
+                bench.traits.admissions().contains(Admission.LATCH)
+                        || bench.traits.admissions().contains(Admission.COUNTED),
+                "the store has neither permits nor latches");
+        if (bench.traits.admissions().contains(Admission.LATCH)) {
+            ResourceName latch = new ResourceName("latch");
+            alice.send(new Command.SetCount(latch, alice.session, 0, 1, 3), Reply.Stale.class);
+            assertThat(alice.send(new Command.CountDown(latch, 1, "x", 1), Reply.Count.class)
+                            .generation())
+                    .isZero();
+        }
+    }
+
+    @Test
+    @DisplayName("S7: a retired session keeps what it has, and nothing new can come of it")
+    void retiredSessionKeepsWhatItHas() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        Probe waits = bob.mutex("ledger").isQueued();
+        alice.retire();
+        alice.retire();
+        held.isHeld();
+        alice.mutex("other").under(1_000_000).isStale();
+        assertThat(alice.keepAlive(1_000_000)).isInstanceOf(Reply.Stale.class);
+        assertThat(held.yieldFor(alice.mutex("ledger"))).isInstanceOf(Reply.Stale.class);
+        held.release();
+        waits.isHeld();
+    }
+
+    @Test
+    @DisplayName("S7: retiring does not move the deadline, and an ended session can be retired")
+    void retiringDoesNotMoveTheDeadline() {
+        Client alice = bench.shortLived("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.pass(alice.ttl.minus(INSTANT));
+        alice.retire();
+        held.isHeld();
+        bench.pass(INSTANT);
+        held.isGone();
+        alice.retire();
+        assertThat(alice.keepAlive(1)).isInstanceOf(Reply.SessionEnded.class);
+    }
+
+    @Test
+    @DisplayName("S8: what needs a live session says so when it has ended, whatever the epoch")
+    void endedSessionIsNamedAsSuch() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        alice.raiseEpoch();
+        alice.close();
+        assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionEnded.class);
+        alice.mutex("other").under(0).isOfEndedSession();
+        alice.mutex("other").under(1).isOfEndedSession();
+        assertThat(held.yieldFor(alice.mutex("ledger"))).isInstanceOf(Reply.SessionEnded.class);
+        if (bench.traits.admissions().contains(Admission.COUNTED)) {
+            Probe permit = bench.other("bob").permits("permits", 1, 1).isGranted();
+            alice.send(new Command.Resize(permit.ref().resource(), alice.session, 1, 2), Reply.SessionEnded.class);
+        }
+    }
+
+    @Test
+    @DisplayName("S8: a session that the store never opened has ended")
+    void unknownSessionHasEnded() {
+        Client alice = bench.client("alice");
+        SessionId unknown = new SessionId("z".repeat(40));
+        Bench.send(bench.first, new Command.KeepAlive(unknown, 1), Reply.SessionEnded.class);
+        Bench.send(bench.first, new Command.Retire(unknown), Reply.Done.class);
+        Bench.send(bench.first, new Command.CloseSession(unknown), Reply.Done.class);
+        Probe own = alice.mutex("ledger");
+        Command.Acquire foreign = new Command.Acquire(
+                new ClaimRef(own.ref().resource(), unknown, 1),
+                0,
+                Command.Sending.FIRST,
+                own.spec(),
+                1,
+                Lease.SESSION,
+                Command.Waiting.QUEUE,
+                1);
+        Bench.send(bench.first, foreign, Reply.SessionEnded.class);
+        own.tried().isGranted();
+    }
+
+    @Test
+    @DisplayName("S9: ending claims needs neither a live session nor its present epoch")
+    void endingNeedsNoEpoch() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("held").isGranted();
+        Probe withdrawn = alice.mutex("withdrawn").isGranted();
+        alice.raiseEpoch();
+        alice.retire();
+        held.release();
+        withdrawn.withdraw();
+        withdrawn.isGone();
+        alice.close();
+        Bench.send(bench.first, new Command.Release(held.ref()), Reply.Absent.class);
+        withdrawn.withdraw();
+    }
+
+    @Test
+    @DisplayName("S10: a session can be used through any connection of the store")
+    void sessionIsNotTiedToAConnection() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        Client moved = alice.through(bench.second);
+        assertThat(moved.keepAlive(1)).isInstanceOf(Reply.SessionAlive.class);
+        moved.mutex("ledger").under(1).tried().isRefused(Refusal.TAKEN);
+        Bench.send(bench.second, new Command.Release(held.ref()), Reply.Released.class);
+        alice.mutex("ledger").isStale();
+    }
+}
