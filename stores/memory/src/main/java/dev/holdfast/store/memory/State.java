@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class State {
 
+    /** No session is shorter, in microseconds. */
+    static final long MIN_TTL = 1_000;
+
     /** How many resources that nobody uses keep a record of their own. Of the one that rested longest, only the floor remembers. */
     static final int MAX_RESTING = 65_536;
 
@@ -82,7 +85,7 @@ final class State {
         long number = ++numbers;
         // Unlike any id of a store that this JVM had before, as long as the clock goes on.
         SessionId id = new SessionId("m" + Long.toString(now, 36) + "-" + Long.toString(number, 36));
-        Session session = new Session(number, id, command.label(), micros(command.ttl()));
+        Session session = new Session(number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())));
         sessions.put(id, session);
         renew(session);
         return session;
