@@ -10,12 +10,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
-import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
@@ -63,7 +58,7 @@ public final class Holdfast implements AutoCloseable {
      */
     public static Builder builder(String uri) {
         StoreUri where = StoreUri.parse(uri);
-        StoreProvider provider = providerOf(where);
+        StoreProvider provider = StoreProvider.of(where);
         return new Builder(() -> provider.open(where), where.scheme(), true);
     }
 
@@ -113,22 +108,6 @@ public final class Holdfast implements AutoCloseable {
      */
     public CompletionStage<Void> closeAsync() {
         return engine.closeAsync();
-    }
-
-    private static StoreProvider providerOf(StoreUri uri) {
-        List<String> known = new ArrayList<>();
-        try {
-            for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
-                if (provider.schemes().contains(uri.scheme())) {
-                    return provider;
-                }
-                known.addAll(provider.schemes());
-            }
-        } catch (ServiceConfigurationError e) {
-            throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
-        }
-        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are "
-                + new TreeSet<>(known) + ". Add the store's module, or correct the scheme.");
     }
 
     /**

@@ -1,6 +1,11 @@
 package dev.holdfast.spi;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Opens stores by URI; found by {@link java.util.ServiceLoader}. Providers have a public constructor without arguments and no state.
@@ -19,4 +24,27 @@ public interface StoreProvider {
      * @throws StoreException if the store can't be used: not reachable, wrong credentials, not writable, something else in its place
      */
     LockStore open(StoreUri uri);
+
+    /**
+     * The provider that serves a URI, among those on the class path. For tools that ask a store something beside a client; programs connect with {@link
+     * dev.holdfast.Holdfast}.
+     *
+     * @throws IllegalArgumentException if none serves its scheme
+     * @throws IllegalStateException if one of them can't be loaded
+     */
+    static StoreProvider of(StoreUri uri) {
+        List<String> known = new ArrayList<>();
+        try {
+            for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
+                if (provider.schemes().contains(uri.scheme())) {
+                    return provider;
+                }
+                known.addAll(provider.schemes());
+            }
+        } catch (ServiceConfigurationError e) {
+            throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
+        }
+        throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are "
+                + new TreeSet<>(known) + ". Add the store's module, or correct the scheme.");
+    }
 }
