@@ -29,4 +29,13 @@ final class Cohort {
         this.ends = ends;
         this.awaited = awaited;
     }
+
+    /** Takes the answer to the question whether someone waits: if nobody does, the budget begins anew. */
+    void answer(boolean isAwaited, long endsAnew) {
+        asking = false;
+        awaited = isAwaited;
+        if (!isAwaited) {
+            ends = endsAnew;
+        }
+    }
 }

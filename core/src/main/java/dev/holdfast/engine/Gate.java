@@ -10,9 +10,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,8 +43,8 @@ final class Gate {
     final ReentrantLock lock = new ReentrantLock();
 
     // All guarded by lock; current is also read without.
-    private @Nullable Request head;
-    private @Nullable Request tail;
+    private final RequestQueue queue = new RequestQueue();
+    private final LostHolds lost = new LostHolds();
 
     /** The claim that is on its way to a grant. */
     private @Nullable Claim claim;
@@ -56,9 +54,6 @@ final class Gate {
 
     /** The local hold that is live under the grant. */
     volatile @Nullable LocalHold current;
-
-    /** Holds that were lost and that their owners have not closed. */
-    private @Nullable List<LocalHold> lost;
 
     private @Nullable Thread turnOwner;
     private long turnEnds;
@@ -97,17 +92,17 @@ final class Gate {
     }
 
     private void admit(Request request, Outbox out) {
-        LocalHold lostHold = request.owner == null ? null : lostHoldOf(request.owner);
+        LocalHold lostHold = lost.of(request.owner);
         if (lostHold != null) {
             end(request, null, () -> new LockLostException(lossOf(lostHold)), out);
         } else if (engine.isClosing()) {
             end(request, null, engine::closedException, out);
         } else if (mayPass(request) && canServe(request) && serve(request, out)) {
             return;
-        } else if (request.isTry && (head != null || grant != null || claim != null)) {
+        } else if (request.isTry && (!queue.isEmpty() || grant != null || claim != null)) {
             end(request, null, null, out);
         } else {
-            append(request);
+            queue.append(request);
             pursue(out);
         }
         removeIfIdle();
@@ -115,7 +110,7 @@ final class Gate {
 
     /** Whether a request need not queue behind those that wait here. */
     private boolean mayPass(Request request) {
-        return head == null
+        return queue.isEmpty()
                 || (request.isTry && spec.order() == Order.BARGING)
                 || (request.owner != null && request.owner == turnOwner && engine.clock.now() - turnEnds < 0);
     }
@@ -133,7 +128,7 @@ final class Gate {
                 return false;
             }
             request.end(null, null);
-            remove(request);
+            queue.remove(request);
             dropUnwantedClaim(out);
             pursue(out);
             removeIfIdle();
@@ -160,7 +155,7 @@ final class Gate {
         lock.lock();
         try {
             Claim held = grant;
-            if (request.isDone() || request != head || held == null) {
+            if (request.isDone() || request != queue.head() || held == null) {
                 request.isWatching = false;
                 return;
             }
@@ -209,7 +204,7 @@ final class Gate {
         held.wasServed = true;
         current = hold;
         end(request, hold, null, out);
-        if (head != null) {
+        if (!queue.isEmpty()) {
             foresee(held, out);
         }
         return true;
@@ -244,7 +239,7 @@ final class Gate {
     }
 
     private void letGo(LocalHold hold, Claim held, CompletableFuture<ReleaseOutcome> stage, Caller caller, Outbox out) {
-        Request first = head;
+        Request first = queue.head();
         if (first == null || engine.isClosing() || held.bound != null) {
             giveBack(held, caller, new HoldEnd(hold, stage), out);
             pursue(out);
@@ -302,9 +297,6 @@ final class Gate {
         forget(held);
         if (hold != null && hold.grant == held) {
             current = null;
-            if (lost == null) {
-                lost = new ArrayList<>(1);
-            }
             lost.add(hold);
             Loss loss = new Loss(name.value(), engine.product(), hold.rawToken(), cause);
             hold.lose(loss, out);
@@ -317,12 +309,7 @@ final class Gate {
 
     /** The owner of a lost hold has closed it: what may be left at the store goes too. */
     private void forgetLost(LocalHold hold, Outbox out) {
-        if (lost != null) {
-            lost.remove(hold);
-            if (lost.isEmpty()) {
-                lost = null;
-            }
-        }
+        lost.remove(hold);
         settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
     }
 
@@ -333,10 +320,10 @@ final class Gate {
         if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
             of.adopt(reply.tokens());
             if (of.cohort != null) {
-                of.cohort.awaited = reply.awaited();
-                of.cohort.asking = false;
+                of.cohort.answer(reply.awaited(), engine.clock.now() + engine.cohortBudgetNanos);
             }
             pursue(out);
+            removeIfIdle();
             return;
         }
         Claim replaced = of.replaces;
@@ -344,12 +331,10 @@ final class Gate {
         if (replaced != null) {
             forget(replaced);
         }
-        if (of.state == Claim.State.OVER && !of.isDead) {
-            return;
-        }
         if (of.isDead || !engine.mayBecomeHold(of)) {
             kill(of, out);
             pursue(out);
+            removeIfIdle();
             return;
         }
         if (grant != null && grant != of) {
@@ -366,11 +351,12 @@ final class Gate {
         if (of.hasOwnLease()) {
             out.add(() -> engine.watchLease(of));
         }
-        if ((head != null && head.next != null) || reply.awaited()) {
+        if (queue.hasSeveral() || reply.awaited()) {
             of.cohort = new Cohort(engine.clock.now() + engine.cohortBudgetNanos, reply.awaited());
         }
         pursue(out);
         dropUnwantedClaim(out);
+        removeIfIdle();
     }
 
     /** A claim stands in the store's queue. */
@@ -386,6 +372,7 @@ final class Gate {
             of.state = Claim.State.QUEUED;
             dropUnwantedClaim(out);
         }
+        removeIfIdle();
     }
 
     /** A claim was not made, and will not be. The requests it was for fail, or were told that it is taken. */
@@ -413,11 +400,11 @@ final class Gate {
     }
 
     private void failThoseServedBy(Claim of, @Nullable Supplier<RuntimeException> why, Outbox out) {
-        Request request = head;
+        Request request = queue.head();
         while (request != null) {
             Request following = request.next;
             if (request.fits(of)) {
-                remove(request);
+                queue.remove(request);
                 end(request, null, why, out);
             }
             request = following;
@@ -448,6 +435,7 @@ final class Gate {
             cohort.awaited = reply.awaited();
         }
         pursue(out);
+        removeIfIdle();
     }
 
     /** All claims and grants of a session are over. */
@@ -483,12 +471,9 @@ final class Gate {
         try {
             if (held.state == Claim.State.HELD && grant == held) {
                 lose(held, cause, out);
-                if (cause == Loss.Cause.OWNER_DIED && lost != null) {
-                    for (LocalHold hold : List.copyOf(lost)) {
-                        if (hold.grant == held) {
-                            forgetLost(hold, out);
-                        }
-                    }
+                LocalHold orphan = cause == Loss.Cause.OWNER_DIED ? lost.under(held) : null;
+                if (orphan != null) {
+                    forgetLost(orphan, out);
                 }
                 pursue(out);
                 removeIfIdle();
@@ -504,9 +489,8 @@ final class Gate {
         Outbox out = new Outbox();
         lock.lock();
         try {
-            while (head != null) {
-                Request request = head;
-                remove(request);
+            for (Request request = queue.head(); request != null; request = queue.head()) {
+                queue.remove(request);
                 end(request, null, why, out);
             }
             dropUnwantedClaim(out);
@@ -565,7 +549,7 @@ final class Gate {
             }
             return;
         }
-        Request first = head;
+        Request first = queue.head();
         if (first == null || claim != null) {
             return;
         }
@@ -584,7 +568,7 @@ final class Gate {
 
     /** Hands a grant under which no hold is live to the first request that it fits; or yields it, or gives it back. */
     private void passOn(Claim held, Outbox out) {
-        Request first = head;
+        Request first = queue.head();
         if (first == null) {
             if (engine.rules.returnsUnwantedGrants()) {
                 giveBack(held, Caller.GOES_ON, null, out);
@@ -596,9 +580,9 @@ final class Gate {
         } else if (mustYield(held, first)) {
             giveWay(held, first, out);
         } else {
-            remove(first);
+            queue.remove(first);
             if (!serve(first, out)) {
-                prepend(first);
+                queue.prepend(first);
                 advance(held, out);
             }
         }
@@ -648,7 +632,6 @@ final class Gate {
         }
         if (now - cohort.ends >= 0 && !cohort.awaited && !cohort.asking) {
             cohort.asking = true;
-            cohort.ends = now + engine.cohortBudgetNanos;
             out.add(() -> engine.driver.askForWaiters(held));
         }
     }
@@ -671,22 +654,14 @@ final class Gate {
     private int tokensToAsk() {
         Claim held = grant;
         int used = held != null && held.cohort != null ? held.cohort.used : lastCohort;
-        return head == null || (head.next == null && used == 0) ? 1 : engine.blockFor(used);
+        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : engine.blockFor(used);
     }
 
     /** Withdraws the claim if no request is left that it could serve. */
     private void dropUnwantedClaim(Outbox out) {
         Claim waiting = claim;
-        if (waiting == null) {
-            return;
-        }
-        for (Request request = head; request != null; request = request.next) {
-            if (request.fits(waiting)) {
-                return;
-            }
-        }
-        if (waiting.replaces == null) {
-            claim = null;
+        // One that is to replace a grant waits for the answer first: until then both are at stake.
+        if (waiting != null && waiting.replaces == null && !queue.hasOneFor(waiting)) {
             kill(waiting, out);
         }
     }
@@ -761,9 +736,7 @@ final class Gate {
         if (claim != null) {
             known.add(claim.ref);
         }
-        if (lost != null) {
-            lost.forEach(hold -> known.add(hold.grant.ref));
-        }
+        lost.addRefs(known);
     }
 
     /** The owner of the live hold, if it is a thread that has died. */
@@ -792,21 +765,10 @@ final class Gate {
         }
         lock.lock();
         try {
-            return lostHoldOf(thread);
+            return lost.of(thread);
         } finally {
             lock.unlock();
         }
-    }
-
-    private @Nullable LocalHold lostHoldOf(Thread thread) {
-        if (lost != null) {
-            for (LocalHold hold : lost) {
-                if (hold.owner == thread) {
-                    return hold;
-                }
-            }
-        }
-        return null;
     }
 
     // ---- Small parts
@@ -821,49 +783,8 @@ final class Gate {
         }
     }
 
-    private void append(Request request) {
-        request.isQueued = true;
-        request.previous = tail;
-        if (tail == null) {
-            head = request;
-        } else {
-            tail.next = request;
-        }
-        tail = request;
-    }
-
-    private void prepend(Request request) {
-        request.isQueued = true;
-        request.next = head;
-        if (head == null) {
-            tail = request;
-        } else {
-            head.previous = request;
-        }
-        head = request;
-    }
-
-    private void remove(Request request) {
-        if (!request.isQueued) {
-            return;
-        }
-        request.isQueued = false;
-        if (request.previous == null) {
-            head = request.next;
-        } else {
-            request.previous.next = request.next;
-        }
-        if (request.next == null) {
-            tail = request.previous;
-        } else {
-            request.next.previous = request.previous;
-        }
-        request.previous = null;
-        request.next = null;
-    }
-
     private void removeIfIdle() {
-        if (head == null && claim == null && grant == null && lost == null && !isRemoved) {
+        if (queue.isEmpty() && claim == null && grant == null && lost.isEmpty() && !isRemoved) {
             isRemoved = true;
             engine.remove(this);
         }

@@ -1,0 +1,75 @@
+package dev.holdfast.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/** The local requests that wait at a gate, first in, first out; linked through the requests themselves. Guarded by the lock of the gate. */
+final class RequestQueue {
+
+    private @Nullable Request head;
+    private @Nullable Request tail;
+
+    @Nullable
+    Request head() {
+        return head;
+    }
+
+    boolean isEmpty() {
+        return head == null;
+    }
+
+    boolean hasSeveral() {
+        return head != tail;
+    }
+
+    void append(Request request) {
+        request.isQueued = true;
+        request.previous = tail;
+        if (tail == null) {
+            head = request;
+        } else {
+            tail.next = request;
+        }
+        tail = request;
+    }
+
+    /** Puts a request back that was at the head. */
+    void prepend(Request request) {
+        request.isQueued = true;
+        request.next = head;
+        if (head == null) {
+            tail = request;
+        } else {
+            head.previous = request;
+        }
+        head = request;
+    }
+
+    void remove(Request request) {
+        if (!request.isQueued) {
+            return;
+        }
+        request.isQueued = false;
+        if (request.previous == null) {
+            head = request.next;
+        } else {
+            request.previous.next = request.next;
+        }
+        if (request.next == null) {
+            tail = request.previous;
+        } else {
+            request.next.previous = request.previous;
+        }
+        request.previous = null;
+        request.next = null;
+    }
+
+    /** Whether a request waits that a claim could serve. */
+    boolean hasOneFor(Claim claim) {
+        for (Request request = head; request != null; request = request.next) {
+            if (request.fits(claim)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
