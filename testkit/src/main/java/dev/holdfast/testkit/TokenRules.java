@@ -1,0 +1,289 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.Tokens;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** T: fencing tokens. */
+abstract class TokenRules extends IdentityRules {
+
+    private static void assertAbove(TokenBlock later, TokenBlock earlier) {
+        assertThat(later.first())
+                .as("tokens rise: %s was reserved after %s", later, earlier)
+                .isGreaterThan(earlier.last());
+    }
+
+    @Test
+    @DisplayName("T1: tokens rise over releases, withdrawals, yields and the ends of sessions")
+    void tokensRiseHoweverAGrantEnds() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe released = alice.mutex("ledger").wanting(8).isGranted();
+        TokenBlock first = released.block();
+        released.release();
+        Probe withdrawn = bob.mutex("ledger").wanting(8).isGranted();
+        TokenBlock second = withdrawn.block();
+        assertAbove(second, first);
+        withdrawn.withdraw();
+        Client closes = bench.client("closes");
+        TokenBlock third = closes.mutex("ledger").wanting(8).granted().tokens();
+        assertAbove(third, second);
+        Probe queued = bob.mutex("ledger").wanting(8).isQueued();
+        closes.close();
+        TokenBlock fourth = queued.block();
+        assertAbove(fourth, third);
+        Probe next = bob.mutex("ledger").wanting(8);
+        assertThat(queued.yieldFor(next)).isInstanceOf(Reply.Granted.class);
+        assertAbove(next.block(), fourth);
+    }
+
+    @Test
+    @DisplayName("T1: tokens rise over the expiry of a session")
+    void tokensRiseOverExpiry() {
+        Client dies = bench.shortLived("dies");
+        Probe held = dies.mutex("ledger").wanting(100).isGranted();
+        TokenBlock first = held.block();
+        bench.until("the session has ended", held::isOver);
+        assertAbove(bench.other("bob").mutex("ledger").granted().tokens(), first);
+    }
+
+    @Test
+    @DisplayName("T1: tokens rise over a forced release")
+    void tokensRiseOverForce() {
+        Client alice = bench.client("alice");
+        TokenBlock first = alice.mutex("ledger").wanting(100).granted().tokens();
+        Probe next = bench.other("bob").mutex("ledger").isQueued();
+        alice.send(new Command.ForceRelease(next.ref().resource(), first.first()), Reply.Released.class);
+        assertAbove(next.block(), first);
+    }
+
+    @Test
+    @DisplayName("T1: tokens rise over many grants in a row, faster than any clock ticks")
+    void tokensRiseInARow() {
+        Client alice = bench.client("alice");
+        TokenBlock last = new TokenBlock(1, 1);
+        for (int i = 0; i < 200; i++) {
+            Probe held = alice.mutex("ledger").wanting(1 + i % 7);
+            TokenBlock block = held.granted().tokens();
+            if (i > 0) {
+                assertAbove(block, last);
+            }
+            last = block;
+            held.release();
+        }
+    }
+
+    @Test
+    @DisplayName("T1: tokens rise when the store's clock is stepped back")
+    void tokensRiseOverAStepBack() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").wanting(100).isGranted();
+        TokenBlock first = held.block();
+        held.release();
+        bench.pass(Duration.ofMinutes(-30));
+        TokenBlock second = alice.mutex("ledger").wanting(100).granted().tokens();
+        assertAbove(second, first);
+        assertThat(second.size()).isBetween(1L, 100L);
+    }
+
+    @Test
+    @DisplayName("T2: tokens rise also when the store has forgotten all that it ever forgets of a name")
+    void tokensRiseOverForgetting() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        TokenBlock first = held.block();
+        if (bench.traits.advance()) {
+            first = alice.send(
+                            new Command.Advance(held.ref(), first.last(), 1, first.last() + 5_000_000),
+                            Reply.Advanced.class)
+                    .tokens();
+        }
+        held.release();
+        Bench.needs(bench.forgetIdle(), "the test can't make the store forget idle resources");
+        assertAbove(alice.mutex("ledger").granted().tokens(), first);
+    }
+
+    @Test
+    @DisplayName("T2: the counter of a name outlives the name's use by others in between")
+    void counterOutlivesOtherUse() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").wanting(1_000).isGranted();
+        TokenBlock first = held.block();
+        held.release();
+        for (int i = 0; i < 50; i++) {
+            alice.mutex("passing-" + i).isGranted().release();
+        }
+        assertAbove(alice.mutex("ledger").granted().tokens(), first);
+    }
+
+    @Test
+    @DisplayName("T3: a block has one token at least, and no more than were asked for")
+    void blockIsNotLargerThanAsked() {
+        Client alice = bench.client("alice");
+        for (int want : new int[] {1, 2, 64, 1_000, Tokens.MAX_BLOCK}) {
+            TokenBlock block =
+                    alice.mutex("want-" + want).wanting(want).granted().tokens();
+            assertThat(block.size()).isBetween(1L, (long) want);
+        }
+    }
+
+    @Test
+    @DisplayName("T3: grants that are held together have no token in common")
+    void blocksAreDisjoint() {
+        bench.needsAdmission(Admission.SHARED);
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        TokenBlock one = alice.reader("catalogue").wanting(16).granted().tokens();
+        TokenBlock two = bob.reader("catalogue").wanting(16).granted().tokens();
+        TokenBlock three = alice.reader("catalogue").wanting(16).granted().tokens();
+        assertAbove(two, one);
+        assertAbove(three, two);
+    }
+
+    @Test
+    @DisplayName("T4: tokens run ahead of the store's clock by no more than the lead")
+    void blocksAreCapped() {
+        Bench.needs(bench.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
+        Client alice = bench.client("alice");
+        long before = System.nanoTime();
+        Probe opening = alice.mutex("ledger").wanting(Tokens.MAX_BLOCK);
+        TokenBlock first = opening.granted().tokens();
+        opening.release();
+        TokenBlock last = first;
+        int blocks = 8;
+        for (int i = 1; i < blocks; i++) {
+            Probe held = alice.mutex("ledger").wanting(Tokens.MAX_BLOCK);
+            last = held.granted().tokens();
+            held.release();
+        }
+        // The clock of the store can't have gone further than this, but for the tick at either end.
+        long micros = bench.hasClock() ? 0 : (System.nanoTime() - before) / 1_000 + 2_000;
+        long most = Tokens.floor(micros + Tokens.LEAD_MICROS) + blocks + 2;
+        assertThat(last.last() - first.first())
+                .as("%s blocks of up to %s tokens were reserved from %s to %s", blocks, Tokens.MAX_BLOCK, first, last)
+                .isLessThanOrEqualTo(most);
+        assertThat(last.last()).isLessThanOrEqualTo(Tokens.MAX_TOKEN);
+    }
+
+    @Test
+    @DisplayName("T4: tokens follow the store's clock, so they rise even if a counter is lost")
+    void tokensFollowTheClock() {
+        Bench.needs(bench.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        long before = held.block().last();
+        held.release();
+        bench.pass(Duration.ofMinutes(30));
+        long passed = Tokens.floor(Duration.ofMinutes(30).toSeconds() * 1_000_000);
+        long after = alice.mutex("ledger").granted().tokens().first();
+        assertThat(after - before).isBetween(passed - Tokens.floor(Tokens.LEAD_MICROS) - 2, passed + 2);
+    }
+
+    @Test
+    @DisplayName("T5: every answer about a grant carries the same block, first and last")
+    void everyAnswerCarriesTheBlock() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").wanting(32);
+        TokenBlock block = held.granted().tokens();
+        assertThat(held.block()).isEqualTo(block);
+        assertThat(held.granted().tokens()).isEqualTo(block);
+        assertThat(bench.info(held.ref().resource()).holders())
+                .singleElement()
+                .satisfies(party -> assertThat(party.tokens()).contains(block));
+        assertThat(bench.info(held.ref().resource()).lastToken()).isEqualTo(block.last());
+    }
+
+    @Test
+    @DisplayName("T6: Advance gives a fresh block above all others, once for each block that is spent")
+    void advanceActsOncePerBlock() {
+        bench.needsAdvance();
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").wanting(4).isGranted();
+        TokenBlock first = held.block();
+        TokenBlock second = advance(held, first.last(), 0);
+        assertAbove(second, first);
+        assertThat(second.size()).isBetween(1L, 4L);
+        assertThat(held.block()).isEqualTo(second);
+        assertThat(held.granted().tokens()).isEqualTo(second);
+        assertThat(advance(held, first.last(), 0)).isEqualTo(second);
+        assertThat(advance(held, second.last() + 1, 0)).isEqualTo(second);
+        TokenBlock third = advance(held, second.last(), 0);
+        assertAbove(third, second);
+        held.release();
+        assertAbove(alice.mutex("ledger").granted().tokens(), third);
+    }
+
+    @Test
+    @DisplayName("T6: Advance starts above what it is told to, and later grants stay above that")
+    void advanceAboveAtLeast() {
+        bench.needsAdvance();
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        long far = held.block().last() + 10_000_000;
+        TokenBlock raised = advance(held, held.block().last(), far);
+        assertThat(raised.first()).isGreaterThan(far);
+        assertThat(advance(held, held.block().last(), 1).first()).isGreaterThan(raised.last());
+        TokenBlock last = held.block();
+        held.release();
+        assertAbove(alice.mutex("ledger").granted().tokens(), last);
+    }
+
+    @Test
+    @DisplayName("T7: Advance never gives way, and says whether anybody waits")
+    void advanceNeverGivesWay() {
+        bench.needsAdvance();
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        Command.Advance alone = new Command.Advance(held.ref(), held.block().last(), 4, 0);
+        boolean awaitedAlone = alice.send(alone, Reply.Advanced.class).awaited();
+        Probe waits = bob.mutex("ledger").isQueued();
+        Command.Advance watched = new Command.Advance(held.ref(), held.block().last(), 4, 0);
+        boolean awaited = alice.send(watched, Reply.Advanced.class).awaited();
+        held.isHeld();
+        waits.isWaiting();
+        assertThat(awaited).isTrue();
+        assertThat(awaitedAlone).isEqualTo(!bench.traits.waitersKnown());
+    }
+
+    @Test
+    @DisplayName("T7: Advance of a claim that waits, has ended or is another's is answered Absent")
+    void advanceNeedsTheGrant() {
+        bench.needsAdvance();
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        TokenBlock block = held.block();
+        Probe waits = bob.mutex("ledger").isQueued();
+        bob.send(new Command.Advance(waits.ref(), block.last(), 1, 0), Reply.Absent.class);
+        Probe never = bob.mutex("ledger");
+        bob.send(new Command.Advance(never.ref(), block.last(), 1, 0), Reply.Absent.class);
+        assertThat(held.block()).isEqualTo(block);
+        held.release();
+        alice.send(new Command.Advance(held.ref(), block.last(), 1, 0), Reply.Absent.class);
+        waits.isHeld();
+    }
+
+    @Test
+    @DisplayName("T8: a store without Advance says so, and the grant stays")
+    void advanceMayBeUnsupported() {
+        Bench.needs(!bench.traits.advance(), "the store has Advance");
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        alice.send(new Command.Advance(held.ref(), held.block().last(), 1, 0), Reply.Unsupported.class);
+        held.isHeld();
+    }
+
+    private static TokenBlock advance(Probe held, long blockEnd, long atLeast) {
+        Command.Advance command = new Command.Advance(held.ref(), blockEnd, 4, atLeast);
+        return held.client().send(command, Reply.Advanced.class).tokens();
+    }
+}
