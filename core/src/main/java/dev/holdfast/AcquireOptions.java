@@ -44,8 +44,8 @@ public final class AcquireOptions {
     }
 
     /**
-     * The hold is not renewed: it ends after this time, or with the session if that is sooner, unless {@linkplain Hold#extend(Duration) extended}. Such a hold is never
-     * passed on within the process.
+     * The hold is not renewed: it ends after this time, or with the session if that is sooner, unless {@linkplain
+     * Hold#extend(Duration) extended}. Such a hold is never passed on within the process.
      *
      * @param lease at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range
@@ -60,8 +60,8 @@ public final class AcquireOptions {
     }
 
     /**
-     * The hold is renewed, but ends after this time at the latest, however healthy its owner seems: a bound for a stuck thread. Such a hold is never passed on within the
-     * process.
+     * The hold is renewed, but ends after this time at the latest, however healthy its owner seems: a bound for a
+     * stuck thread. Such a hold is never passed on within the process.
      *
      * @param hold at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range

@@ -4,16 +4,23 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.concurrent.Executor;
 
 /**
- * Time, threads and randomness as the client sees them. The default is the system's; tests bring their own to run a client on virtual time.
+ * Time, threads and randomness as the client sees them. The default is the system's; tests bring their own to run a
+ * client on virtual time.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public interface Environment {
 
-    /** A clock that never steps and may stand still while the machine is suspended, in nanoseconds from an arbitrary point; compared by subtraction. */
+    /**
+     * A clock that never steps and may stand still while the machine is suspended, in nanoseconds from an arbitrary
+     * point; compared by subtraction.
+     */
     long monotonicNanos();
 
-    /** A clock like the monotonic one that runs on while the machine is suspended, in nanoseconds; may be coarse. Equal to the monotonic one where there is none. */
+    /**
+     * A clock like the monotonic one that runs on while the machine is suspended, in nanoseconds; may be coarse. Equal
+     * to the monotonic one where there is none.
+     */
     long bootNanos();
 
     /** The wall clock, in milliseconds since 1970. Only its sudden steps are looked at, never its value. */

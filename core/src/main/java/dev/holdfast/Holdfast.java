@@ -15,7 +15,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all back when it is closed.
+ * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all
+ * back when it is closed.
  *
  * <pre>{@code
  * try (Holdfast holdfast = Holdfast.connect("sqlite:")) {
@@ -25,8 +26,8 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>One client serves a whole program: it has one session, one timer thread and the threads of its store, however many locks there are. Two clients in one program are
- * as strange to each other as two programs.
+ * <p>One client serves a whole program: it has one session, one timer thread and the threads of its store, however
+ * many locks there are. Two clients in one program are as strange to each other as two programs.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -41,9 +42,10 @@ public final class Holdfast implements AutoCloseable {
     /**
      * Connects with the default options.
      *
-     * @param uri where the store is: {@code memory:}, {@code sqlite:} (a file under the user's state directory), {@code sqlite:/path/to/file}, and the schemes of the store
-     *     modules that are on the class path
-     * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme; nothing was touched
+     * @param uri where the store is: {@code memory:}, {@code sqlite:} (a file under the user's state directory),
+     *     {@code sqlite:/path/to/file}, and the schemes of the store modules that are on the class path
+     * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme;
+     *     nothing was touched
      * @throws StoreUnavailableException if the store does not answer
      * @throws StoreRefusedException if the store can't be used
      */
@@ -82,7 +84,8 @@ public final class Holdfast implements AutoCloseable {
      * The lock of a name. Does no I/O; that others declare the name otherwise is found by the first acquisition.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
-     * @throws IllegalArgumentException if the name is not of that form, or the store has no barging locks and one is asked for
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no barging locks and one
+     *     is asked for
      * @throws ClientClosedException if this client was closed
      */
     public DistributedLock lock(String name, LockOptions options) {
@@ -90,11 +93,13 @@ public final class Holdfast implements AutoCloseable {
     }
 
     /**
-     * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are still open are lost with the cause {@link
-     * Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store, which frees all of them for others. Idempotent.
+     * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are
+     * still open are lost with the cause {@link Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store,
+     * which frees all of them for others. Idempotent.
      *
-     * <p><b>Blocking:</b> until the store has answered, at most for the store time-out; what it did not confirm ends with the session's lease. May be called from a listener.
-     * <b>Interruption:</b> has no effect, and the flag stays set.
+     * <p><b>Blocking:</b> until the store has answered, at most for the store time-out; what it did not confirm ends
+     * with the session's lease. May be called from a listener. <b>Interruption:</b> has no effect, and the flag stays
+     * set.
      */
     @Override
     public void close() {
@@ -136,7 +141,8 @@ public final class Holdfast implements AutoCloseable {
         }
 
         /**
-         * How long everything that this client holds outlives it after a crash, and how long it may be cut off from the store before its holds are lost; 30 s if not set.
+         * How long everything that this client holds outlives it after a crash, and how long it may be cut off from
+         * the store before its holds are lost; 30 s if not set.
          *
          * @throws IllegalArgumentException if it is under 200 ms
          */
@@ -158,8 +164,8 @@ public final class Holdfast implements AutoCloseable {
         }
 
         /**
-         * How long the threads of this client may pass a lock on among themselves while others wait for it; 10 ms if not set. Zero is strict: whenever another process waits,
-         * a released lock goes to it in its turn.
+         * How long the threads of this client may pass a lock on among themselves while others wait for it; 10 ms if
+         * not set. Zero is strict: whenever another process waits, a released lock goes to it in its turn.
          *
          * @throws IllegalArgumentException if it is negative
          */
@@ -170,7 +176,8 @@ public final class Holdfast implements AutoCloseable {
         }
 
         /**
-         * How long the store may leave this client without any answer before calls that wait fail with {@link StoreUnavailableException}; 10 s if not set.
+         * How long the store may leave this client without any answer before calls that wait fail with {@link
+         * StoreUnavailableException}; 10 s if not set.
          *
          * @throws IllegalArgumentException if it is not positive
          */

@@ -2,7 +2,10 @@ package dev.holdfast;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of what Holdfast throws when a lock could not be had or kept; each message says what happened, to which lock, on which store, and what to do. */
+/**
+ * The root of what Holdfast throws when a lock could not be had or kept; each message says what happened, to which
+ * lock, on which store, and what to do.
+ */
 public abstract class HoldfastException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,9 @@
 package dev.holdfast;
 
-/** A hold has ended that its owner did not end. Stop writing: another may hold the lock, and writes with the lost token may be stale. */
+/**
+ * A hold has ended that its owner did not end. Stop writing: another may hold the lock, and writes with the lost token
+ * may be stale.
+ */
 public final class LockLostException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,9 @@
 package dev.holdfast;
 
-/** The name is in use as something else: another kind, capacity or order. Nothing was changed. Agree on one declaration, or take another name. */
+/**
+ * The name is in use as something else: another kind, capacity or order. Nothing was changed. Agree on one declaration,
+ * or take another name.
+ */
 public final class LockMismatchException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;

@@ -8,6 +8,9 @@ public enum ReleaseOutcome {
     STILL_HELD,
     /** The hold had been lost before: another may have held the resource meanwhile. */
     LOST,
-    /** The hold was good to the end, but the store has not confirmed the release. It is repeated in the background, and the lease ends the hold at the latest. */
+    /**
+     * The hold was good to the end, but the store has not confirmed the release. It is repeated in the background, and
+     * the lease ends the hold at the latest.
+     */
     UNCONFIRMED
 }

@@ -3,8 +3,8 @@ package dev.holdfast;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store will not serve this client until a person acts: credentials, permissions, a full disk, another schema, or damaged data in our place, of which nothing was
- * overwritten.
+ * The store will not serve this client until a person acts: credentials, permissions, a full disk, another schema, or
+ * damaged data in our place, of which nothing was overwritten.
  */
 public final class StoreRefusedException extends HoldfastException {
 

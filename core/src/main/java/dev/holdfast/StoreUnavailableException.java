@@ -3,8 +3,8 @@ package dev.holdfast;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store did not answer in time. For an acquisition: whether it was granted is unknown; such a grant is withdrawn, or ends with the session at the latest. This is not
- * "taken by another", and trying again may help.
+ * The store did not answer in time. For an acquisition: whether it was granted is unknown; such a grant is withdrawn,
+ * or ends with the session at the latest. This is not "taken by another", and trying again may help.
  */
 public final class StoreUnavailableException extends HoldfastException {
 

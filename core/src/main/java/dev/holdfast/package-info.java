@@ -1,5 +1,6 @@
 /**
- * Locks that hold across processes and machines, on the store that is already there. Start at {@link dev.holdfast.Holdfast}.
+ * Locks that hold across processes and machines, on the store that is already there. Start at {@link
+ * dev.holdfast.Holdfast}.
  */
 @NullMarked
 @CheckReturnValue

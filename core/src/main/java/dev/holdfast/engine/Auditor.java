@@ -11,9 +11,10 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /*
- * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was settled before the audit began, that nothing was asked about since,
- * and that the store does not have was removed behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost: it is withdrawn,
- * for else its own live session renews it for ever.
+ * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was
+ * settled before the audit began, that nothing was asked about since, and that the store does not have was removed
+ * behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost:
+ * it is withdrawn, for else its own live session renews it for ever.
  */
 
 /** Audits the session. Runs one at a time. */
@@ -82,10 +83,7 @@ final class Auditor {
                         ref.resource(),
                         ref.claim());
                 engine.settler.settle(
-                        new Command.Withdraw(ref, Command.Sending.REPEAT),
-                        session,
-                        Caller.GOES_ON,
-                        (reply, isFirst) -> {});
+                        new Command.Withdraw(ref, Command.Sending.REPEAT), session, Caller.GOES_ON, Settler.NOBODY);
             }
         }
     }

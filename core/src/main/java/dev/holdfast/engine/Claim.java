@@ -6,7 +6,8 @@ import dev.holdfast.spi.TokenBlock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim as the client sees it, from the first sending to its end; a granted one is a grant. Guarded by the lock of its gate, but for what is volatile.
+ * A claim as the client sees it, from the first sending to its end; a granted one is a grant. Guarded by the lock of
+ * its gate, but for what is volatile.
  */
 final class Claim {
 

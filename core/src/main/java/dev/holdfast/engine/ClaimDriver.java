@@ -17,11 +17,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Brings a claim from its first sending to a definite answer. The three outcomes granted, refused and unknown are never mixed: an unknown one is settled by raising the session's
- * epoch, after which the old sending can take no effect any more, and asking again with the same id.
+ * Brings a claim from its first sending to a definite answer. The three outcomes granted, refused and unknown are
+ * never mixed: an unknown one is settled by raising the session's epoch, after which the old sending can take no
+ * effect any more, and asking again with the same id.
  */
 
-/** Sends claims and yields, and gives what the store answers to their gates. Thread-safe; callers hold no lock of the engine. */
+/**
+ * Sends claims and yields, and gives what the store answers to their gates. Thread-safe; callers hold no lock of the
+ * engine.
+ */
 final class ClaimDriver {
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -106,7 +110,7 @@ final class ClaimDriver {
             if (reply instanceof Reply.Granted granted) {
                 claim.clearedSteps = Math.max(claim.clearedSteps, steps);
                 noteLease(claim, granted, sentAt);
-                gate.granted(claim, granted, sentAt, out);
+                gate.granted(claim, granted, out);
             } else if (reply instanceof Reply.Queued queued) {
                 gate.queued(claim, out);
                 if (claim.state == Claim.State.QUEUED) {
@@ -186,7 +190,7 @@ final class ClaimDriver {
             claim.failures++;
             resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive();
             if (claim.isDead && claim.state == Claim.State.SENT) {
-                gate.withdraw(claim, Sending.REPEAT, out);
+                gate.withdraw(claim, out);
             }
         } finally {
             gate.lock.unlock();
@@ -230,7 +234,7 @@ final class ClaimDriver {
     }
 
     /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */
-    void askForWaiters(Claim held) {
+    void poll(Claim held) {
         long steps = engine.clock.steps();
         engine.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override

@@ -5,18 +5,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * The clock of all deadlines. Elapsed time is the larger of the monotonic and the boot clock, so that a suspended machine finds its leases ended. Both may stand still
- * while a virtual machine is frozen; only the wall clock betrays that, by a sudden step forward against them. Such a step is a reason to ask the store, never to extend
- * or to grant, so all it does here is to raise a counter that puts every hold in doubt.
+ * The clock of all deadlines. Elapsed time is the larger of the monotonic and the boot clock, so that a suspended
+ * machine finds its leases ended. Both may stand still while a virtual machine is frozen; only the wall clock betrays
+ * that, by a sudden step forward against them. Such a step is a reason to ask the store, never to extend or to grant,
+ * so all it does here is to raise a counter that puts every hold in doubt.
  */
 
-/** Elapsed time that counts suspension, and a counter of the forward steps of the wall clock. Thread-safe; never blocks for long. */
+/**
+ * Elapsed time that counts suspension, and a counter of the forward steps of the wall clock. Thread-safe; never blocks
+ * for long.
+ */
 final class ElapsedClock {
 
     /** A step is told from the slewing and the grain of clocks by its size. */
     private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a step. */
+    /**
+     * The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a
+     * step.
+     */
     private static final long DRIFT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Environment environment;
@@ -45,7 +52,10 @@ final class ElapsedClock {
         return monotonic + suspended;
     }
 
-    /** How many forward steps were seen; a hold is in doubt until a request that was sent after the newest one is answered. */
+    /**
+     * How many forward steps were seen; a hold is in doubt until a request that was sent after the newest one is
+     * answered.
+     */
     long steps() {
         return steps;
     }

@@ -464,7 +464,7 @@ public final class Engine {
             keeper.clearDoubt(grant.session);
         }
         if (grant.hasOwnLease()) {
-            driver.askForWaiters(grant);
+            driver.poll(grant);
         }
     }
 
@@ -562,7 +562,7 @@ public final class Engine {
             Claim claim = waiting(granted.claim());
             if (claim != null) {
                 if (claim.hasOwnLease() || claim.pollsFirst || keeper.inDoubt(claim.session)) {
-                    driver.askForWaiters(claim);
+                    driver.poll(claim);
                 } else {
                     driver.take(claim, granted.grant(), clock.now(), claim.clearedSteps);
                 }
@@ -594,7 +594,7 @@ public final class Engine {
 
     private void poll(@Nullable Claim claim) {
         if (claim != null) {
-            driver.askForWaiters(claim);
+            driver.poll(claim);
         }
     }
 
@@ -610,7 +610,7 @@ public final class Engine {
         public void over(Session session, Loss.Cause cause) {
             boolean isAtStore = session.state == Session.State.ABANDONED;
             if (isAtStore) {
-                settler.settle(new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> {});
+                settler.settle(new Command.Retire(session.id), session, Caller.GOES_ON, Settler.NOBODY);
             }
             gates.values().forEach(gate -> gate.sessionOver(session, cause));
             tellCertainty();

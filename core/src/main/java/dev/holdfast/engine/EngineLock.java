@@ -27,7 +27,10 @@ final class EngineLock implements DistributedLock {
     /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
     private static final long FOREVER = Long.MAX_VALUE / 2;
 
-    /** How long the head of the queue sleeps between two looks during another's turn: about what the system needs to wake a thread. */
+    /**
+     * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
+     * wake a thread.
+     */
     private static final long WATCH_NANOS = 50_000;
 
     private final Engine engine;

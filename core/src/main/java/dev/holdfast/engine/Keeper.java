@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the client's session: opens it, renews it, raises its epoch, notices its end, and opens the next. Thread-safe; its lock is never held while it calls out, and
- * callers hold no lock of a gate.
+ * Keeps the client's session: opens it, renews it, raises its epoch, notices its end, and opens the next.
+ * Thread-safe; its lock is never held while it calls out, and callers hold no lock of a gate.
  */
 final class Keeper {
 
@@ -240,8 +240,8 @@ final class Keeper {
     }
 
     /**
-     * Runs an action once the store has acknowledged an epoch above the given one, after which nothing that was sent under the old one can take effect; also, when the session
-     * is not alive any more.
+     * Runs an action once the store has acknowledged an epoch above the given one, after which nothing that was sent
+     * under the old one can take effect; also, when the session is not alive any more.
      */
     void afterRaise(Session of, long above, Runnable action) {
         boolean now;
@@ -264,7 +264,10 @@ final class Keeper {
         }
     }
 
-    /** Whether holds of this session may not be relied on until the store was asked. A look at the clock must come before. */
+    /**
+     * Whether holds of this session may not be relied on until the store was asked. A look at the clock must come
+     * before.
+     */
     boolean inDoubt(Session of) {
         return rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps();
     }
@@ -360,7 +363,10 @@ final class Keeper {
         }
     }
 
-    /** Doubles from failure to failure up to a second, never longer than a third of the interval, and spread so that clients don't move in step. */
+    /**
+     * Doubles from failure to failure up to a second, never longer than a third of the interval, and spread so that
+     * clients don't move in step.
+     */
     private long retryDelay() {
         int exponent;
         lock.lock();

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is decided by its gate; {@code depth} belongs to the owner
- * thread alone.
+ * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
+ * decided by its gate; {@code depth} belongs to the owner thread alone.
  */
 final class LocalHold implements Hold {
 
@@ -26,10 +26,16 @@ final class LocalHold implements Hold {
     private final long token;
     private final boolean isExtendable;
 
-    /** How often the owner has acquired and not released. Only the owner thread touches it; 1 for a hold that owns itself. */
+    /**
+     * How often the owner has acquired and not released. Only the owner thread touches it; 1 for a hold that owns
+     * itself.
+     */
     int depth = 1;
 
-    /** The outermost handle was closed, or the hold was released without it. Written under the lock of the gate or by the owner thread. */
+    /**
+     * The outermost handle was closed, or the hold was released without it. Written under the lock of the gate or by
+     * the owner thread.
+     */
     private volatile boolean isClosed;
 
     /** Set once, when the hold is lost; read by anyone. Written under the lock of the gate. */

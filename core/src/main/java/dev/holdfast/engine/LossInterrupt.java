@@ -4,7 +4,9 @@ import dev.holdfast.Loss;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-/** Interrupts a thread when its hold is lost, unless its work is done by then; its interrupt never outlives the work. */
+/**
+ * Interrupts a thread when its hold is lost, unless its work is done by then; its interrupt never outlives the work.
+ */
 final class LossInterrupt implements Consumer<Loss> {
 
     private final Thread worker;

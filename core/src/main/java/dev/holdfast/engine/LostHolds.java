@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The holds of a gate that were lost and that their owners have not closed. Empty almost always. Guarded by the lock of the gate. */
+/**
+ * The holds of a gate that were lost and that their owners have not closed. Empty almost always. Guarded by the lock of
+ * the gate.
+ */
 final class LostHolds {
 
     private @Nullable List<LocalHold> holds;

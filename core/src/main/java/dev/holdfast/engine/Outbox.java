@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done once the lock of a gate is free again: nothing that leaves the gate (commands, wake-ups, listeners) happens under its lock. Used by one thread.
+ * What is to be done once the lock of a gate is free again: nothing that leaves the gate (commands, wake-ups,
+ * listeners) happens under its lock. Used by one thread.
  */
 final class Outbox {
 

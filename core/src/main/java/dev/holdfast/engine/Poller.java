@@ -14,8 +14,9 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * Asks after the claims that wait in the store's queue, all in one command. A store that pushes is asked only when an expiry may have let a claim in, for nothing runs in a
- * passive store when a holder dies, and a push may be lost; another at an interval that grows while nothing happens.
+ * Asks after the claims that wait in the store's queue, all in one command. A store that pushes is asked only when an
+ * expiry may have let a claim in, for nothing runs in a passive store when a holder dies, and a push may be lost;
+ * another at an interval that grows while nothing happens.
  */
 
 /** Polls waiting claims. Thread-safe; callers hold no lock of the engine. */

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One local wish for a hold, by a thread that parks or by a stage. It ends once: granted, taken or failed. The result is written under the lock of the gate, before {@link
- * #isDone} turns true.
+ * One local wish for a hold, by a thread that parks or by a stage. It ends once: granted, taken or failed. The result
+ * is written under the lock of the gate, before {@link #isDone} turns true.
  */
 final class Request {
 
@@ -41,7 +41,10 @@ final class Request {
 
     boolean isQueued;
 
-    /** At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the lock of the gate. */
+    /**
+     * At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the
+     * lock of the gate.
+     */
     volatile boolean isWatching;
 
     /** The token cursor at the last look. */

@@ -2,7 +2,10 @@ package dev.holdfast.engine;
 
 import org.jspecify.annotations.Nullable;
 
-/** The local requests that wait at a gate, first in, first out; linked through the requests themselves. Guarded by the lock of the gate. */
+/**
+ * The local requests that wait at a gate, first in, first out; linked through the requests themselves. Guarded by the
+ * lock of the gate.
+ */
 final class RequestQueue {
 
     private @Nullable Request head;

@@ -4,7 +4,10 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** The latest round trips to the store, for the margin of leases. Thread-safe; a torn percentile under concurrent writes does no harm. */
+/**
+ * The latest round trips to the store, for the margin of leases. Thread-safe; a torn percentile under concurrent writes
+ * does no harm.
+ */
 final class RoundTrips {
 
     private static final int KEPT = 128;

@@ -3,8 +3,9 @@ package dev.holdfast.engine;
 import java.util.concurrent.TimeUnit;
 
 /*
- * Every decision on which exclusion rests, in one place and by name. The engine asks; nothing here has state. The class is open so that tests can break one rule at a
- * time and see the simulation catch it; production uses the rules as they are.
+ * Every decision on which exclusion rests, in one place and by name. The engine asks; nothing here has state. The
+ * class is open so that tests can break one rule at a time and see the simulation catch it; production uses the rules
+ * as they are.
  */
 
 /** The decisions that keep two owners apart. All times are elapsed nanoseconds. */
@@ -13,21 +14,25 @@ class SafetyRules {
     private static final long MIN_MARGIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * How much of a lease is given up for clocks that run at other rates and for what the network hides: 10 %, or twice the 99th percentile of the observed round trips
-     * but at most a quarter, or 20 ms, whichever is most.
+     * How much of a lease is given up for clocks that run at other rates and for what the network hides: 10 %, or
+     * twice the 99th percentile of the observed round trips but at most a quarter, or 20 ms, whichever is most.
      */
     long margin(long leaseNanos, long p99RoundTripNanos) {
         return Math.max(leaseNanos / 10, Math.max(Math.min(2 * p99RoundTripNanos, leaseNanos / 4), MIN_MARGIN_NANOS));
     }
 
     /**
-     * When a lease must be taken as ended. The store counts from its own step, we count from before we asked: our deadline is never the later one, however slow the trip.
+     * When a lease must be taken as ended. The store counts from its own step, we count from before we asked: our
+     * deadline is never the later one, however slow the trip.
      */
     long deadline(long sentAt, long answeredAt, long leaseNanos, long marginNanos) {
         return sentAt + leaseNanos - marginNanos;
     }
 
-    /** Whether an acknowledged keep-alive may still move a deadline: one that comes after it does not bring back what was lost. */
+    /**
+     * Whether an acknowledged keep-alive may still move a deadline: one that comes after it does not bring back what
+     * was lost.
+     */
     boolean mayRenew(long answeredAt, long deadline) {
         return answeredAt - deadline < 0;
     }

@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /*
- * One incarnation of the client at the store. It is alive until its deadline passes unrenewed (then it is abandoned: never renewed, nothing new is asked under it, and no
- * grant of it becomes a hold) or until the store says that it has ended. It never becomes alive again; the keeper opens the next one.
+ * One incarnation of the client at the store. It is alive until its deadline passes unrenewed (then it is abandoned:
+ * never renewed, nothing new is asked under it, and no grant of it becomes a hold) or until the store says that it
+ * has ended. It never becomes alive again; the keeper opens the next one.
  */
 
 /** A session as the client sees it. Written under the keeper's lock; the volatile fields are read by anyone. */
@@ -57,7 +58,10 @@ final class Session {
         return state == State.ALIVE;
     }
 
-    /** Whether the store has surely dropped it, by the clock alone: twice the ttl after the last request that may have renewed it. */
+    /**
+     * Whether the store has surely dropped it, by the clock alone: twice the ttl after the last request that may have
+     * renewed it.
+     */
     boolean isOverByNow(long now) {
         return state == State.ENDED || now - lastSent > 2 * ttlNanos;
     }

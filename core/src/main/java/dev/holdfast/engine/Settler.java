@@ -13,8 +13,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Ends what is to be ended: releases, withdrawals, retirements. Each is sent until it is answered or until the session has surely ended at the store, for a release that is
- * given up after one failure leaves a lock that its own live session renews for ever. All of these commands are harmless when late, so repeating them is safe.
+ * Ends what is to be ended: releases, withdrawals, retirements. Each is sent until it is answered or until the
+ * session has surely ended at the store, for a release that is given up after one failure leaves a lock that its own
+ * live session renews for ever. All of these commands are harmless when late, so repeating them is safe.
  */
 
 /** Sends ending commands until they are settled. Thread-safe; callers hold no lock of the engine. */
@@ -27,13 +28,17 @@ final class Settler {
          * It is settled.
          *
          * @param reply the store's answer, or null when the session has surely ended without one
-         * @param isFirst whether it is the answer to the first sending, so that what it says was not caused by an earlier one
+         * @param isFirst whether it is the answer to the first sending, so that what it says was not caused by an
+         *     earlier one
          */
         void settled(@Nullable Reply reply, boolean isFirst);
 
         /** A sending has failed; it is repeated. */
         default void delayed(StoreException failure) {}
     }
+
+    /** For settlements whose end interests nobody. */
+    static final Done NOBODY = (reply, isFirst) -> {};
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int MAX_DOUBLINGS = 6;

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The system's time, threads and randomness: the one place of the engine that reads a clock or starts a thread. All threads are daemons. */
+/**
+ * The system's time, threads and randomness: the one place of the engine that reads a clock or starts a thread. All
+ * threads are daemons.
+ */
 public final class SystemEnvironment implements Environment, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(SystemEnvironment.class);

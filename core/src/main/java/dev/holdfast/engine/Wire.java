@@ -17,11 +17,15 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to the store: gives every command a send time, a time-out and exactly one answer. Thread-safe; callers hold no lock of the engine.
+ * The way to the store: gives every command a send time, a time-out and exactly one answer. Thread-safe; callers hold
+ * no lock of the engine.
  */
 final class Wire {
 
-    /** Takes the one answer to a command. Called without any lock, on a thread of the store, of the timer, or of the sender. */
+    /**
+     * Takes the one answer to a command. Called without any lock, on a thread of the store, of the timer, or of the
+     * sender.
+     */
     interface Answer {
         /** The store replied. */
         void reply(Reply reply, long sentAt);

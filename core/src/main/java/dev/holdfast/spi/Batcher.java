@@ -11,14 +11,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Group commit for stores whose client has none: what arrives while a trip is under way leaves together in the next. Nothing is delayed to make a
- * batch larger: an idle lane leaves at once.
+ * Group commit for stores whose client has none: what arrives while a trip is under way leaves together in the next.
+ * Nothing is delayed to make a batch larger: an idle lane leaves at once.
  *
- * <p>A batcher has a fixed number of lanes, each with at most one trip under way. The store says which lane a command takes; a resource always takes
- * the same one, so that its commands keep their order.
+ * <p>A batcher has a fixed number of lanes, each with at most one trip under way. The store says which lane a command
+ * takes; a resource always takes the same one, so that its commands keep their order.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread. <b>Memory effects:</b> trips of one lane happen one after another, each
- * happening-before the next, whatever threads make them, so the state of a lane (a connection, say) needs no lock of its own.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread. <b>Memory effects:</b> trips of one lane happen
+ * one after another, each happening-before the next, whatever threads make them, so the state of a lane (a
+ * connection, say) needs no lock of its own.
  */
 public final class Batcher implements AutoCloseable {
 
@@ -26,8 +27,8 @@ public final class Batcher implements AutoCloseable {
     @FunctionalInterface
     public interface Trip {
         /**
-         * Carries out the commands of one batch and answers each call. A call that is left unanswered, or all that are left when this throws, end
-         * with an unknown outcome. Answers reach their callers when the trip is over.
+         * Carries out the commands of one batch and answers each call. A call that is left unanswered, or all that
+         * are left when this throws, end with an unknown outcome. Answers reach their callers when the trip is over.
          *
          * @param lane the number of the lane, from 0
          * @param calls at least one, in the order of arrival
@@ -59,7 +60,10 @@ public final class Batcher implements AutoCloseable {
             return command;
         }
 
-        /** Notes the reply; it reaches the caller when the trip is over. A later note for the same call replaces an earlier one. */
+        /**
+         * Notes the reply; it reaches the caller when the trip is over. A later note for the same call replaces an
+         * earlier one.
+         */
         public void answer(Reply answer) {
             reply = answer;
             failure = null;
@@ -122,8 +126,9 @@ public final class Batcher implements AutoCloseable {
     /**
      * Sends a command on its way.
      *
-     * <p><b>Blocking:</b> with {@link Caller#WAITS}, for one trip at the most, which is then made by the calling thread; else not at all.
-     * <b>Interruption:</b> has no effect here; the flag is parked during the trip and restored after it.
+     * <p><b>Blocking:</b> with {@link Caller#WAITS}, for one trip at the most, which is then made by the calling
+     * thread; else not at all. <b>Interruption:</b> has no effect here; the flag is parked during the trip and
+     * restored after it.
      */
     public CompletionStage<Reply> submit(Command command, Caller caller) {
         Call call = new Call(command);
@@ -141,8 +146,8 @@ public final class Batcher implements AutoCloseable {
     }
 
     /**
-     * Refuses what comes from now on, and ends what waits with a failure that says it had no effect. A trip that is under way goes on. Idempotent, and
-     * does not wait.
+     * Refuses what comes from now on, and ends what waits with a failure that says it had no effect. A trip that is
+     * under way goes on. Idempotent, and does not wait.
      */
     @Override
     public void close() {

@@ -1,7 +1,8 @@
 package dev.holdfast.spi;
 
 /**
- * The identity of a claim, and of the grant that answers it: never reused, and complete, because a store needs the resource to find the place.
+ * The identity of a claim, and of the grant that answers it: never reused, and complete, because a store needs the
+ * resource to find the place.
  *
  * @param resource what is claimed
  * @param session the session incarnation under which it is claimed

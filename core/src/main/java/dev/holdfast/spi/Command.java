@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a client can ask of a store. Each command names the replies it may have; {@link Reply.SessionEnded} may answer every command that needs a
- * live session, {@link Reply.Stale} every command that carries an epoch.
+ * What a client can ask of a store. Each command names the replies it may have; {@link Reply.SessionEnded} may answer
+ * every command that needs a live session, {@link Reply.Stale} every command that carries an epoch.
  *
- * <p>All durations are positive, and at most {@link #MAX_DURATION}. What no store could make sense of is refused when the command is made.
+ * <p>All durations are positive, and at most {@link #MAX_DURATION}. What no store could make sense of is refused when
+ * the command is made.
  */
 public sealed interface Command {
 
@@ -21,8 +22,8 @@ public sealed interface Command {
         /** It is sent for the first time. */
         FIRST,
         /**
-         * It was sent before and its outcome is unknown. A store that can't check the epoch in its atomic step remembers the claim for its stated
-         * retention once it has ended, so that a late duplicate finds it.
+         * It was sent before and its outcome is unknown. A store that can't check the epoch in its atomic step
+         * remembers the claim for its stated retention once it has ended, so that a late duplicate finds it.
          */
         REPEAT
     }
@@ -53,8 +54,8 @@ public sealed interface Command {
     }
 
     /**
-     * Opens a session, and answers {@link Reply.SessionOpened}. The store gives the id, so a late duplicate makes a session of its own (which nobody
-     * keeps alive) and never brings an old one back.
+     * Opens a session, and answers {@link Reply.SessionOpened}. The store gives the id, so a late duplicate makes a
+     * session of its own (which nobody keeps alive) and never brings an old one back.
      *
      * @param ttl how long it lives without a keep-alive; a store may lengthen it to its minimum and granularity
      * @param label who it is, for people: at most 256 bytes of UTF-8
@@ -66,7 +67,8 @@ public sealed interface Command {
         /**
          * Checks the ttl and the label.
          *
-         * @throws IllegalArgumentException if the ttl is not positive or beyond {@link #MAX_DURATION}, or the label is too long
+         * @throws IllegalArgumentException if the ttl is not positive or beyond {@link #MAX_DURATION}, or the
+         *     label is too long
          */
         public OpenSession {
             checkDuration("The ttl of a session", ttl);
@@ -77,31 +79,39 @@ public sealed interface Command {
     }
 
     /**
-     * Moves the deadline of a session to its ttl from now if it still lives, and raises its epoch to the given one if that is higher; answers {@link
-     * Reply.SessionAlive}, {@link Reply.SessionEnded} or {@link Reply.Stale}. It never brings a session back.
+     * Moves the deadline of a session to its ttl from now if it still lives, and raises its epoch to the given one if
+     * that is higher; answers {@link Reply.SessionAlive}, {@link Reply.SessionEnded} or {@link Reply.Stale}. It never
+     * brings a session back.
      *
-     * @param epoch from now on, every {@code Acquire}, {@code Yield}, {@code KeepAlive}, {@code Resize} and {@code SetCount} below it is stale
+     * @param epoch from now on, every {@code Acquire}, {@code Yield}, {@code KeepAlive}, {@code Resize} and
+     *     {@code SetCount} below it is stale
      */
     record KeepAlive(SessionId session, long epoch) implements Command {}
 
     /**
-     * Raises the epoch of a session to its highest value <em>without</em> moving the deadline: nothing new can come of it, and what it holds stays
-     * until released or expired. Answers {@link Reply.Done}, also for a session that has ended.
+     * Raises the epoch of a session to its highest value <em>without</em> moving the deadline: nothing new can come
+     * of it, and what it holds stays until released or expired. Answers {@link Reply.Done}, also for a session that
+     * has ended.
      */
     record Retire(SessionId session) implements Command {}
 
-    /** Ends a session with all that it holds and waits for, detached grants that were picked up aside. Answers {@link Reply.Done}. */
+    /**
+     * Ends a session with all that it holds and waits for, detached grants that were picked up aside. Answers {@link
+     * Reply.Done}.
+     */
     record CloseSession(SessionId session) implements Command {}
 
     /**
-     * Claims a resource. Answers {@link Reply.Granted}, {@link Reply.Queued} or {@link Reply.Refused}; sent again, the claim's <em>present</em> state.
-     * A claim that has ended and is asked for again is a new claim, unless the epoch forbids it: that is what epochs are for.
+     * Claims a resource. Answers {@link Reply.Granted}, {@link Reply.Queued} or {@link Reply.Refused}; sent again,
+     * the claim's <em>present</em> state. A claim that has ended and is asked for again is a new claim, unless the
+     * epoch forbids it: that is what epochs are for.
      *
      * @param epoch the epoch under which it is sent
      * @param spec what the resource is declared to be
-     * @param weight how much of the capacity is asked for: 1 to the capacity, or 0 for a <em>pass</em> claim on a latch. A pass claim is admitted
-     *     while the latch is not counting; then it is a grant that weighs nothing and keeps nobody out, recorded until it is released or withdrawn
-     *     or its session ends, so that a lost answer can be asked for again
+     * @param weight how much of the capacity is asked for: 1 to the capacity, or 0 for a <em>pass</em> claim on a
+     *     latch. A pass claim is admitted while the latch is not counting; then it is a grant that weighs nothing and
+     *     keeps nobody out, recorded until it is released or withdrawn or its session ends, so that a lost answer can
+     *     be asked for again
      * @param lease what ends the grant
      * @param waiting whether it queues
      * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}; the store may give fewer, never none
@@ -120,7 +130,8 @@ public sealed interface Command {
         /**
          * Checks the weight against the declared capacity.
          *
-         * @throws IllegalArgumentException if the weight, the number of tokens or the length of the lease is out of range
+         * @throws IllegalArgumentException if the weight, the number of tokens or the length of the lease is out
+         *     of range
          */
         public Acquire {
             int least = spec.kind() == Kind.LATCH ? 0 : 1;
@@ -137,8 +148,9 @@ public sealed interface Command {
     }
 
     /**
-     * Asks for the present state of claims, waiting or held: {@link Reply.Polled}, with {@link Reply.Granted}, {@link Reply.Queued} or {@link
-     * Reply.Absent} for each, in the order of the request. A fixed lease that was granted from the queue begins with the first poll that finds it so.
+     * Asks for the present state of claims, waiting or held: {@link Reply.Polled}, with {@link Reply.Granted}, {@link
+     * Reply.Queued} or {@link Reply.Absent} for each, in the order of the request. A fixed lease that was granted
+     * from the queue begins with the first poll that finds it so.
      */
     record Poll(List<ClaimRef> claims) implements Command {
         /** Copies the list. */
@@ -148,8 +160,9 @@ public sealed interface Command {
     }
 
     /**
-     * Asks for all claims that the store records under a session, page by page: {@link Reply.Audited}. Of a session that has ended, these are the
-     * detached grants that last. A claim that is there from the first page to the last is told once.
+     * Asks for all claims that the store records under a session, page by page: {@link Reply.Audited}. Of a session
+     * that has ended, these are the detached grants that last. A claim that is there from the first page to the last
+     * is told once.
      *
      * @param cursor where the page before ended, empty for the first
      * @param limit the size of a page, at least 1
@@ -166,22 +179,24 @@ public sealed interface Command {
     }
 
     /**
-     * Ends a claim whatever its state; of a granted one it is the release. Answers {@link Reply.Done}. Needs no live session.
+     * Ends a claim whatever its state; of a granted one it is the release. Answers {@link Reply.Done}. Needs no live
+     * session.
      *
      * @param outcome {@link Sending#REPEAT} where the outcome of the claim's own sending is unknown
      */
     record Withdraw(ClaimRef claim, Sending outcome) implements OnClaim {}
 
     /**
-     * Ends a grant and admits the next waiters in the same step. Answers {@link Reply.Released}, or {@link Reply.Absent} if the store has no such
-     * grant. Needs no live session.
+     * Ends a grant and admits the next waiters in the same step. Answers {@link Reply.Released}, or {@link
+     * Reply.Absent} if the store has no such grant. Needs no live session.
      */
     record Release(ClaimRef claim) implements OnClaim {}
 
     /**
-     * Asks for a fresh token block for a grant that goes on. Never gives way, so it is safe while local holds are live. Acts only if the grant's
-     * block still ends at {@code blockEnd}, else it answers the present block. Answers {@link Reply.Advanced}, {@link Reply.Absent} or {@link
-     * Reply.Unsupported}, also where the counter has no more tokens.
+     * Asks for a fresh token block for a grant that goes on. Never gives way, so it is safe while local holds are
+     * live. Acts only if the grant's block still ends at {@code blockEnd}, else it answers the present block. Answers
+     * {@link Reply.Advanced}, {@link Reply.Absent} or {@link Reply.Unsupported}, also where the counter has no more
+     * tokens.
      *
      * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}
      * @param atLeast the new block starts above this, or 0
@@ -198,11 +213,13 @@ public sealed interface Command {
     }
 
     /**
-     * Releases a grant and makes {@code next} in one step, all or nothing: where {@code next} is refused or stale, the grant stays. Sent only while no
-     * local hold is live under the grant. On a repeat, if the grant is gone, it answers {@code next}'s present state and makes it if it isn't there.
-     * Answers as {@link Acquire} does. Settled by repeating it, or by withdrawing {@code next} <em>and</em> releasing the grant.
+     * Releases a grant and makes {@code next} in one step, all or nothing: where {@code next} is refused or stale,
+     * the grant stays. Sent only while no local hold is live under the grant. On a repeat, if the grant is gone, it
+     * answers {@code next}'s present state and makes it if it isn't there. Answers as {@link Acquire} does. Settled
+     * by repeating it, or by withdrawing {@code next} <em>and</em> releasing the grant.
      *
-     * @param next the claim that takes the place at the tail, on the same resource and of the same session; it waits if need be, and carries the epoch
+     * @param next the claim that takes the place at the tail, on the same resource and of the same session; it
+     *     waits if need be, and carries the epoch
      */
     record Yield(ClaimRef claim, Acquire next) implements OnClaim {
         /**
@@ -222,8 +239,8 @@ public sealed interface Command {
     }
 
     /**
-     * Lowers the weight of a grant to the given one, if it is higher: a write hold becomes a read hold, permits are given back in part. Answers {@link
-     * Reply.Done} or {@link Reply.Absent}.
+     * Lowers the weight of a grant to the given one, if it is higher: a write hold becomes a read hold, permits are
+     * given back in part. Answers {@link Reply.Done} or {@link Reply.Absent}.
      *
      * @param weight what is left, at least 1
      */
@@ -239,8 +256,9 @@ public sealed interface Command {
     }
 
     /**
-     * Sets what is left of the lease of a live bounded or detached grant; it may shorten it. Acts only if {@code seq} is greater than the last one that
-     * acted; otherwise it only tells what is left. Answers {@link Reply.Extended} or {@link Reply.Absent}.
+     * Sets what is left of the lease of a live bounded or detached grant; it may shorten it. Acts only if {@code seq}
+     * is greater than the last one that acted; otherwise it only tells what is left. Answers {@link Reply.Extended}
+     * or {@link Reply.Absent}.
      *
      * @param seq rises with each extension of one grant, from 1
      */
@@ -248,7 +266,8 @@ public sealed interface Command {
         /**
          * Checks the numbers.
          *
-         * @throws IllegalArgumentException if the sequence number is not positive, or the lease is not positive or beyond {@link #MAX_DURATION}
+         * @throws IllegalArgumentException if the sequence number is not positive, or the lease is not positive
+         *     or beyond {@link #MAX_DURATION}
          */
         public Extend {
             checkLeast("A sequence number", seq, 1);
@@ -257,9 +276,9 @@ public sealed interface Command {
     }
 
     /**
-     * Sets the count of a latch that has none, and begins a generation. Answers {@link Reply.Count}, with the present count if it was set already or
-     * if that generation is not after the present one; or {@link Reply.Refused} where the name is in use as something else. A latch that counts is in
-     * use, whoever looks at it, until it is open.
+     * Sets the count of a latch that has none, and begins a generation. Answers {@link Reply.Count}, with the present
+     * count if it was set already or if that generation is not after the present one; or {@link Reply.Refused} where
+     * the name is in use as something else. A latch that counts is in use, whoever looks at it, until it is open.
      *
      * @param session the session whose epoch is checked
      * @param generation the generation that is begun, from 1: one more than the last that the caller knows
@@ -279,8 +298,9 @@ public sealed interface Command {
     }
 
     /**
-     * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers {@link Reply.Count}, or {@link
-     * Reply.Refused} where the name is in use as something else. Without effect for another generation than the present one.
+     * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers
+     * {@link Reply.Count}, or {@link Reply.Refused} where the name is in use as something else. Without effect for
+     * another generation than the present one.
      *
      * @param id what makes it idempotent, 1 to 64 printable ASCII characters
      * @param n at least 1
@@ -289,7 +309,8 @@ public sealed interface Command {
         /**
          * Checks the id and the number.
          *
-         * @throws IllegalArgumentException if {@code n} is not positive, or the id is empty, too long or holds anything but printable ASCII
+         * @throws IllegalArgumentException if {@code n} is not positive, or the id is empty, too long or holds
+         *     anything but printable ASCII
          */
         public CountDown {
             checkLeast("What is counted", n, 1);
@@ -300,9 +321,10 @@ public sealed interface Command {
     }
 
     /**
-     * Changes the current capacity of a semaphore, and ends waiting claims that no longer fit: polled, they are {@link Reply.Absent} or {@link
-     * Reply.Refused}. Grants stay. Answers {@link Reply.Done}; {@link Reply.Absent} where nobody holds or waits, since the next claim declares the
-     * capacity then; or {@link Reply.Refused} where it is no semaphore.
+     * Changes the current capacity of a semaphore, and ends waiting claims that no longer fit: polled, they are
+     * {@link Reply.Absent} or {@link Reply.Refused}. Grants stay. Answers {@link Reply.Done}; {@link Reply.Absent}
+     * where nobody holds or waits, since the next claim declares the capacity then; or {@link Reply.Refused} where it
+     * is no semaphore.
      *
      * @param capacity at least 1
      */
@@ -318,7 +340,8 @@ public sealed interface Command {
     }
 
     /**
-     * Tells which resources are in use (held, waited for, or a latch that counts), for people: {@link Reply.Inspected}. Changes nothing.
+     * Tells which resources are in use (held, waited for, or a latch that counts), for people: {@link
+     * Reply.Inspected}. Changes nothing.
      *
      * @param prefix only resources whose name begins so; empty for all
      * @param cursor where the page before ended, empty for the first
@@ -336,8 +359,8 @@ public sealed interface Command {
     }
 
     /**
-     * Ends the grant whose newest block has a token, whoever holds it, and tells its session. Answers {@link Reply.Released} or {@link Reply.Absent}. The next grant
-     * has a greater token.
+     * Ends the grant whose newest block has a token, whoever holds it, and tells its session. Answers {@link
+     * Reply.Released} or {@link Reply.Absent}. The next grant has a greater token.
      */
     record ForceRelease(ResourceName resource, long token) implements OnResource {}
 

@@ -1,8 +1,8 @@
 package dev.holdfast.spi;
 
 /**
- * What a resource is. Fixed by its first claim and kept while there is a live hold or waiter; a claim that declares another kind is refused, so
- * that two programs that disagree about a name learn it.
+ * What a resource is. Fixed by its first claim and kept while there is a live hold or waiter; a claim that declares
+ * another kind is refused, so that two programs that disagree about a name learn it.
  */
 public enum Kind {
     /** One holder. Capacity 1. */

@@ -6,7 +6,8 @@ import java.time.Duration;
  * What ends a claim, other than its release.
  *
  * @param binding how the claim depends on its session
- * @param length how long a grant of it lasts from the moment its claimant picks it up; {@link Duration#ZERO} for {@link Binding#SESSION}
+ * @param length how long a grant of it lasts from the moment its claimant picks it up; {@link Duration#ZERO} for
+ *     {@link Binding#SESSION}
  */
 public record Lease(Binding binding, Duration length) {
 

@@ -9,15 +9,18 @@ import java.util.function.Consumer;
  * <p><b>What every store keeps</b> (the conformance kit checks each rule):
  *
  * <ul>
- *   <li>A command is one atomic step. A step on a resource first drops what is dead, then admits waiters from the head of the queue.
+ *   <li>A command is one atomic step. A step on a resource first drops what is dead, then admits waiters from the
+ *       head of the queue.
  *   <li>A command sent again has the effect of one; identity is the {@link ClaimRef}, which is never reused.
- *   <li>A command that carries an epoch below the session's has no effect and answers {@link Reply.Stale}; the check is part of the same step.
+ *   <li>A command that carries an epoch below the session's has no effect and answers {@link Reply.Stale}; the
+ *       check is part of the same step.
  *   <li>Only the store's own clock decides expiry. No client's clock is written to it or compared with it.
  *   <li>Nothing is left behind for a resource that nobody holds or waits for, but the token counter.
  * </ul>
  *
- * <p><b>Ordering:</b> commands of one client on one resource arrive in the order in which they were given unless a connection breaks, so nothing
- * may depend on it. Between resources there is no order, and a slow part of a store never delays the rest.
+ * <p><b>Ordering:</b> commands of one client on one resource arrive in the order in which they were given unless a
+ * connection breaks, so nothing may depend on it. Between resources there is no order, and a slow part of a store
+ * never delays the rest.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread at any time.
  */
@@ -29,28 +32,31 @@ public interface LockStore extends AutoCloseable {
     /**
      * Carries out one command.
      *
-     * <p><b>Blocking:</b> never waits for another caller's work. With {@link Caller#WAITS} a store whose trait {@code callerRuns} is set may make
-     * the trip on the calling thread if that part of the store is idle; with {@link Caller#GOES_ON} it never does.
+     * <p><b>Blocking:</b> never waits for another caller's work. With {@link Caller#WAITS} a store whose trait {@code
+     * callerRuns} is set may make the trip on the calling thread if that part of the store is idle; with {@link
+     * Caller#GOES_ON} it never does.
      *
      * <p><b>Interruption:</b> a pending or arriving interrupt changes nothing and stays pending.
      *
-     * <p>The stage completes on a thread of the store, or on the caller's before this method returns. Who completes it holds no lock of the
-     * store. Dependent actions are short and do not block.
+     * <p>The stage completes on a thread of the store, or on the caller's before this method returns. Who completes
+     * it holds no lock of the store. Dependent actions are short and do not block.
      *
-     * @return a stage that ends with the reply documented at the command, or exceptionally with a {@link StoreException} that says whether the
-     *     command is known to have had no effect or its outcome is unknown; never with anything else
+     * @return a stage that ends with the reply documented at the command, or exceptionally with a {@link
+     *     StoreException} that says whether the command is known to have had no effect or its outcome is unknown;
+     *     never with anything else
      */
     CompletionStage<Reply> execute(Command command, Caller caller);
 
     /**
-     * Names the one listener for pushed hints; called once, before the first command. Signals may be lost, late or out of order. The listener
-     * is called on a thread of the store or on one that executes a command, without any lock of the store, and returns quickly.
+     * Names the one listener for pushed hints; called once, before the first command. Signals may be lost, late or
+     * out of order. The listener is called on a thread of the store or on one that executes a command, without any
+     * lock of the store, and returns quickly.
      */
     void subscribe(Consumer<Signal> listener);
 
     /**
-     * Ends the store's own connections and threads; idempotent. Commands that are still under way end exceptionally. Sessions are not ended by
-     * this: that is what {@link Command.CloseSession} is for.
+     * Ends the store's own connections and threads; idempotent. Commands that are still under way end exceptionally.
+     * Sessions are not ended by this: that is what {@link Command.CloseSession} is for.
      */
     @Override
     void close();

@@ -9,7 +9,10 @@ import java.util.Optional;
  */
 public sealed interface Reply {
 
-    /** The state of one claim: what {@code Acquire} and {@code Yield} answer, and what {@code Poll} answers for each claim. */
+    /**
+     * The state of one claim: what {@code Acquire} and {@code Yield} answer, and what {@code Poll} answers for each
+     * claim.
+     */
     sealed interface ClaimReply extends Reply {}
 
     /**
@@ -40,7 +43,8 @@ public sealed interface Reply {
     /**
      * The claim waits.
      *
-     * @param recheckIn poll then at the latest, push or not: the time to the earliest expiry that could let a claim in, at most a third of the ttl
+     * @param recheckIn poll then at the latest, push or not: the time to the earliest expiry that could let a
+     *     claim in, at most a third of the ttl
      */
     record Queued(Duration recheckIn) implements ClaimReply {}
 

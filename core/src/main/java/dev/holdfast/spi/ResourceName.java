@@ -3,10 +3,11 @@ package dev.holdfast.spi;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The name of a resource: 1 to 512 bytes of UTF-8, not blank, compared byte for byte on every store. There is no normalisation: {@code "a"},
- * {@code "A"} and {@code "a "} are three resources.
+ * The name of a resource: 1 to 512 bytes of UTF-8, not blank, compared byte for byte on every store. There is no
+ * normalisation: {@code "a"}, {@code "A"} and {@code "a "} are three resources.
  *
- * <p>The natural order is that of the unsigned UTF-8 bytes, which is the order of the code points (and not that of {@link String}).
+ * <p>The natural order is that of the unsigned UTF-8 bytes, which is the order of the code points (and not that of
+ * {@link String}).
  */
 public record ResourceName(String value) implements Comparable<ResourceName> {
 
@@ -17,7 +18,8 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
      * Checks a name.
      *
      * @throws NullPointerException if the name is null
-     * @throws IllegalArgumentException if it is empty, blank, longer than {@value #MAX_BYTES} bytes of UTF-8, or holds an unpaired surrogate
+     * @throws IllegalArgumentException if it is empty, blank, longer than {@value #MAX_BYTES} bytes of UTF-8, or
+     *     holds an unpaired surrogate
      */
     public ResourceName {
         if (value.isBlank()) {

@@ -1,9 +1,14 @@
 package dev.holdfast.spi;
 
-/** A hint that a store pushes. It may be lost, late or out of order: who gets one believes nothing that a later command would contradict. */
+/**
+ * A hint that a store pushes. It may be lost, late or out of order: who gets one believes nothing that a later command
+ * would contradict.
+ */
 public sealed interface Signal {
 
-    /** A waiting claim was granted; carries the whole answer. For a bounded or detached claim it only says 'poll now'. */
+    /**
+     * A waiting claim was granted; carries the whole answer. For a bounded or detached claim it only says 'poll now'.
+     */
     record Granted(ClaimRef claim, Reply.Granted grant) implements Signal {}
 
     /** A claim may be granted by now, or its state changed otherwise: poll it. */

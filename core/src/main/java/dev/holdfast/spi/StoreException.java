@@ -21,9 +21,14 @@ public final class StoreException extends RuntimeException {
     public enum Reason {
         /** The store can't be reached, is too slow or is shutting down: trying again may help. */
         UNAVAILABLE,
-        /** What the store holds at our place is not ours or is damaged: nothing was overwritten, and a person must look. */
+        /**
+         * What the store holds at our place is not ours or is damaged: nothing was overwritten, and a person must look.
+         */
         CORRUPT,
-        /** The store refuses this client: credentials, permissions, read-only, disk full, wrong schema. A person must act. */
+        /**
+         * The store refuses this client: credentials, permissions, read-only, disk full, wrong schema. A person must
+         * act.
+         */
         DENIED,
         /** This client has closed the store. */
         CLOSED

@@ -8,7 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Opens stores by URI; found by {@link java.util.ServiceLoader}. Providers have a public constructor without arguments and no state.
+ * Opens stores by URI; found by {@link java.util.ServiceLoader}. Providers have a public constructor without
+ * arguments and no state.
  */
 public interface StoreProvider {
 
@@ -20,14 +21,16 @@ public interface StoreProvider {
      *
      * <p><b>Blocking:</b> may do I/O for as long as the connect time-out of the store.
      *
-     * @throws IllegalArgumentException if the URI is not of the store's form, or has a parameter that the store does not know; nothing was touched
-     * @throws StoreException if the store can't be used: not reachable, wrong credentials, not writable, something else in its place
+     * @throws IllegalArgumentException if the URI is not of the store's form, or has a parameter that the store
+     *     does not know; nothing was touched
+     * @throws StoreException if the store can't be used: not reachable, wrong credentials, not writable,
+     *     something else in its place
      */
     LockStore open(StoreUri uri);
 
     /**
-     * The provider that serves a URI, among those on the class path. For tools that ask a store something beside a client; programs connect with {@link
-     * dev.holdfast.Holdfast}.
+     * The provider that serves a URI, among those on the class path. For tools that ask a store something beside a
+     * client; programs connect with {@link dev.holdfast.Holdfast}.
      *
      * @throws IllegalArgumentException if none serves its scheme
      * @throws IllegalStateException if one of them can't be loaded

@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * What a store can and cannot promise. The conformance kit reads it: what is declared is tested, what is not declared is skipped with the reason.
+ * What a store can and cannot promise. The conformance kit reads it: what is declared is tested, what is not declared
+ * is skipped with the reason.
  *
  * @param product what it is, for people: "SQLite 3.54.1"
  * @param push whether it pushes signals; if not, the engine polls

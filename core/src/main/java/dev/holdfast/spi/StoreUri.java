@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Where a store is: {@code scheme:rest?name=value&name=value}. Less strict than {@link java.net.URI}, since a file path may hold blanks and a quorum
- * nests URIs. {@link #toString()} never shows credentials.
+ * Where a store is: {@code scheme:rest?name=value&name=value}. Less strict than {@link java.net.URI}, since a file
+ * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials.
  *
  * @param scheme the part before the first colon, in lower case
  * @param rest what follows the colon, up to the query; not decoded

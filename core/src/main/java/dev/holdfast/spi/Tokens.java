@@ -1,11 +1,12 @@
 package dev.holdfast.spi;
 
 /**
- * The token rule of the stores that count for themselves: tokens follow the store's clock, so they keep rising even when a counter was lost in
- * a fail-over or restored from a backup.
+ * The token rule of the stores that count for themselves: tokens follow the store's clock, so they keep rising even
+ * when a counter was lost in a fail-over or restored from a backup.
  *
- * <p>{@code first = max(last + 1, floor(micros × 1.024))}, and a block ends at the latest {@value #LEAD_MICROS} µs ahead of the clock. One counter
- * so yields about a million tokens a second, and stays below 2<sup>53</sup> until the year 2248.
+ * <p>{@code first = max(last + 1, floor(micros × 1.024))}, and a block ends at the latest {@value #LEAD_MICROS} µs
+ * ahead of the clock. One counter so yields about a million tokens a second, and stays below 2<sup>53</sup> until the
+ * year 2248.
  */
 public final class Tokens {
 

@@ -1,9 +1,9 @@
 /**
- * For authors of stores. A store is a state machine that answers {@linkplain dev.holdfast.spi.Command commands}; retries, keep-alives, local
- * hand-off and metrics live above it, once, in the engine.
+ * For authors of stores. A store is a state machine that answers {@linkplain dev.holdfast.spi.Command commands};
+ * retries, keep-alives, local hand-off and metrics live above it, once, in the engine.
  *
- * <p>Start at {@link dev.holdfast.spi.LockStore}. The executable specification is the reference store in the module {@code holdfast-memory};
- * the conformance kit in {@code holdfast-testkit} says whether a store keeps the rules.
+ * <p>Start at {@link dev.holdfast.spi.LockStore}. The executable specification is the reference store in the module
+ * {@code holdfast-memory}; the conformance kit in {@code holdfast-testkit} says whether a store keeps the rules.
  */
 @NullMarked
 package dev.holdfast.spi;

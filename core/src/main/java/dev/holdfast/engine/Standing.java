@@ -1,0 +1,334 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Loss;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grant that
+ * is passed on. All methods are called under the lock of the gate; what leaves it goes into the outbox.
+ */
+final class Standing {
+
+    private final Gate gate;
+    private final Engine engine;
+
+    /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
+    private @Nullable Claim claim;
+
+    /** The grant that is passed on here. */
+    private @Nullable Claim grant;
+
+    /** How many tokens the last cohort used: what the next may ask for. */
+    private int lastCohort;
+
+    Standing(Gate gate) {
+        this.gate = gate;
+        this.engine = gate.engine;
+    }
+
+    @Nullable
+    Claim grant() {
+        return grant;
+    }
+
+    boolean hasClaim() {
+        return claim != null;
+    }
+
+    boolean isNone() {
+        return claim == null && grant == null;
+    }
+
+    /** Whether the store has said nothing yet to what is asked of it. */
+    boolean isUnanswered() {
+        return grant == null && (claim == null || !claim.wasAnswered);
+    }
+
+    /** The claim or grant of this identity, if it is here. */
+    @Nullable
+    Claim find(ClaimRef ref) {
+        if (claim != null && claim.ref.equals(ref)) {
+            return claim;
+        }
+        return grant != null && grant.ref.equals(ref) ? grant : null;
+    }
+
+    void addRefs(Set<ClaimRef> refs) {
+        if (claim != null) {
+            refs.add(claim.ref);
+        }
+        if (grant != null) {
+            refs.add(grant.ref);
+        }
+    }
+
+    // ---- Asking
+
+    /** Makes a claim for a request, and asks the store for it. */
+    void ask(Session session, Request first, RequestQueue queue, Outbox out) {
+        Claim fresh = newClaim(session, first);
+        claim = fresh;
+        int tokens = tokensToAsk(queue);
+        Caller caller = first.owner == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        out.add(() -> engine.driver.acquire(fresh, tokens, caller));
+    }
+
+    /** Whether a grant that is free must go back to the store before this request can have it. */
+    boolean mustYield(Claim held, Request first) {
+        if (!first.fits(held)) {
+            return true;
+        }
+        if (engine.cohortBudgetNanos == 0) {
+            return held.wasServed;
+        }
+        Cohort cohort = held.cohort;
+        return cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
+    }
+
+    /** Releases the grant for a place at the tail of the store's queue, in one step. */
+    void giveWay(Claim held, Request first, RequestQueue queue, Outbox out) {
+        if (claim != null || !held.session.isAlive() || !engine.rules.mayYield(gate.current != null)) {
+            giveBack(held, Caller.GOES_ON, null, out);
+            return;
+        }
+        Claim fresh = newClaim(held.session, first);
+        int tokens = tokensToAsk(queue);
+        fresh.replaces = held;
+        held.state = Claim.State.YIELDING;
+        claim = fresh;
+        out.add(() -> engine.driver.giveWay(fresh, tokens));
+    }
+
+    private Claim newClaim(Session session, Request first) {
+        boolean isOwn = first.hasOwnLease() || first.isTry;
+        return new Claim(gate, engine.nextRef(gate.name, session), session, first.lease, isOwn ? first : null);
+    }
+
+    /**
+     * Looks ahead while a grant is passed on: asks for tokens in good time, and whether others wait once the budget is
+     * spent.
+     */
+    void foresee(Claim held, RequestQueue queue, Outbox out) {
+        long now = engine.clock.now();
+        Cohort cohort = cohortOf(held, now);
+        if (cohort.spare == null && held.tokensLeft() <= cohort.used) {
+            advance(held, queue, out);
+        }
+        if (now - cohort.ends >= 0 && !cohort.awaited && !cohort.asking) {
+            cohort.asking = true;
+            out.add(() -> engine.driver.poll(held));
+        }
+    }
+
+    /** Asks for the next block of tokens, once. */
+    void advance(Claim held, RequestQueue queue, Outbox out) {
+        Cohort cohort = cohortOf(held, engine.clock.now());
+        if (!cohort.advancing) {
+            cohort.advancing = true;
+            long end = held.blockEnd();
+            int tokens = tokensToAsk(queue);
+            out.add(() -> engine.driver.advance(held, end, tokens));
+        }
+    }
+
+    private Cohort cohortOf(Claim held, long now) {
+        Cohort cohort = held.cohort;
+        if (cohort == null) {
+            cohort = new Cohort(now + engine.cohortBudgetNanos, false);
+            held.cohort = cohort;
+        }
+        return cohort;
+    }
+
+    /** One while nobody else waits here; else at most twice what was used of late. */
+    private int tokensToAsk(RequestQueue queue) {
+        int used = grant != null && grant.cohort != null ? grant.cohort.used : lastCohort;
+        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : engine.blockFor(used);
+    }
+
+    // ---- What the store says
+
+    /** A claim was granted. */
+    void granted(Claim of, Reply.Granted reply, RequestQueue queue, Outbox out) {
+        if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
+            of.adopt(reply.tokens());
+            if (of.cohort != null) {
+                of.cohort.answer(reply.awaited(), engine.clock.now() + engine.cohortBudgetNanos);
+            }
+            return;
+        }
+        endReplaced(of);
+        if (of.isDead || !engine.mayBecomeHold(of)) {
+            kill(of, out);
+            return;
+        }
+        if (grant != null) {
+            // The store admits one: the other grant is gone there, whatever we believed.
+            gate.lose(grant, Loss.Cause.REMOVED, out);
+        }
+        if (claim == of) {
+            claim = null;
+        }
+        of.state = Claim.State.HELD;
+        of.adopt(reply.tokens());
+        grant = of;
+        if (of.hasOwnLease()) {
+            out.add(() -> engine.watchLease(of));
+        }
+        if (queue.hasSeveral() || reply.awaited()) {
+            of.cohort = new Cohort(engine.clock.now() + engine.cohortBudgetNanos, reply.awaited());
+        }
+    }
+
+    /** A claim stands in the store's queue. */
+    void queued(Claim of, Outbox out) {
+        endReplaced(of);
+        if (of.isDead) {
+            kill(of, out);
+        } else if (of.state == Claim.State.SENT) {
+            of.state = Claim.State.QUEUED;
+        }
+    }
+
+    /**
+     * A claim was not made, and will not be.
+     *
+     * @return whether the gate waited for it
+     */
+    boolean refused(Claim of, Outbox out) {
+        boolean wasOurs = claim == of;
+        Claim replaced = of.replaces;
+        of.replaces = null;
+        forget(of);
+        if (replaced != null && replaced.state == Claim.State.YIELDING) {
+            // All or nothing: the grant stayed.
+            giveBack(replaced, Caller.GOES_ON, null, out);
+        }
+        return wasOurs;
+    }
+
+    /** The store does not know a claim that it had queued, or a grant that we had. */
+    void vanished(Claim of, Outbox out) {
+        if (of.state == Claim.State.HELD) {
+            gate.lose(of, Loss.Cause.REMOVED, out);
+        } else if (of.state == Claim.State.QUEUED) {
+            // Queued again under a new id, at the tail.
+            forget(of);
+        }
+    }
+
+    /** A fresh token block; or none, where the store has no such thing. */
+    void advanced(Claim of, Reply.@Nullable Advanced reply) {
+        Cohort cohort = of.cohort;
+        if (cohort != null) {
+            cohort.advancing = false;
+            if (reply != null && of.state == Claim.State.HELD) {
+                of.adopt(reply.tokens());
+                cohort.awaited = reply.awaited();
+            }
+        }
+    }
+
+    private void endReplaced(Claim of) {
+        Claim replaced = of.replaces;
+        of.replaces = null;
+        if (replaced != null) {
+            forget(replaced);
+        }
+    }
+
+    // ---- Ending
+
+    /** Ends a grant at the store. */
+    void giveBack(Claim held, Caller caller, @Nullable HoldEnd end, Outbox out) {
+        forget(held);
+        settle(held, new Command.Release(held.ref), caller, end, out);
+    }
+
+    /** Nothing is believed of it here any more. */
+    void forget(Claim held) {
+        held.state = Claim.State.OVER;
+        held.isDead = true;
+        if (held.cohort != null) {
+            lastCohort = held.cohort.used;
+        }
+        if (grant == held) {
+            grant = null;
+        }
+        if (claim == held) {
+            claim = null;
+        }
+    }
+
+    /** Sees to the end of a claim at the store, once. */
+    void settle(Claim over, Command.OnClaim command, Caller caller, @Nullable HoldEnd end, Outbox out) {
+        if (over.isSettling) {
+            return;
+        }
+        over.isSettling = true;
+        engine.settler.announce(command);
+        Settler.Done done = end == null ? Settler.NOBODY : end;
+        out.add(() -> engine.settler.settle(command, over.session, caller, done));
+    }
+
+    /**
+     * Withdraws the claim if no request is left that it could serve.
+     *
+     * @return whether it did
+     */
+    boolean dropUnwanted(RequestQueue queue, Outbox out) {
+        Claim waiting = claim;
+        // One that is to replace a grant waits for the answer first: until then both are at stake.
+        if (waiting == null || waiting.replaces != null || queue.hasOneFor(waiting)) {
+            return false;
+        }
+        kill(waiting, out);
+        return true;
+    }
+
+    /**
+     * Nobody wants this claim: it is withdrawn at once, or as soon as its outcome is known. From here on it never
+     * becomes a hold.
+     */
+    private void kill(Claim unwanted, Outbox out) {
+        boolean isKnown = unwanted.state != Claim.State.SENT || unwanted.wasAnswered;
+        unwanted.isDead = true;
+        if (claim == unwanted) {
+            claim = null;
+        }
+        if (isKnown) {
+            unwanted.state = Claim.State.OVER;
+            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
+        }
+    }
+
+    /** The outcome of a dead claim's sending can't change any more: it is withdrawn now. */
+    void withdraw(Claim dead, Outbox out) {
+        Claim replaced = dead.replaces;
+        dead.replaces = null;
+        forget(dead);
+        settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
+        if (replaced != null && replaced.state == Claim.State.YIELDING) {
+            giveBack(replaced, Caller.GOES_ON, null, out);
+        }
+    }
+
+    /** All claims and grants of a session are over. */
+    void sessionOver(Session session, Loss.Cause cause, Outbox out) {
+        Claim waiting = claim;
+        if (waiting != null && waiting.session == session) {
+            waiting.replaces = null;
+            forget(waiting);
+            settle(waiting, new Command.Withdraw(waiting.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
+        }
+        Claim held = grant;
+        if (held != null && held.session == session) {
+            gate.lose(held, cause, out);
+        }
+    }
+}
