@@ -1,0 +1,243 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits.Admission;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** B: input that breaks stores, and the edges of a connection's life. */
+abstract class InputRules extends LatchRules {
+
+    /** Names that must not be taken for each other, or for anything but a name. */
+    private static final List<String> NAMES = List.of(
+            "a",
+            "A",
+            "a ",
+            " a",
+            "a\t",
+            "a\n",
+            "a\r\n",
+            "a\u00a0",
+            "a\u0000",
+            "a\u0000b",
+            "\u0001",
+            "\u007f",
+            "é",
+            "e\u0301",
+            "E",
+            "e",
+            "ß",
+            "ss",
+            "SS",
+            "ı",
+            "i",
+            "İ",
+            "😀",
+            "😁",
+            "\ud83d\udc68\u200d\ud83d\udc69",
+            "\uffff",
+            "\u202eabc",
+            "\ufeffa",
+            "'; DROP TABLE x; --",
+            "' OR '1'='1",
+            "\"",
+            "`",
+            "\\",
+            "\\\\",
+            "%",
+            "_",
+            "*",
+            "?",
+            "[a]",
+            "{}",
+            "}{",
+            "{a}b",
+            "${jndi:ldap://x}",
+            "/",
+            "//",
+            ".",
+            "..",
+            "../..",
+            "a/",
+            "/a",
+            "a//b",
+            "zookeeper",
+            "null",
+            "0",
+            "00",
+            "1e1",
+            ":",
+            ",",
+            "|",
+            "a:b",
+            "x".repeat(512),
+            "x".repeat(511),
+            "x".repeat(511) + "y",
+            "é".repeat(256),
+            "😀".repeat(128));
+
+    @Test
+    @DisplayName("B1: names are compared byte for byte, and what looks like a command is a name")
+    void namesAreByteExact() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        List<Probe> held = new ArrayList<>();
+        for (String name : NAMES) {
+            held.add(alice.mutex(name).tried().isGranted());
+        }
+        for (String name : NAMES) {
+            bob.mutex(name).tried().isRefused(Refusal.TAKEN);
+        }
+        assertThat(bench.inspect(""))
+                .extracting(info -> info.name().value())
+                .containsExactlyInAnyOrderElementsOf(NAMES);
+        assertThat(alice.held())
+                .containsExactlyInAnyOrderElementsOf(
+                        held.stream().map(Probe::ref).toList());
+        held.forEach(Probe::release);
+        assertThat(bench.inspect("")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("B1: a waiter of a strange name is served as any other")
+    void strangeNamesAreWaitedFor() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        for (String name : List.of("a\u0000b", "😀".repeat(128), "'; --", "%", "\uffff", "a\r\nb")) {
+            Probe held = alice.mutex(name).isGranted();
+            Probe waits = bob.mutex(name).isQueued();
+            held.release();
+            waits.isHeld();
+        }
+    }
+
+    @Test
+    @DisplayName("B2: labels are told as they were given")
+    void labelsAreKept() {
+        for (String label :
+                List.of("", "'; DROP TABLE x; --", "😀".repeat(64), "x".repeat(256), "a\u0000b\r\n", "null")) {
+            Client client = Client.open(bench.first, Duration.ofHours(1), label);
+            Probe held = client.mutex("label").isGranted();
+            assertThat(bench.info(held.ref().resource()).holders())
+                    .singleElement()
+                    .satisfies(party -> assertThat(party.label()).isEqualTo(label));
+            held.release();
+        }
+    }
+
+    @Test
+    @DisplayName("B3: the greatest numbers of claims, epochs and weights are kept exactly")
+    void greatestNumbers() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        long greatest = Long.MAX_VALUE;
+        Probe held = alice.mutex("ledger").numbered(greatest).isGranted();
+        Probe near = bob.mutex("ledger").numbered(greatest - 1).isQueued();
+        assertThat(alice.held()).containsExactly(held.ref());
+        long epoch = Long.MAX_VALUE - 1;
+        assertThat(alice.keepAlive(epoch)).isInstanceOf(Reply.SessionAlive.class);
+        assertThat(alice.keepAlive(epoch - 1)).isInstanceOf(Reply.Stale.class);
+        alice.mutex("other").under(epoch - 1).isStale();
+        alice.mutex("other").under(epoch).isGranted();
+        held.release();
+        near.isHeld();
+        if (bench.traits.admissions().contains(Admission.COUNTED)) {
+            int most = Integer.MAX_VALUE;
+            Probe all = alice.permits("wide", most, most).under(epoch).isGranted();
+            assertThat(bench.info(all.ref().resource()).holders().get(0).weight())
+                    .isEqualTo(most);
+        }
+    }
+
+    @Test
+    @DisplayName("B4: a closed connection refuses, and says that nothing came of it; others go on")
+    void closedConnectionRefuses() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        bench.first.close();
+        bench.first.close();
+        CompletableFuture<Reply> answer = bench.first
+                .execute(new Command.Release(held.ref()), Caller.WAITS)
+                .toCompletableFuture();
+        Bench.soon("a closed connection answers", answer::isDone);
+        assertThat(answer.handle((reply, failure) -> failure == null ? (Object) reply : unwrapped(failure))
+                        .join())
+                .isInstanceOfSatisfying(StoreException.class, failure -> {
+                    assertThat(failure.reason()).isEqualTo(StoreException.Reason.CLOSED);
+                    assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
+                });
+        bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
+        assertThat(held.stateThrough(bench.second)).isInstanceOf(Reply.Granted.class);
+        assertThat(Bench.send(bench.second, new Command.KeepAlive(alice.session, 0)))
+                .isInstanceOf(Reply.SessionAlive.class);
+    }
+
+    @Test
+    @DisplayName("B5: an interrupt changes nothing and stays pending")
+    void interruptStaysPending() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger");
+        for (Caller caller : Caller.values()) {
+            Thread.currentThread().interrupt();
+            CompletableFuture<Reply> answer;
+            boolean pending;
+            try {
+                answer = bench.first.execute(held.command(), caller).toCompletableFuture();
+            } finally {
+                pending = Thread.interrupted();
+            }
+            assertThat(pending)
+                    .as("the interrupt is still pending with %s", caller)
+                    .isTrue();
+            assertThat(answer.join()).isInstanceOf(Reply.Granted.class);
+        }
+        held.isHeld();
+        held.release();
+        bench.other("bob").mutex("ledger").tried().isGranted();
+    }
+
+    @Test
+    @DisplayName("B6: the traits are the same for all connections, and make sense")
+    void traitsMakeSense() {
+        assertThat(bench.second.traits()).isEqualTo(bench.traits);
+        assertThat(bench.traits.product()).isNotBlank();
+        assertThat(bench.traits.admissions()).contains(Admission.EXCLUSIVE);
+        assertThat(bench.traits.minSessionTtl()).isPositive();
+        assertThat(bench.traits.ttlGranularity()).isPositive();
+        assertThat(bench.traits.pollEvery()).isPositive();
+    }
+
+    @Test
+    @DisplayName("B7: a store keeps many names at once apart")
+    void manyNames() {
+        Client alice = bench.client("alice");
+        List<Probe> held = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            held.add(alice.mutex("name/" + i).isGranted());
+        }
+        assertThat(alice.held()).hasSize(1_000);
+        assertThat(bench.inspect("name/").stream().map(info -> info.name()).distinct())
+                .hasSize(1_000);
+        assertThat(bench.info(new ResourceName("name/517")).holders().get(0).claim())
+                .isEqualTo(held.get(517).ref());
+        alice.close();
+        assertThat(bench.inspect("")).isEmpty();
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof StoreException || cause == null ? failure : cause;
+    }
+}

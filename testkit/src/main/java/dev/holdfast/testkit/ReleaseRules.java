@@ -1,0 +1,220 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** R: how holds are given back or taken away. */
+abstract class ReleaseRules extends WaitingRules {
+
+    @Test
+    @DisplayName("R1: a release by a stranger changes nothing")
+    void releaseByAStranger() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").numbered(5).isGranted();
+        Probe waits = bob.mutex("ledger").numbered(6).isQueued();
+        Probe sameNumber = bob.mutex("ledger").numbered(5);
+        Probe otherNumber = alice.mutex("ledger").numbered(7);
+        for (Probe stranger : List.of(sameNumber, otherNumber)) {
+            stranger.client().send(new Command.Release(stranger.ref()), Reply.Absent.class);
+            stranger.withdraw();
+            stranger.client().send(new Command.ShrinkTo(stranger.ref(), 1), Reply.Absent.class);
+        }
+        held.isHeld();
+        waits.isWaiting();
+    }
+
+    @Test
+    @DisplayName("R1: a release that comes after the grant has expired does not touch the successor")
+    void lateReleaseDoesNotTouchTheSuccessor() {
+        Client dies = bench.shortLived("dies");
+        Client bob = bench.other("bob");
+        Probe held = dies.mutex("ledger").isGranted();
+        Probe next = bob.mutex("ledger").isQueued();
+        bench.until("the next claim holds", next::holds);
+        dies.send(new Command.Release(held.ref()), Reply.Absent.class);
+        held.withdraw();
+        next.isHeld();
+        bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
+    }
+
+    @Test
+    @DisplayName("R2: a claim that waits is not a grant: releasing it changes nothing")
+    void releaseOfAWaiter() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        Probe waits = bob.mutex("ledger").isQueued();
+        bob.send(new Command.Release(waits.ref()), Reply.Absent.class);
+        waits.isWaiting();
+        held.release();
+        waits.isHeld();
+    }
+
+    @Test
+    @DisplayName("R2: of several grants the named one is released")
+    void oneOfSeveralIsReleased() {
+        bench.needsAdmission(Admission.COUNTED);
+        Client alice = bench.client("alice");
+        Probe one = alice.permits("gpu", 1, 3).isGranted();
+        Probe two = alice.permits("gpu", 1, 3).isGranted();
+        Probe three = alice.permits("gpu", 1, 3).isGranted();
+        two.release();
+        one.isHeld();
+        two.isGone();
+        three.isHeld();
+        assertThat(alice.held()).containsExactlyInAnyOrder(one.ref(), three.ref());
+    }
+
+    @Test
+    @DisplayName("R3: a forced release ends the grant that has the token, whoever asks")
+    void forcedRelease() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").wanting(16).isGranted();
+        ResourceName ledger = held.ref().resource();
+        TokenBlock block = held.block();
+        Probe next = bob.mutex("ledger").isQueued();
+        bob.send(new Command.ForceRelease(ledger, block.first() - 1), Reply.Absent.class);
+        bob.send(new Command.ForceRelease(ledger, block.last() + 1), Reply.Absent.class);
+        bob.send(new Command.ForceRelease(new ResourceName("other"), block.first()), Reply.Absent.class);
+        held.isHeld();
+        bob.send(new Command.ForceRelease(ledger, block.last()), Reply.Released.class);
+        held.isGone();
+        next.isHeld();
+        bob.send(new Command.ForceRelease(ledger, block.last()), Reply.Absent.class);
+        alice.send(new Command.Release(held.ref()), Reply.Absent.class);
+        next.isHeld();
+        assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
+    }
+
+    @Test
+    @DisplayName("R3: a forced release ends one of several grants")
+    void forcedReleaseOfOneOfSeveral() {
+        bench.needsAdmission(Admission.SHARED);
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe one = alice.reader("catalogue").wanting(4).isGranted();
+        Probe two = bob.reader("catalogue").wanting(4).isGranted();
+        Probe three = alice.reader("catalogue").wanting(4).isGranted();
+        alice.send(new Command.ForceRelease(two.ref().resource(), two.block().first()), Reply.Released.class);
+        one.isHeld();
+        two.isGone();
+        three.isHeld();
+    }
+
+    @Test
+    @DisplayName("R4: a shrink sets what is left: sent again it gives nothing more back, and it never grows")
+    void shrinkingIsAbsolute() {
+        bench.needsAdmission(Admission.COUNTED);
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.permits("gpu", 5, 6).isGranted();
+        for (int i = 0; i < 3; i++) {
+            alice.send(new Command.ShrinkTo(held.ref(), 3), Reply.Done.class);
+        }
+        alice.send(new Command.ShrinkTo(held.ref(), 6), Reply.Done.class);
+        bob.permits("gpu", 4, 6).tried().isRefused(Refusal.TAKEN);
+        Probe rest = bob.permits("gpu", 3, 6).tried().isGranted();
+        bob.permits("gpu", 1, 6).tried().isRefused(Refusal.TAKEN);
+        held.release();
+        bob.permits("gpu", 4, 6).tried().isRefused(Refusal.TAKEN);
+        rest.release();
+        bob.permits("gpu", 6, 6).tried().isGranted();
+    }
+
+    @Test
+    @DisplayName("R4: a write hold that shrinks to a read hold lets the readers in, and keeps writers out")
+    void downgrading() {
+        bench.needsAdmission(Admission.SHARED);
+        bench.needsFifo();
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe writes = alice.writer("catalogue").isGranted();
+        TokenBlock block = writes.block();
+        Probe reader = bob.reader("catalogue").isQueued();
+        Probe writer = bob.writer("catalogue").isQueued();
+        alice.send(new Command.ShrinkTo(writes.ref(), 1), Reply.Done.class);
+        reader.isHeld();
+        writer.isWaiting();
+        assertThat(writes.block()).isEqualTo(block);
+        reader.release();
+        writer.isWaiting();
+        writes.release();
+        writer.isHeld();
+    }
+
+    @Test
+    @DisplayName("R4: only a grant can shrink")
+    void shrinkingNeedsAGrant() {
+        bench.needsAdmission(Admission.COUNTED);
+        Client alice = bench.client("alice");
+        Probe held = alice.permits("gpu", 4, 4).isGranted();
+        Probe waits = alice.permits("gpu", 3, 4).isQueued();
+        alice.send(new Command.ShrinkTo(waits.ref(), 1), Reply.Absent.class);
+        held.release();
+        alice.send(new Command.ShrinkTo(held.ref(), 1), Reply.Absent.class);
+        waits.isHeld();
+        bench.other("bob").permits("gpu", 2, 4).tried().isRefused(Refusal.TAKEN);
+    }
+
+    @Test
+    @DisplayName("R5: however claims end, nothing that can be seen is left of them")
+    void nothingIsLeftBehind() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Client dies = bench.shortLived("dies");
+        List<Probe> ended = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Probe released = alice.mutex("released-" + i).isGranted();
+            Probe left = bob.mutex("released-" + i).isQueued();
+            left.withdraw();
+            released.release();
+            Probe forced = alice.mutex("forced-" + i).isGranted();
+            alice.send(
+                    new Command.ForceRelease(
+                            forced.ref().resource(), forced.block().first()),
+                    Reply.Released.class);
+            Probe expires = dies.mutex("expires-" + i).isGranted();
+            Probe tried = bob.mutex("expires-" + i).tried();
+            tried.isRefused(Refusal.TAKEN);
+            ended.addAll(List.of(released, left, forced, expires, tried));
+        }
+        if (bench.traits.fixedLease() != FixedLease.NONE) {
+            Probe bounded =
+                    bob.mutex("bounded").with(Lease.bounded(bench.shortTtl())).isGranted();
+            bench.until("the bounded grant has ended", bounded::isOver);
+            ended.add(bounded);
+        }
+        bench.until("all have ended", () -> ended.stream().allMatch(Probe::isOver));
+        assertThat(bench.inspect("")).isEmpty();
+        for (Client client : List.of(alice, bob, dies)) {
+            assertThat(client.held()).isEmpty();
+            assertThat(client.waiting()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("R6: of a grant, a withdrawal is the release")
+    void withdrawalOfAGrant() {
+        Client alice = bench.client("alice");
+        Probe held = alice.mutex("ledger").isGranted();
+        Probe next = bench.other("bob").mutex("ledger").isQueued();
+        held.withdraw();
+        held.isGone();
+        next.isHeld();
+        assertThat(alice.held()).isEmpty();
+    }
+}

@@ -1,0 +1,272 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** V: what the store tells about itself. */
+abstract class ViewRules extends ReleaseRules {
+
+    @Test
+    @DisplayName("V1: an inspection names every resource in use once, page by page")
+    void inspectionIsComplete() {
+        Client alice = bench.client("alice");
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < 23; i++) {
+            names.add("job-" + i);
+            alice.mutex("job-" + i).isGranted();
+        }
+        alice.mutex("idle").isGranted().release();
+        for (int limit : new int[] {1, 5, 23, 1_000}) {
+            assertThat(pages("", limit)).containsExactlyInAnyOrderElementsOf(names);
+        }
+    }
+
+    @Test
+    @DisplayName("V1: an inspection goes by the order of the bytes of the names")
+    void inspectionIsOrdered() {
+        Bench.needs(bench.traits.orderedInspection(), "the store inspects in no order");
+        Client alice = bench.client("alice");
+        // U+FF5E sorts after the emoji in UTF-16, and before it in UTF-8.
+        List<String> names = List.of("b", "a", "B", "a/b", "a b", "é", "z", "😀", "～", "aa", "10", "9");
+        names.forEach(name -> alice.mutex(name).isGranted());
+        List<String> ordered = Stream.of("10", "9", "B", "a", "a b", "a/b", "aa", "b", "z", "é", "～", "😀")
+                .toList();
+        for (int limit : new int[] {1, 3, 100}) {
+            assertThat(pages("", limit)).containsExactlyElementsOf(ordered);
+        }
+    }
+
+    @Test
+    @DisplayName("V1: resources that stay in use are named once, whatever comes and goes between the pages")
+    void inspectionIsStable() {
+        Bench.needs(bench.traits.orderedInspection(), "the store inspects in no order");
+        Client alice = bench.client("alice");
+        Probe b = alice.mutex("b").isGranted();
+        List.of("a", "c", "d", "f").forEach(name -> alice.mutex(name).isGranted());
+        Reply.Inspected first = alice.send(new Command.Inspect("", Optional.empty(), 2), Reply.Inspected.class);
+        assertThat(first.resources()).extracting(info -> info.name().value()).containsExactly("a", "b");
+        b.release();
+        alice.mutex("aa").isGranted();
+        alice.mutex("e").isGranted();
+        List<String> rest = new ArrayList<>();
+        Optional<String> cursor = first.cursor();
+        while (cursor.isPresent()) {
+            Reply.Inspected page = alice.send(new Command.Inspect("", cursor, 2), Reply.Inspected.class);
+            page.resources().forEach(info -> rest.add(info.name().value()));
+            cursor = page.cursor();
+        }
+        assertThat(rest).containsExactly("c", "d", "e", "f");
+    }
+
+    @Test
+    @DisplayName("V2: a prefix is plain text, compared exactly")
+    void prefixIsPlainText() {
+        Client alice = bench.client("alice");
+        List.of("job%1", "job_1", "job-1", "jobx1", "Job-1", "job", "j*b", "j?b", "j[a]b", "jo\\b", "über/1")
+                .forEach(name -> alice.mutex(name).isGranted());
+        assertThat(pages("job%", 100)).containsExactly("job%1");
+        assertThat(pages("job_", 100)).containsExactly("job_1");
+        assertThat(pages("Job", 100)).containsExactly("Job-1");
+        assertThat(pages("j*", 100)).containsExactly("j*b");
+        assertThat(pages("j?", 100)).containsExactly("j?b");
+        assertThat(pages("j[", 100)).containsExactly("j[a]b");
+        assertThat(pages("jo\\", 100)).containsExactly("jo\\b");
+        assertThat(pages("ü", 100)).containsExactly("über/1");
+        assertThat(pages("job", 100)).containsExactlyInAnyOrder("job%1", "job_1", "job-1", "jobx1", "job");
+        assertThat(pages("job-1-and-more", 100)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("V3: an inspection tells who holds and who waits, in their order, and as what")
+    void inspectionTellsTheParties() {
+        bench.needsAdmission(Admission.COUNTED);
+        Client alice = bench.client("alice@host: Ünïcode 😀");
+        Client bob = bench.other("bob");
+        Probe three = alice.permits("gpu", 3, 4).wanting(8).isGranted();
+        Probe one = bob.permits("gpu", 1, 4).isGranted();
+        Probe waits = bob.permits("gpu", 2, 4).isQueued();
+        Probe last = alice.permits("gpu", 4, 4).isQueued();
+        ResourceInfo info = bench.info(three.ref().resource());
+        assertThat(info.spec()).isEqualTo(three.spec());
+        assertThat(info.holders()).extracting(ResourceInfo.Party::claim).containsExactly(three.ref(), one.ref());
+        assertThat(info.holders()).extracting(ResourceInfo.Party::weight).containsExactly(3, 1);
+        assertThat(info.holders())
+                .extracting(ResourceInfo.Party::label)
+                .containsExactly("alice@host: Ünïcode 😀", "bob");
+        assertThat(info.holders())
+                .extracting(ResourceInfo.Party::tokens)
+                .containsExactly(Optional.of(three.block()), Optional.of(one.block()));
+        assertThat(info.holders())
+                .allSatisfy(party -> assertThat(party.remaining()).isPositive());
+        assertThat(info.lastToken()).isEqualTo(one.block().last());
+        if (bench.traits.waitersKnown()) {
+            assertThat(info.waiting()).isEqualTo(2);
+            assertThat(info.waiters()).extracting(ResourceInfo.Party::claim).containsExactly(waits.ref(), last.ref());
+            assertThat(info.waiters()).extracting(ResourceInfo.Party::weight).containsExactly(2, 4);
+            assertThat(info.waiters())
+                    .allSatisfy(party -> assertThat(party.tokens()).isEmpty());
+        }
+    }
+
+    @Test
+    @DisplayName("V3: what is left of a hold is told as it would end without renewal")
+    void inspectionTellsWhatIsLeft() {
+        Client alice = bench.client("alice");
+        Probe bySession = alice.mutex("by-session").isGranted();
+        assertThat(left(bySession)).isPositive().isLessThanOrEqualTo(alice.ttl);
+        if (bench.traits.fixedLease() != FixedLease.NONE) {
+            Duration minute = Duration.ofMinutes(1);
+            Probe bounded = alice.mutex("bounded").with(Lease.bounded(minute)).isGranted();
+            assertThat(left(bounded)).isPositive().isLessThanOrEqualTo(minute);
+        }
+    }
+
+    @Test
+    @DisplayName("V4: an inspection does not pick up a fixed lease, keep a session alive or admit anybody out of turn")
+    void inspectionChangesNothing() {
+        bench.needsFixedLeases();
+        Client alice = bench.client("alice");
+        Client dies = bench.shortLived("dies");
+        Client bob = bench.other("bob");
+        Duration length = Duration.ofSeconds(10);
+        Probe before = alice.mutex("ledger").isGranted();
+        Probe bounded = bob.mutex("ledger").with(Lease.bounded(length)).isQueued();
+        Probe mortal = dies.mutex("mortal").isGranted();
+        before.release();
+        assertThat(bench.inspect("")).hasSize(2);
+        bench.pass(dies.ttl.minusMillis(1));
+        assertThat(bench.inspect("")).hasSize(2);
+        bench.pass(Duration.ofMillis(1));
+        assertThat(bench.inspect(""))
+                .extracting(info -> info.name())
+                .containsExactly(bounded.ref().resource());
+        mortal.isGone();
+        assertThat(bounded.grant().remaining()).contains(length);
+    }
+
+    @Test
+    @DisplayName("V5: an audit names every claim of the session once, page by page, and no others")
+    void auditIsComplete() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> waiting = new ArrayList<>();
+        for (int i = 0; i < 11; i++) {
+            held.add(alice.mutex("held-" + i).isGranted().ref());
+            bob.mutex("taken-" + i).isGranted();
+            waiting.add(alice.mutex("taken-" + i).isQueued().ref());
+            waiting.add(alice.mutex("held-" + i).isQueued().ref());
+        }
+        for (int limit : new int[] {1, 4, 33, 1_000}) {
+            List<List<ClaimRef>> all = alice.audit(limit);
+            assertThat(all.get(0)).containsExactlyInAnyOrderElementsOf(held);
+            assertThat(all.get(1)).containsExactlyInAnyOrderElementsOf(waiting);
+        }
+        assertThat(bob.held()).hasSize(11);
+        assertThat(bob.waiting()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("V5: an audit follows what happens to the claims")
+    void auditFollowsTheClaims() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe held = alice.mutex("ledger").isGranted();
+        Probe waits = bob.mutex("ledger").isQueued();
+        assertThat(bob.waiting()).containsExactly(waits.ref());
+        held.release();
+        waits.isHeld();
+        assertThat(alice.held()).isEmpty();
+        assertThat(bob.held()).containsExactly(waits.ref());
+        assertThat(bob.waiting()).isEmpty();
+        Probe next = alice.mutex("ledger");
+        Probe again = bob.mutex("ledger");
+        next.isQueued();
+        assertThat(waits.yieldFor(again)).isInstanceOf(Reply.Queued.class);
+        next.isHeld();
+        assertThat(alice.held()).containsExactly(next.ref());
+        assertThat(bob.held()).isEmpty();
+        assertThat(bob.waiting()).containsExactly(again.ref());
+    }
+
+    @Test
+    @DisplayName("V5: a claim that stays is named by an audit once, whatever comes and goes between the pages")
+    void auditIsStable() {
+        Client alice = bench.client("alice");
+        List<Probe> held = new ArrayList<>();
+        for (int i = 0; i < 9; i++) {
+            held.add(alice.mutex("held-" + i).isGranted());
+        }
+        List<ClaimRef> found = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        int page = 0;
+        do {
+            Reply.Audited audited = alice.send(new Command.Audit(alice.session, cursor, 2), Reply.Audited.class);
+            found.addAll(audited.held());
+            cursor = audited.cursor();
+            if (page == 1) {
+                held.get(0).release();
+                held.get(8).release();
+                alice.mutex("a-new-one").isGranted();
+            }
+            page++;
+        } while (cursor.isPresent());
+        List<ClaimRef> stayed = held.subList(1, 8).stream().map(Probe::ref).toList();
+        assertThat(found).doesNotHaveDuplicates().containsAll(stayed);
+    }
+
+    @Test
+    @DisplayName("V6: an ended session has no claims but the detached grants that last")
+    void auditOfAnEndedSession() {
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        Probe taken = bob.mutex("taken").isGranted();
+        alice.mutex("held").isGranted();
+        alice.mutex("taken").isQueued();
+        Optional<Probe> detached = bench.traits.detached()
+                ? Optional.of(alice.mutex("detached")
+                        .with(Lease.detached(Duration.ofHours(1)))
+                        .isGranted())
+                : Optional.empty();
+        alice.close();
+        assertThat(alice.waiting()).isEmpty();
+        assertThat(alice.held())
+                .containsExactlyElementsOf(detached.map(Probe::ref).stream().toList());
+        taken.isHeld();
+    }
+
+    private List<String> pages(String prefix, int limit) {
+        List<String> names = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            Reply.Inspected page =
+                    Bench.send(bench.first, new Command.Inspect(prefix, cursor, limit), Reply.Inspected.class);
+            assertThat(page.resources()).hasSizeLessThanOrEqualTo(limit);
+            page.resources().stream()
+                    .map(ResourceInfo::name)
+                    .map(ResourceName::value)
+                    .forEach(names::add);
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        return names;
+    }
+
+    private Duration left(Probe held) {
+        return bench.info(held.ref().resource()).holders().get(0).remaining();
+    }
+}
