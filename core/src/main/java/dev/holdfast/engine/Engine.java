@@ -1,16 +1,11 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
-import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
-import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
-import dev.holdfast.StoreRefusedException;
-import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -20,7 +15,6 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
@@ -37,8 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,6 +55,8 @@ public final class Engine {
     final Keeper keeper;
     final ClaimDriver driver;
     final Poller poller;
+    final Certainty certainty;
+    final Failures failures;
     final long cohortBudgetNanos;
 
     private final LockStore store;
@@ -74,11 +68,6 @@ public final class Engine {
     private final AtomicBoolean isClosing = new AtomicBoolean();
     private final CompletableFuture<Engine> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-
-    /** Signalled whenever a doubt may be over. */
-    private final ReentrantLock certaintyLock = new ReentrantLock();
-
-    private final Condition certainty = certaintyLock.newCondition();
 
     private Engine(
             LockStore store, boolean closesStore, EngineOptions options, Environment environment, SafetyRules rules) {
@@ -96,6 +85,8 @@ public final class Engine {
         driver = new ClaimDriver(this);
         poller = new Poller(this, traits);
         auditor = new Auditor(this);
+        certainty = new Certainty(this);
+        failures = new Failures(traits.product());
     }
 
     // ---- Life
@@ -138,7 +129,7 @@ public final class Engine {
         try {
             store = opening.get();
         } catch (StoreException e) {
-            throw storeFailure("", storeName, e);
+            throw new Failures(storeName).ofStore("", e);
         }
         if (options.sessionTtl().compareTo(traitsMinimum(store)) < 0) {
             log.info(
@@ -148,7 +139,7 @@ public final class Engine {
                     options.sessionTtl());
         }
         Engine engine = new Engine(store, closesStore, options, environment.orElseGet(SystemEnvironment::new), rules);
-        store.subscribe(engine::take);
+        store.subscribe(new SignalDesk(engine));
         engine.environment.schedule(options.storeTimeout().toNanos(), engine::giveUpStarting);
         engine.keeper.open(caller);
         return engine;
@@ -160,12 +151,7 @@ public final class Engine {
 
     private void giveUpStarting() {
         if (!ready.isDone()) {
-            ready.completeExceptionally(new StoreUnavailableException(
-                    "The store " + product() + " did not open a session within " + options.storeTimeout()
-                            + ". Check that it is reachable; nothing is held.",
-                    "",
-                    product(),
-                    null));
+            ready.completeExceptionally(failures.noSession(options.storeTimeout()));
         }
     }
 
@@ -224,7 +210,7 @@ public final class Engine {
     }
 
     RuntimeException closedException() {
-        return new ClientClosedException(product());
+        return failures.closed();
     }
 
     // ---- The door for locks
@@ -290,7 +276,9 @@ public final class Engine {
                     environment
                             .callbacks()
                             .execute(() -> future.completeExceptionally(
-                                    wasUnanswered ? unanswered(name) : timedOut(name, Duration.ofNanos(waitNanos))));
+                                    wasUnanswered
+                                            ? failures.unanswered(name.value())
+                                            : failures.timedOut(name.value(), Duration.ofNanos(waitNanos))));
                 }
             });
         }
@@ -313,27 +301,15 @@ public final class Engine {
                     hold.releaseAsync();
                 }
             } else {
-                future.completeExceptionally(failure != null ? failure.get() : timedOut(request.name, Duration.ZERO));
+                future.completeExceptionally(
+                        failure != null ? failure.get() : failures.timedOut(request.name.value(), Duration.ZERO));
             }
         });
     }
 
-    private RuntimeException timedOut(ResourceName name, Duration waited) {
-        return new LockWaitTimeoutException(name.value(), product(), waited);
-    }
-
-    private RuntimeException unanswered(ResourceName name) {
-        return new StoreUnavailableException(
-                "Lock '" + name + "' could not be asked for: the store " + product()
-                        + " has not answered. The caller holds nothing; a grant that was under way is withdrawn, or ends with the session.",
-                name.value(),
-                product(),
-                null);
-    }
-
     void failIfUnanswered(ResourceName name, boolean wasUnanswered) {
         if (wasUnanswered) {
-            throw unanswered(name);
+            throw failures.unanswered(name.value());
         }
     }
 
@@ -349,19 +325,10 @@ public final class Engine {
             throw new IllegalStateException("a release never fails", e);
         }
         if (outcome == ReleaseOutcome.LOST) {
-            Loss loss = hold.loss();
-            throw new LockLostException(
-                    loss != null ? loss : new Loss(hold.name(), product(), hold.rawToken(), Loss.Cause.REMOVED));
+            throw failures.lost(hold, Loss.Cause.REMOVED);
         }
         if (outcome == ReleaseOutcome.UNCONFIRMED) {
-            throw new StoreUnavailableException(
-                    "The release of '" + hold.name() + "' (token " + hold.rawToken()
-                            + ") was not confirmed by the store " + product()
-                            + ". It is repeated in the background, and the lease ends the hold within "
-                            + hold.effectiveLease() + ".",
-                    hold.name(),
-                    product(),
-                    null);
+            throw failures.unconfirmed(hold);
         }
     }
 
@@ -461,47 +428,10 @@ public final class Engine {
     /** Asks the store because a grant is in doubt. Called without any lock. */
     void doubt(Claim grant) {
         if (keeper.inDoubt(grant.session)) {
-            keeper.clearDoubt(grant.session);
+            keeper.ask(grant.session);
         }
         if (grant.hasOwnLease()) {
             driver.poll(grant);
-        }
-    }
-
-    /** Waits until a hold is good, or throws that it is lost. */
-    void awaitCertainty(LocalHold hold) {
-        while (!hold.isLive()) {
-            lookAt(hold.grant);
-            Loss loss = hold.loss();
-            if (loss != null) {
-                throw new LockLostException(loss);
-            }
-            if (hold.gate.current != hold) {
-                throw new IllegalStateException("The hold on '" + hold.name() + "' was closed");
-            }
-            doubt(hold.grant);
-            certaintyLock.lock();
-            try {
-                // Bounded, for the answer may have come before the wait began.
-                if (!hold.isLive()) {
-                    certainty.awaitNanos(
-                            Math.min(Math.max(hold.liveFor().toNanos(), 1), TimeUnit.MILLISECONDS.toNanos(50)));
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new LockLostException(new Loss(hold.name(), product(), hold.rawToken(), Loss.Cause.EXPIRED));
-            } finally {
-                certaintyLock.unlock();
-            }
-        }
-    }
-
-    private void tellCertainty() {
-        certaintyLock.lock();
-        try {
-            certainty.signalAll();
-        } finally {
-            certaintyLock.unlock();
         }
     }
 
@@ -516,7 +446,7 @@ public final class Engine {
                 loss.store(),
                 loss.token(),
                 loss.cause().words());
-        tellCertainty();
+        certainty.tell();
     }
 
     void foundRemoved(LocalHold hold, Loss.Cause cause) {
@@ -537,65 +467,11 @@ public final class Engine {
     }
 
     RuntimeException storeFailure(String resource, StoreException failure) {
-        return isClosing() ? closedException() : storeFailure(resource, product(), failure);
-    }
-
-    private static RuntimeException storeFailure(String resource, String store, StoreException failure) {
-        String what = resource.isEmpty() ? "The store " + store : "Lock '" + resource + "' on the store " + store;
-        if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {
-            return new StoreUnavailableException(
-                    what + " can't be reached: " + failure.getMessage()
-                            + ". The caller holds nothing new; a grant that was under way is withdrawn, or ends with the session.",
-                    resource,
-                    store,
-                    failure);
-        }
-        return new StoreRefusedException(what + " can't be used: " + failure.getMessage(), resource, store, failure);
+        return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
     }
 
     private static Duration traitsMinimum(LockStore store) {
         return store.traits().minSessionTtl();
-    }
-
-    private void take(Signal signal) {
-        if (signal instanceof Signal.Granted granted) {
-            Claim claim = waiting(granted.claim());
-            if (claim != null) {
-                if (claim.hasOwnLease() || claim.pollsFirst || keeper.inDoubt(claim.session)) {
-                    driver.poll(claim);
-                } else {
-                    driver.take(claim, granted.grant(), clock.now(), claim.clearedSteps);
-                }
-            }
-        } else if (signal instanceof Signal.Changed changed) {
-            poll(waiting(changed.claim()));
-        } else if (signal instanceof Signal.Revoked revoked) {
-            Gate gate = gates.get(revoked.claim().resource());
-            Claim claim = gate == null ? null : gate.claimOf(revoked.claim());
-            if (claim != null) {
-                claim.pollsFirst = true;
-                poll(claim);
-            }
-        } else if (signal instanceof Signal.SessionEnded ended) {
-            Session session = session();
-            if (session != null && session.id.equals(ended.session())) {
-                keeper.clearDoubt(session);
-            }
-        } else {
-            poller.pollAll();
-        }
-    }
-
-    private @Nullable Claim waiting(ClaimRef ref) {
-        Gate gate = gates.get(ref.resource());
-        Claim claim = gate == null ? null : gate.claimOf(ref);
-        return claim != null && claim.state == Claim.State.QUEUED ? claim : null;
-    }
-
-    private void poll(@Nullable Claim claim) {
-        if (claim != null) {
-            driver.poll(claim);
-        }
     }
 
     private final class SessionEvents implements Keeper.Events {
@@ -613,7 +489,7 @@ public final class Engine {
                 settler.settle(new Command.Retire(session.id), session, Caller.GOES_ON, Settler.NOBODY);
             }
             gates.values().forEach(gate -> gate.sessionOver(session, cause));
-            tellCertainty();
+            certainty.tell();
         }
 
         @Override
@@ -630,7 +506,7 @@ public final class Engine {
 
         @Override
         public void renewed(Session session) {
-            tellCertainty();
+            certainty.tell();
             for (Gate gate : gates.values()) {
                 gate.checkOwner();
                 gate.goOnAfterDoubt();

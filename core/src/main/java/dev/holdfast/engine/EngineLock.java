@@ -202,7 +202,7 @@ final class EngineLock implements DistributedLock {
                     "Lock '" + name + "' is held by this thread already: a nested acquire can't change its lease");
         }
         if (!mine.isLive()) {
-            engine.awaitCertainty(mine);
+            engine.certainty.await(mine);
         }
         if (mine.depth == Integer.MAX_VALUE) {
             throw new IllegalStateException("Lock '" + name + "' was acquired too often by this thread");

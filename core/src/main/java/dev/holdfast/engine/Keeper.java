@@ -272,8 +272,8 @@ final class Keeper {
         return rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps();
     }
 
-    /** Asks the store because holds of this session are in doubt. */
-    void clearDoubt(Session of) {
+    /** Asks the store now, because holds of this session are in doubt. */
+    void ask(Session of) {
         renew(of);
     }
 

@@ -98,7 +98,7 @@ final class LocalHold implements Hold {
 
     void ensureLive() {
         if (!isLive()) {
-            gate.engine.awaitCertainty(this);
+            gate.engine.certainty.await(this);
         }
     }
 

@@ -1,0 +1,60 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Signal;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes what the store pushes. Signals are hints: a grant is believed only for a claim that waits and of which nothing contrary was heard; everything else makes the engine ask.
+ */
+final class SignalDesk implements Consumer<Signal> {
+
+    private final Engine engine;
+
+    SignalDesk(Engine engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    public void accept(Signal signal) {
+        if (signal instanceof Signal.Granted granted) {
+            granted(granted);
+        } else if (signal instanceof Signal.Changed changed) {
+            Claim claim = find(changed.claim());
+            if (claim != null && claim.state == Claim.State.QUEUED) {
+                engine.driver.poll(claim);
+            }
+        } else if (signal instanceof Signal.Revoked revoked) {
+            Claim claim = find(revoked.claim());
+            if (claim != null) {
+                claim.pollsFirst = true;
+                engine.driver.poll(claim);
+            }
+        } else if (signal instanceof Signal.SessionEnded ended) {
+            Session session = engine.session();
+            if (session != null && session.id.equals(ended.session())) {
+                engine.keeper.ask(session);
+            }
+        } else {
+            engine.poller.pollAll();
+        }
+    }
+
+    private void granted(Signal.Granted granted) {
+        Claim claim = find(granted.claim());
+        if (claim == null || claim.state != Claim.State.QUEUED) {
+            return;
+        }
+        if (claim.hasOwnLease() || claim.pollsFirst || engine.keeper.inDoubt(claim.session)) {
+            engine.driver.poll(claim);
+        } else {
+            engine.driver.take(claim, granted.grant(), engine.clock.now(), claim.clearedSteps);
+        }
+    }
+
+    private @Nullable Claim find(ClaimRef ref) {
+        Gate gate = engine.gate(ref.resource());
+        return gate == null ? null : gate.claimOf(ref);
+    }
+}
