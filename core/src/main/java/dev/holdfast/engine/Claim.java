@@ -62,6 +62,9 @@ final class Claim {
     /** As in the session, for a lease of its own. */
     volatile long clearedSteps;
 
+    /** As in the session, for a lease of its own; a race costs one poll too many. */
+    volatile long askedSteps;
+
     /** The length of its own lease as last granted or extended. */
     long ownLeaseNanos;
 

@@ -129,6 +129,9 @@ final class ClaimDriver {
             gate.lock.unlock();
         }
         out.send();
+        if (claim.hasOwnLease() && reply instanceof Reply.Granted) {
+            engine.certainty.tell();
+        }
     }
 
     private void noteLease(Claim claim, Reply.Granted granted, long sentAt) {
@@ -256,6 +259,10 @@ final class ClaimDriver {
                     held.gate.lock.unlock();
                 }
                 out.send();
+                if (held.state == Claim.State.HELD) {
+                    held.askedSteps = 0;
+                    environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), held.gate::goOn);
+                }
                 engine.troubled(failure);
             }
         });

@@ -428,9 +428,10 @@ public final class Engine {
     /** Asks the store because a grant is in doubt. Called without any lock. */
     void doubt(Claim grant) {
         if (keeper.inDoubt(grant.session)) {
-            keeper.ask(grant.session);
+            keeper.askInDoubt(grant.session);
         }
-        if (grant.hasOwnLease()) {
+        if (grant.hasOwnLease() && grant.askedSteps != clock.steps()) {
+            grant.askedSteps = clock.steps();
             driver.poll(grant);
         }
     }
@@ -484,9 +485,11 @@ public final class Engine {
 
         @Override
         public void over(Session session, Loss.Cause cause) {
-            boolean isAtStore = session.state == Session.State.ABANDONED;
-            if (isAtStore) {
-                settler.settle(new Command.Retire(session.id), session, Caller.GOES_ON, Settler.NOBODY);
+            if (session.state == Session.State.ABANDONED) {
+                settler.settle(
+                        new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> session.retired());
+            } else {
+                session.retired();
             }
             gates.values().forEach(gate -> gate.sessionOver(session, cause));
             certainty.tell();

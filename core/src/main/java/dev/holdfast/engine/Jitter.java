@@ -10,6 +10,11 @@ final class Jitter {
     /** A random delay between three quarters and five quarters of the given one. */
     static long spread(Environment environment, long nanos) {
         long half = nanos / 2;
-        return half <= 0 ? nanos : nanos - half / 2 + Long.remainderUnsigned(environment.randomLong(), half);
+        return nanos - half / 2 + upTo(environment, half);
+    }
+
+    /** A random delay from zero to less than the given one. */
+    static long upTo(Environment environment, long nanos) {
+        return nanos <= 0 ? 0 : Long.remainderUnsigned(environment.randomLong(), nanos);
     }
 }

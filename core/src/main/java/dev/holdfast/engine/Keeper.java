@@ -272,8 +272,22 @@ final class Keeper {
         return rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps();
     }
 
-    /** Asks the store now, because holds of this session are in doubt. */
+    /** Asks the store now. */
     void ask(Session of) {
+        renew(of);
+    }
+
+    /** Asks the store because holds of this session are in doubt; once for each doubt, since a failed request is repeated. */
+    void askInDoubt(Session of) {
+        lock.lock();
+        try {
+            if (of.askedSteps == clock.steps()) {
+                return;
+            }
+            of.askedSteps = clock.steps();
+        } finally {
+            lock.unlock();
+        }
         renew(of);
     }
 

@@ -52,20 +52,16 @@ final class Poller {
         long now = engine.clock.now();
         lock.lock();
         try {
-            long recheck = Math.max(Jitter.spread(engine.environment, recheckIn.toNanos()), shortest);
-            claim.pollBy = now + (isPushed ? recheck : Math.min(recheck, Jitter.spread(engine.environment, interval)));
+            if (claim.pollBy == 0) {
+                // New in the queue: what it waits for may be short.
+                interval = shortest;
+            }
+            // Never before the expiry that it waits for, and not all at once.
+            long recheck = recheckIn.toNanos() + Jitter.upTo(engine.environment, recheckIn.toNanos() / 8);
+            long regular = Jitter.spread(engine.environment, interval);
+            claim.pollBy = now + Math.max(isPushed ? recheck : Math.min(recheck, regular), shortest / 2);
             waiting.add(claim);
             schedule(claim.pollBy, now);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Something was granted: the next may follow soon. */
-    void quicken() {
-        lock.lock();
-        try {
-            interval = shortest;
         } finally {
             lock.unlock();
         }

@@ -71,7 +71,7 @@ final class Request {
 
     /** Whether a grant of this claim may serve it. */
     boolean fits(Claim claim) {
-        return claim.isShareable() ? !hasOwnLease() && !isTry : claim.bound == this;
+        return claim.isShareable() ? !hasOwnLease() : claim.bound == this;
     }
 
     boolean isDone() {

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.spi.SessionId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /*
  * One incarnation of the client at the store. It is alive until its deadline passes unrenewed (then it is abandoned:
@@ -37,6 +38,12 @@ final class Session {
     /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
     volatile long clearedSteps;
 
+    /** Completed when the store takes nothing new from this session any more. */
+    private final CompletableFuture<Void> retirement = new CompletableFuture<>();
+
+    /** How many steps of the wall clock had been seen when the store was last asked because of a doubt. */
+    long askedSteps;
+
     /** The epoch that the next keep-alive carries. */
     long wantedEpoch;
 
@@ -64,6 +71,15 @@ final class Session {
      */
     boolean isOverByNow(long now) {
         return state == State.ENDED || now - lastSent > 2 * ttlNanos;
+    }
+
+    void retired() {
+        retirement.complete(null);
+    }
+
+    /** Runs an action once the session is retired or gone at the store; at once if it is. */
+    void afterRetirement(Runnable action) {
+        var unused = retirement.thenRun(action);
     }
 
     void addRaise(long above, Runnable action) {

@@ -119,7 +119,7 @@ final class Standing {
         if (cohort.spare == null && held.tokensLeft() <= cohort.used) {
             advance(held, queue, out);
         }
-        if (now - cohort.ends >= 0 && !cohort.awaited && !cohort.asking) {
+        if (engine.cohortBudgetNanos > 0 && now - cohort.ends >= 0 && !cohort.awaited && !cohort.asking) {
             cohort.asking = true;
             out.add(() -> engine.driver.poll(held));
         }
@@ -318,13 +318,22 @@ final class Standing {
         }
     }
 
+    /** Retired first: a late duplicate of the claim that came between would stand there for the rest of the ttl. */
+    private void withdrawOnceRetired(Claim over, Outbox out) {
+        Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
+        over.isSettling = true;
+        engine.settler.announce(command);
+        out.add(() -> over.session.afterRetirement(
+                () -> engine.settler.settle(command, over.session, Caller.GOES_ON, Settler.NOBODY)));
+    }
+
     /** All claims and grants of a session are over. */
     void sessionOver(Session session, Loss.Cause cause, Outbox out) {
         Claim waiting = claim;
         if (waiting != null && waiting.session == session) {
             waiting.replaces = null;
             forget(waiting);
-            settle(waiting, new Command.Withdraw(waiting.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
+            withdrawOnceRetired(waiting, out);
         }
         Claim held = grant;
         if (held != null && held.session == session) {
