@@ -10,17 +10,27 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/holdfast-cds.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# One run of the command, whose classes go into the archive. A run that fails only makes the archive less complete.
+# The runs use locks of their own.
+export HOLDFAST_STORE="sqlite://$work/locks.db"
+
+# One run of the command, whose classes go into the archive. A run that fails only makes the archive less complete, and one
+# that hangs must not keep the user waiting.
+limit=
+! command -v timeout >/dev/null 2>&1 || limit="timeout 20"
 runs=0
 train() {
     runs=$((runs + 1))
-    "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/$runs.classes" \
+    # shellcheck disable=SC2086
+    $limit "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/$runs.classes" \
         -jar "$jar" "$@" </dev/null >/dev/null 2>&1 || true
 }
 
 # What users run often, and what runs while someone waits. Add a line for each new command.
 train --version
 train --help
+train run cds-training -- true
+train ls
+train show cds-training
 
 # The lists of all runs as one. A line that names its source is of another class loader, and the ids count within a run.
 cat "$work"/*.classes | sed -e '/^#/d' -e '/ source: /d' -e 's/ id: [0-9]*.*//' | awk '!seen[$0]++' >"$work/classes"
