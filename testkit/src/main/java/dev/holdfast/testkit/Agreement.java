@@ -1,0 +1,164 @@
+package dev.holdfast.testkit;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+
+/**
+ * Whether two answers, one of the store under test and one of the reference, say the same. Where a store is free they need not be equal: tokens must
+ * stand in the same relation to each other, durations may be a little apart, and who is to look again may be told to do so earlier.
+ */
+final class Agreement {
+
+    /** Durations that follow a clock of both may differ by the grain in which the store keeps them. */
+    private final Duration grain;
+
+    private final boolean sameClock;
+    private final boolean waitersKnown;
+
+    /** Turns a claim of the store under test into the same claim of the reference. */
+    private final UnaryOperator<ClaimRef> toReference;
+
+    /** The blocks of the reference that were seen, in their order, with those of the store under test. */
+    private final Map<ResourceName, TreeMap<Long, TokenBlock>> seen = new HashMap<>();
+
+    Agreement(Duration grain, boolean sameClock, boolean waitersKnown, UnaryOperator<ClaimRef> toReference) {
+        this.grain = grain;
+        this.sameClock = sameClock;
+        this.waitersKnown = waitersKnown;
+        this.toReference = toReference;
+    }
+
+    /** What is wrong with the first answer; empty if nothing is. */
+    Optional<String> differ(ResourceName resource, Reply answer, Reply reference) {
+        if (answer instanceof Reply.Granted a && reference instanceof Reply.Granted b) {
+            return first(
+                    tokens(resource, a.tokens(), b.tokens()),
+                    remaining(a.remaining(), b.remaining()),
+                    awaited(a.awaited(), b.awaited()));
+        } else if (answer instanceof Reply.Advanced a && reference instanceof Reply.Advanced b) {
+            return first(tokens(resource, a.tokens(), b.tokens()), awaited(a.awaited(), b.awaited()));
+        } else if (answer instanceof Reply.Queued a && reference instanceof Reply.Queued b) {
+            return recheck(a.recheckIn(), b.recheckIn());
+        } else if (answer instanceof Reply.Refused a && reference instanceof Reply.Refused b) {
+            return a.reason() == b.reason() ? Optional.empty() : Optional.of("the reasons differ");
+        } else if (answer instanceof Reply.Extended a && reference instanceof Reply.Extended b) {
+            return first(
+                    a.seq() == b.seq() ? Optional.empty() : Optional.of("the last extensions differ"),
+                    remaining(Optional.of(a.remaining()), Optional.of(b.remaining())));
+        } else if (answer instanceof Reply.Audited a && reference instanceof Reply.Audited b) {
+            boolean same = translated(a.held()).equals(new HashSet<>(b.held()))
+                    && translated(a.waiting()).equals(new HashSet<>(b.waiting()));
+            return same ? Optional.empty() : Optional.of("the claims differ");
+        } else if (answer instanceof Reply.Inspected a && reference instanceof Reply.Inspected b) {
+            return inspected(a.resources(), b.resources());
+        } else if (answer instanceof Reply.SessionOpened && reference instanceof Reply.SessionOpened) {
+            return Optional.empty();
+        }
+        return answer.equals(reference) ? Optional.empty() : Optional.of("the answers differ");
+    }
+
+    /** As {@link #differ}, for the answer to a poll. A claim that a resize has ended may be remembered as refused. */
+    Optional<String> differInPoll(ResourceName resource, Reply answer, Reply reference) {
+        boolean remembered = answer instanceof Reply.Refused refused && refused.reason() == Refusal.TOO_HEAVY;
+        return remembered && reference instanceof Reply.Absent ? Optional.empty() : differ(resource, answer, reference);
+    }
+
+    private Optional<String> tokens(ResourceName resource, TokenBlock block, TokenBlock reference) {
+        TreeMap<Long, TokenBlock> known = seen.computeIfAbsent(resource, unused -> new TreeMap<>());
+        TokenBlock before = known.putIfAbsent(reference.first(), block);
+        if (before != null) {
+            return before.equals(block)
+                    ? Optional.empty()
+                    : Optional.of(
+                            "the block is another one than before, " + before + ", but in the reference it is not");
+        }
+        Map.Entry<Long, TokenBlock> lower = known.lowerEntry(reference.first());
+        Map.Entry<Long, TokenBlock> higher = known.higherEntry(reference.first());
+        if (lower != null && block.first() <= lower.getValue().last()) {
+            return Optional.of("the block is not above " + lower.getValue() + ", which was reserved before it");
+        }
+        if (higher != null && block.last() >= higher.getValue().first()) {
+            return Optional.of("the block is not below " + higher.getValue() + ", which was reserved after it");
+        }
+        return Optional.empty();
+    }
+
+    private Optional<String> remaining(Optional<Duration> answer, Optional<Duration> reference) {
+        if (answer.isPresent() != reference.isPresent()) {
+            return Optional.of("one tells what is left of a lease, the other does not");
+        }
+        boolean apart = sameClock
+                && answer.isPresent()
+                && answer.get().minus(reference.orElseThrow()).abs().compareTo(grain) > 0;
+        return apart ? Optional.of("what is left of the lease differs") : Optional.empty();
+    }
+
+    private Optional<String> awaited(boolean answer, boolean reference) {
+        return answer == reference || !waitersKnown
+                ? Optional.empty()
+                : Optional.of("they differ in whether anybody waits");
+    }
+
+    private Optional<String> recheck(Duration answer, Duration reference) {
+        if (answer.isNegative() || answer.isZero()) {
+            return Optional.of("the time to the next look is not positive");
+        }
+        return sameClock && answer.compareTo(reference.plus(grain)) > 0
+                ? Optional.of("the next look would be too late")
+                : Optional.empty();
+    }
+
+    private Optional<String> inspected(List<ResourceInfo> answer, List<ResourceInfo> reference) {
+        Map<ResourceName, ResourceInfo> expected = new HashMap<>();
+        reference.forEach(info -> expected.put(info.name(), info));
+        Set<ResourceName> names = new HashSet<>();
+        for (ResourceInfo info : answer) {
+            ResourceInfo other = expected.get(info.name());
+            boolean same = names.add(info.name())
+                    && other != null
+                    && info.spec().equals(other.spec())
+                    && parties(info.holders(), true).equals(parties(other.holders(), false))
+                    && (!waitersKnown || parties(info.waiters(), true).equals(parties(other.waiters(), false)));
+            if (!same) {
+                return Optional.of("they differ about '" + info.name() + "'");
+            }
+        }
+        return names.equals(expected.keySet()) ? Optional.empty() : Optional.of("they don't name the same resources");
+    }
+
+    private List<String> parties(List<ResourceInfo.Party> parties, boolean translate) {
+        return parties.stream()
+                .map(party -> (translate ? toReference.apply(party.claim()) : party.claim()) + " " + party.weight()
+                        + " " + party.label() + " " + party.tokens().isPresent())
+                .toList();
+    }
+
+    private Set<ClaimRef> translated(List<ClaimRef> claims) {
+        Set<ClaimRef> translated = new HashSet<>();
+        claims.forEach(claim -> translated.add(toReference.apply(claim)));
+        return translated;
+    }
+
+    @SafeVarargs
+    private static Optional<String> first(Optional<String>... findings) {
+        for (Optional<String> finding : findings) {
+            if (finding.isPresent()) {
+                return finding;
+            }
+        }
+        return Optional.empty();
+    }
+}

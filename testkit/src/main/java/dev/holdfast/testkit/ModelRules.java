@@ -1,0 +1,85 @@
+package dev.holdfast.testkit;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * M: random runs of commands, answered by the store under test and by the reference.
+ *
+ * <p>A run that goes apart is made as short as it will go and told with its seed; {@value #SEED} set to that seed runs it alone, and {@value #RUNS}
+ * changes how many are drawn.
+ */
+abstract class ModelRules extends ConcurrencyRules {
+
+    static final String SEED = "holdfast.kit.seed";
+    static final String RUNS = "holdfast.kit.runs";
+
+    private static final int STEPS = 60;
+
+    /** How often a failing run is tried with some step left out. */
+    private static final int SHORTENINGS = 2_000;
+
+    private int runs;
+
+    @Test
+    @DisplayName("M1: random runs are answered as the reference answers them")
+    void randomRunsAgreeWithTheReference() {
+        Long seed = Long.getLong(SEED);
+        if (seed != null) {
+            check(seed);
+            return;
+        }
+        // Where the clock can be moved a run costs no time; elsewhere a command may cost a write to a disk.
+        int count = Integer.getInteger(RUNS, bench.hasClock() ? 300 : 60);
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            check(start + i);
+        }
+    }
+
+    private void check(long seed) {
+        List<Step> steps = Step.draw(new SplittableRandom(seed), STEPS, bench.traits, bench.hasClock());
+        if (run(steps).finding().isPresent()) {
+            Run shortest = shorten(steps);
+            throw new AssertionError("The store and the reference went apart: "
+                    + shortest.finding().orElse("not again, so it depends on more than the commands")
+                    + ".\nThe run, as short as it goes (all of it with -D" + SEED + "=" + seed + "):\n  "
+                    + String.join("\n  ", shortest.trace()));
+        }
+    }
+
+    private record Run(Optional<String> finding, List<String> trace) {}
+
+    private Run run(List<Step> steps) {
+        // A run that went apart may leave something behind: each has names of its own.
+        Lockstep lockstep = new Lockstep(bench, "run-" + runs++ + "/");
+        Optional<String> finding = lockstep.run(steps);
+        return new Run(finding, lockstep.trace);
+    }
+
+    /** Leaves out what the run goes apart without: halves first, then single steps. */
+    private Run shorten(List<Step> failing) {
+        List<Step> steps = failing;
+        Run shortest = run(steps);
+        int tries = 0;
+        for (int size = steps.size() / 2; size >= 1; size = size == 1 ? 0 : (size + 1) / 2) {
+            for (int from = 0; from < steps.size() && tries < SHORTENINGS; ) {
+                List<Step> fewer = new ArrayList<>(steps.subList(0, from));
+                fewer.addAll(steps.subList(Math.min(steps.size(), from + size), steps.size()));
+                Run shorter = run(fewer);
+                tries++;
+                if (shorter.finding().isPresent()) {
+                    steps = fewer;
+                    shortest = shorter;
+                } else {
+                    from += size;
+                }
+            }
+        }
+        return shortest;
+    }
+}
