@@ -1,0 +1,68 @@
+package dev.holdfast.examples;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** The code that the documentation shows, compiled. Each method body, or a run of lines in it, stands in a page as it stands here. */
+@SuppressWarnings("unused")
+final class Examples {
+
+    private final Archive archive = (report, token) -> {};
+    private final Report report = new Report();
+
+    private record Report() {}
+
+    private interface Archive {
+        void write(Report report, long fencingToken);
+    }
+
+    void firstScreen() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect("sqlite:")) {
+            DistributedLock lock = holdfast.lock("nightly-report");
+            try (Hold hold = lock.acquire(Duration.ofSeconds(5))) {
+                archive.write(report, hold.fencingToken());
+            }
+        }
+    }
+
+    void waysToLock(DistributedLock lock) throws InterruptedException {
+        // A java.util.concurrent.locks.Lock: unlock() throws LockLostException if the lock was lost meanwhile.
+        if (lock.tryLock(2, TimeUnit.SECONDS)) {
+            try {
+                importAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        // One attempt, with "taken" as a value.
+        lock.tryAcquire().ifPresent(hold -> {
+            try (hold) {
+                importAll();
+            }
+        });
+
+        // A bound for a stuck thread.
+        Hold bounded = lock.acquire(
+                AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(30)).withMaxHold(Duration.ofMinutes(10)));
+        bounded.close();
+
+        // Interrupted if the lock is lost.
+        lock.runWhileHeld(hold -> importAll());
+
+        // Belongs to the hold: any thread may close it.
+        lock.acquireAsync().thenAccept(hold -> {
+            try (hold) {
+                importAll();
+            }
+        });
+    }
+
+    private static boolean importAll() {
+        return true;
+    }
+}
