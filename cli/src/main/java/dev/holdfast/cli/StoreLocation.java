@@ -1,0 +1,63 @@
+package dev.holdfast.cli;
+
+import dev.holdfast.spi.StoreUri;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which store is meant: the option, else the environment, else the default.
+ *
+ * @param text the URI as it was given, perhaps with credentials
+ * @param uri the store
+ * @param isDefault whether nobody named it
+ */
+record StoreLocation(String text, StoreUri uri, boolean isDefault) {
+
+    static final String VARIABLE = "HOLDFAST_STORE";
+    static final String DEFAULT = "sqlite:";
+
+    private static final String MASK = "***";
+
+    /**
+     * Decides.
+     *
+     * @param option the value of {@code --store}, if it was given
+     * @param environment the environment of this process
+     * @throws CliException (usage) if that is no URI, or one whose credentials were taken out
+     */
+    static StoreLocation of(@Nullable String option, Map<String, String> environment) {
+        String inherited = environment.get(VARIABLE);
+        boolean isInherited = option == null && inherited != null && !inherited.isEmpty();
+        String text = option != null ? option : isInherited && inherited != null ? inherited : DEFAULT;
+        StoreUri uri;
+        try {
+            uri = StoreUri.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
+        }
+        if (isInherited && text.contains(MASK)) {
+            // Falling back to some other store would run two holders at once.
+            throw CliException.usage(
+                    "$" + VARIABLE + " (" + Printable.escape(uri.toString())
+                            + ") has no credentials: 'holdfast run' never hands them to its command. Name the store with --store");
+        }
+        return new StoreLocation(text, uri, option == null && !isInherited);
+    }
+
+    /**
+     * Lets a command see which store its lock is on, so that a {@code holdfast} inside it means the same one; but never the credentials. A store that nobody named stays unnamed.
+     *
+     * @param environment the command's, still with what this process was given; changed
+     */
+    void showTo(Map<String, String> environment) {
+        if (!isDefault) {
+            String masked = uri.toString();
+            environment.put(VARIABLE, masked.contains(MASK) ? masked : text);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return Printable.escape(uri.toString());
+    }
+}
