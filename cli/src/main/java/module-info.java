@@ -6,8 +6,6 @@ module dev.holdfast.cli {
     requires dev.holdfast.store.memory;
     requires dev.holdfast.store.sql;
     requires info.picocli;
+    requires jdk.unsupported;
     requires org.slf4j;
-
-    opens dev.holdfast.cli to
-            info.picocli;
 }

@@ -1,11 +1,15 @@
 package dev.holdfast.cli;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
-import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 
 /** The entry point of the {@code holdfast} command. */
-@Command(name = "holdfast", version = "holdfast 0.1.0-SNAPSHOT", mixinStandardHelpOptions = true)
-public final class Main implements Runnable {
+public final class Main {
+
     private Main() {}
 
     /**
@@ -14,11 +18,114 @@ public final class Main implements Runnable {
      * @param args the command line
      */
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Main()).execute(args));
+        System.exit(run(Arrays.asList(args), System.getenv(), Console.ofProcess()));
     }
 
-    @Override
-    public void run() {
-        CommandLine.usage(this, System.out);
+    /** Runs the command in this process; answers its exit code. */
+    static int run(List<String> args, Map<String, String> environment, Console console) {
+        try {
+            RawArguments.check(args);
+            if (!args.isEmpty() && args.get(0).equals("run")) {
+                RunArguments plain = RunArguments.readPlain(args.subList(1, args.size()));
+                if (plain != null) {
+                    return runCommand(plain, environment, console);
+                }
+            }
+            return dispatch(args, environment, console);
+        } catch (CliException e) {
+            console.say(String.valueOf(e.getMessage()));
+            return e.exitCode();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return ExitCode.INTERNAL;
+        } catch (RuntimeException | LinkageError e) {
+            console.say("this is a bug, please report it: " + Printable.escape(e.toString()));
+            console.trace(e);
+            return ExitCode.INTERNAL;
+        }
+    }
+
+    private static int runCommand(RunArguments arguments, Map<String, String> environment, Console console) {
+        RunOptions options = RunOptions.of(arguments);
+        StoreLocation location = StoreLocation.of(options.store().orElse(null), environment);
+        return new RunCommand(options, location, environment, console.verbose(options.verbose())).run();
+    }
+
+    private static int dispatch(List<String> args, Map<String, String> environment, Console console)
+            throws InterruptedException {
+        CommandLine all = CommandModel.build();
+        int separator = !args.isEmpty() && args.get(0).equals("run") ? args.indexOf("--") : -1;
+        List<String> front = separator < 0 ? args : args.subList(0, separator);
+        ParseResult parsed;
+        try {
+            parsed = all.parseArgs(front.toArray(new String[0]));
+        } catch (ParameterException e) {
+            CommandLine command = e.getCommandLine();
+            throw CliException.usage(CommandModel.explain(e) + "\nTry '"
+                    + command.getCommandSpec().qualifiedName() + " --help'.");
+        }
+        if (parsed.isVersionHelpRequested()) {
+            console.print("holdfast " + Version.read());
+            return ExitCode.OK;
+        }
+        ParseResult command = parsed.hasSubcommand() ? parsed.subcommand() : parsed;
+        if (command.isUsageHelpRequested() || parsed.isUsageHelpRequested()) {
+            console.printText(CommandModel.usageOf(command.commandSpec().commandLine()));
+            return console.isPrinted() ? ExitCode.OK : ExitCode.OUTPUT_FAILED;
+        }
+        if (command == parsed) {
+            console.complain(CommandModel.usageOf(all));
+            return ExitCode.USAGE;
+        }
+        return dispatch(
+                command, separator < 0 ? List.of() : RunArguments.commandAfter(args, separator), environment, console);
+    }
+
+    private static int dispatch(
+            ParseResult parsed, List<String> command, Map<String, String> environment, Console console)
+            throws InterruptedException {
+        int code = switch (parsed.commandSpec().name()) {
+            case "run" -> {
+                if (command.isEmpty()) {
+                    throw CliException.usage("there is no command to run: holdfast run NAME -- COMMAND [ARGUMENT...]");
+                }
+                yield runCommand(CommandModel.runArguments(parsed, command), environment, console);
+            }
+            case "ls" -> {
+                new Inspection(location(parsed, environment), console)
+                        .list(CommandModel.value(parsed, CommandModel.PREFIX, ""), isJson(parsed));
+                yield ExitCode.OK;
+            }
+            case "show" -> {
+                new Inspection(location(parsed, environment), console)
+                        .show(RunOptions.checkedName(CommandModel.name(parsed)), isJson(parsed));
+                yield ExitCode.OK;
+            }
+            case "release" -> release(parsed, environment, console);
+            default -> {
+                console.printText(Completion.scriptFor(CommandModel.name(parsed)));
+                yield ExitCode.OK;
+            }
+        };
+        return code == ExitCode.OK && !console.isPrinted() ? ExitCode.OUTPUT_FAILED : code;
+    }
+
+    private static int release(ParseResult parsed, Map<String, String> environment, Console console)
+            throws InterruptedException {
+        String name = RunOptions.checkedName(CommandModel.name(parsed));
+        if (!parsed.hasMatchedOption(CommandModel.FORCE)) {
+            throw CliException.usage(
+                    "release takes the lock away from whoever holds it and may be in the midst of its work; look at"
+                            + " 'holdfast show' first, and say --force if you mean it");
+        }
+        return new Release(location(parsed, environment), console).run(name);
+    }
+
+    private static boolean isJson(ParseResult parsed) {
+        return parsed.hasMatchedOption(CommandModel.JSON);
+    }
+
+    private static StoreLocation location(ParseResult parsed, Map<String, String> environment) {
+        return StoreLocation.of(CommandModel.value(parsed, CommandModel.STORE), environment);
     }
 }

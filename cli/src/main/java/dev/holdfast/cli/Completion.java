@@ -1,0 +1,27 @@
+package dev.holdfast.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/** {@code holdfast completion}. */
+final class Completion {
+
+    private Completion() {}
+
+    /** The script for a shell; zsh reads that of bash. */
+    static String scriptFor(String shell) {
+        if (!shell.equals("bash") && !shell.equals("zsh")) {
+            throw CliException.usage("completion takes bash or zsh, but got '" + Printable.escape(shell) + "'");
+        }
+        try (InputStream in = Completion.class.getResourceAsStream("completion.bash")) {
+            if (in == null) {
+                throw new IllegalStateException("completion.bash is not in the jar");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package dev.holdfast.cli;
+
+import dev.holdfast.Hold;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.concurrent.TimeUnit;
+
+/** The command under its lock, from its start to the release. */
+final class HeldCommand {
+
+    private static final long LAST_KILL_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final RunOptions options;
+    private final StoreLocation location;
+    private final String label;
+    private final Console console;
+    private final SignalRelay signals;
+
+    HeldCommand(RunOptions options, StoreLocation location, String label, Console console, SignalRelay signals) {
+        this.options = options;
+        this.location = location;
+        this.label = label;
+        this.console = console;
+        this.signals = signals;
+    }
+
+    /**
+     * Starts the command, sees it through and releases.
+     *
+     * @param hold what the calling thread has acquired; released on return, whatever happens
+     * @return the exit code
+     * @throws CliException if the command can't be run, or the lock was lost
+     */
+    int run(Hold hold, LockStore store) {
+        int code;
+        boolean isLost = false;
+        int signal = signals.beginRun();
+        if (signal != 0) {
+            // It came too late to end the wait, and early enough to change our mind.
+            Thread.interrupted();
+            code = ExitCode.SIGNAL_BASE + signal;
+        } else {
+            Presence presence = Presence.of(store);
+            String mark = newMark();
+            Process process;
+            try {
+                process = start(hold, presence, mark);
+            } catch (CliException e) {
+                signals.ended();
+                throw new CliException(release(hold, e.exitCode(), false), String.valueOf(e.getMessage()), e);
+            }
+            isLost = seeThrough(process, hold, presence, mark);
+            code = process.exitValue();
+        }
+        signals.ended();
+        return release(hold, code, isLost);
+    }
+
+    private Process start(Hold hold, Presence presence, String mark) {
+        ProcessBuilder builder = Child.prepare(options.command(), options.withStdin());
+        long deadline = Instant.now().plus(hold.remaining()).getEpochSecond();
+        ChildEnvironment.fill(builder.environment(), location, mark, hold.name(), hold.fencingToken(), label, deadline);
+        presence.mark(builder.environment());
+        try {
+            presence.leaseOnly();
+        } catch (StoreException e) {
+            throw Stores.failure(location, e);
+        }
+        return Child.start(builder);
+    }
+
+    /** Returns when the command has ended and what it started is gone, or is none of our business; answers whether the lock was lost meanwhile. */
+    private boolean seeThrough(Process process, Hold hold, Presence presence, String mark) {
+        ProcessTree tree = new ProcessTree(process.toHandle(), mark);
+        try {
+            LeaseWatch watch = new LeaseWatch(hold, tree, options.lossPolicy(), console);
+            watch.start();
+            signals.started(tree);
+            follow(presence, process);
+            int code = await(process);
+            new Aftermath(options, tree, watch, signals, console).await(code);
+            watch.stop();
+            return watch.hasActed();
+        } catch (RuntimeException | Error bug) {
+            // The lock is given back on the way out: nothing may run on then.
+            if (!tree.kill(LAST_KILL_NANOS)) {
+                console.say("still running without the lock: " + ProcessText.list(tree.alive()));
+            }
+            throw bug;
+        }
+    }
+
+    private void follow(Presence presence, Process process) {
+        try {
+            presence.follow(process.pid());
+        } catch (StoreException e) {
+            // The lease goes on protecting the command; only who comes after a crash waits longer than needed.
+            console.sayIfVerbose(
+                    "the store can't follow the command: " + Printable.escape(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static int await(Process process) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                int code = process.waitFor();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+                return code;
+            } catch (InterruptedException e) {
+                // Nobody interrupts this thread while the command runs; if anybody does, the command matters more.
+                interrupted = true;
+            }
+        }
+    }
+
+    /** Gives the lock back, and decides on the exit code. */
+    private int release(Hold hold, int code, boolean isLost) {
+        ReleaseOutcome outcome = hold.releaseAsync().toCompletableFuture().join();
+        if (isLost || outcome == ReleaseOutcome.LOST) {
+            throw new CliException(
+                    ExitCode.LOST,
+                    "lock " + Printable.quote(hold.name()) + " was lost before the command had ended (with " + code
+                            + "): another may have held it meanwhile");
+        }
+        if (outcome == ReleaseOutcome.UNCONFIRMED) {
+            console.say("the release of " + Printable.quote(hold.name())
+                    + " is not confirmed by the store; the lock ends with its lease, at the latest");
+            return code == 0 ? ExitCode.RELEASE_UNCONFIRMED : code;
+        }
+        console.sayIfVerbose("released " + Printable.quote(hold.name()));
+        return code;
+    }
+
+    /** 128 random bits: an environment is readable for its own user only, but a guess must not make a stranger's process ours. */
+    private static String newMark() {
+        byte[] random = new byte[16];
+        new SecureRandom().nextBytes(random);
+        return HexFormat.of().formatHex(random);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.holdfast.cli;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreProvider;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Opening a store, and asking it something outside of the engine. */
+final class Stores {
+
+    /** How long a store may take to answer a question. */
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private Stores() {}
+
+    /**
+     * Opens a store.
+     *
+     * @throws CliException if it can't be used
+     */
+    static LockStore open(StoreLocation location) {
+        try {
+            return StoreProvider.of(location.uri()).open(location.uri());
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
+        } catch (StoreException e) {
+            throw failure(location, e);
+        }
+    }
+
+    /**
+     * Opens a store to look at it or to end what is there: nothing is made that is not there.
+     *
+     * @throws CliException if it can't be used
+     */
+    static LockStore openToLook(StoreLocation location) {
+        return open(location);
+    }
+
+    /**
+     * Asks one question and waits for the answer.
+     *
+     * @throws CliException if there is none
+     */
+    static Reply ask(LockStore store, StoreLocation location, Command command) throws InterruptedException {
+        try {
+            return store.execute(command, Caller.WAITS)
+                    .toCompletableFuture()
+                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StoreException) {
+                throw failure(location, (StoreException) e.getCause());
+            }
+            throw new IllegalStateException("The store " + location + " failed: " + e.getCause(), e);
+        } catch (TimeoutException e) {
+            throw new CliException(
+                    ExitCode.STORE_UNAVAILABLE,
+                    "the store " + location + " did not answer within " + DurationText.format(PATIENCE),
+                    e);
+        }
+    }
+
+    /** The end of a command for which the store is the reason. */
+    static CliException failure(StoreLocation location, StoreException failure) {
+        boolean isPassing = failure.reason() == StoreException.Reason.UNAVAILABLE;
+        return new CliException(
+                isPassing ? ExitCode.STORE_UNAVAILABLE : ExitCode.STORE_UNUSABLE,
+                "store " + location + (isPassing ? " can't be reached: " : " can't be used: ")
+                        + Printable.escape(String.valueOf(failure.getMessage())),
+                failure);
+    }
+}

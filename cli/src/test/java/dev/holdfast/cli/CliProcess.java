@@ -1,0 +1,210 @@
+package dev.holdfast.cli;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** The command as a process of its own, as users start it, and what tests want to know of it. Waits by looking again, up to a deadline that only a failure reaches. */
+final class CliProcess implements AutoCloseable {
+
+    static final Duration DEADLINE = Duration.ofSeconds(60);
+
+    private final Process process;
+    private final Path out;
+    private final Path err;
+
+    private CliProcess(Process process, Path out, Path err) {
+        this.process = process;
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Where a test works: a directory and what the environment says beside the inherited. */
+    record Place(Path directory, Map<String, String> environment) {
+
+        CliProcess start(String... args) {
+            return startWith(ProcessBuilder.Redirect.from(new File("/dev/null")), args);
+        }
+
+        CliProcess startWith(ProcessBuilder.Redirect stdin, String... args) {
+            List<String> command = new ArrayList<>(java());
+            command.addAll(List.of(args));
+            return startProgram(stdin, command);
+        }
+
+        /** Starts something else in the same place and with the same bookkeeping. */
+        CliProcess startProgram(ProcessBuilder.Redirect stdin, List<String> command) {
+            try {
+                Path out = Files.createTempFile(directory, "out", ".txt");
+                Path err = Files.createTempFile(directory, "err", ".txt");
+                ProcessBuilder builder = new ProcessBuilder(command)
+                        .directory(directory.toFile())
+                        .redirectInput(stdin)
+                        .redirectOutput(out.toFile())
+                        .redirectError(err.toFile());
+                builder.environment().keySet().removeIf(name -> name.startsWith("HOLDFAST_"));
+                builder.environment().putAll(environment);
+                return new CliProcess(builder.start(), out, err);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Runs it to its end. */
+        CliProcess run(String... args) {
+            CliProcess cli = start(args);
+            cli.exitCode();
+            return cli;
+        }
+
+        Path file(String name) {
+            return directory.resolve(name);
+        }
+
+        String read(String name) {
+            try {
+                return Files.readString(file(name));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Writes a script that can be run. */
+        @CanIgnoreReturnValue
+        Path script(String name, String text) {
+            try {
+                Path script = Files.writeString(file(name), "#!/bin/sh\n" + text);
+                if (!script.toFile().setExecutable(true)) {
+                    throw new IOException("can't make " + script + " executable");
+                }
+                return script;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** The start of a command line that runs this build. */
+    static List<String> java() {
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-XX:-UsePerfData",
+                "-XX:-MaxFDLimit",
+                "-Dfile.encoding=UTF-8",
+                "-cp",
+                classPath,
+                "dev.holdfast.cli.Main");
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    ProcessHandle handle() {
+        return process.toHandle();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits for the end. */
+    @CanIgnoreReturnValue
+    int exitCode() {
+        try {
+            if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new AssertionError("still running after " + DEADLINE + "; stderr: " + err());
+            }
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    String out() {
+        return read(out);
+    }
+
+    String err() {
+        return read(err);
+    }
+
+    /** The standard input, where it is a pipe. */
+    java.io.OutputStream stdin() {
+        return process.getOutputStream();
+    }
+
+    void signal(String name) {
+        signal(process.pid(), name);
+    }
+
+    static void signal(long pid, String name) {
+        try {
+            int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            if (code != 0) {
+                throw new AssertionError("can't send " + name + " to " + pid);
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Waits until something is so. */
+    static void until(String what, BooleanSupplier condition) {
+        long end = System.nanoTime() + DEADLINE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError("after " + DEADLINE + " still not so: " + what);
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(10);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Waits until a file is there and has a whole line, and answers its text. */
+    @CanIgnoreReturnValue
+    static String untilWritten(Path file) {
+        until(file + " is written", () -> {
+            try {
+                return Files.exists(file) && Files.readString(file).endsWith("\n");
+            } catch (IOException e) {
+                return false;
+            }
+        });
+        return read(file).strip();
+    }
+
+    private static String read(Path file) {
+        try {
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends it and all below it, whatever the test left. */
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+}

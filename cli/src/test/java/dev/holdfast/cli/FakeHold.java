@@ -1,0 +1,85 @@
+package dev.holdfast.cli;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A hold whose lease is what the test says. */
+final class FakeHold implements Hold {
+
+    private volatile Duration remaining;
+    private final AtomicInteger looks = new AtomicInteger();
+    private volatile Consumer<Loss> listener = loss -> {};
+
+    FakeHold(Duration remaining) {
+        this.remaining = remaining;
+    }
+
+    void setRemaining(Duration left) {
+        remaining = left;
+    }
+
+    void lose(Loss.Cause cause) {
+        remaining = Duration.ZERO;
+        listener.accept(new Loss(name(), "fake", 1, cause));
+    }
+
+    @Override
+    public String name() {
+        return "x";
+    }
+
+    @Override
+    public long fencingToken() {
+        return 1;
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !remaining.isZero();
+    }
+
+    @Override
+    public void ensureHeld() {}
+
+    /** Waits until somebody has looked at the lease from now on, and once more: then what the first look led to is done. */
+    void untilLookedAt() {
+        int before = looks.get();
+        CliProcess.until("somebody looks at the lease", () -> looks.get() >= before + 2);
+    }
+
+    @Override
+    public Duration remaining() {
+        looks.incrementAndGet();
+        return remaining;
+    }
+
+    @Override
+    public Duration effectiveLease() {
+        return Duration.ofSeconds(30);
+    }
+
+    @Override
+    public Hold onLost(Consumer<Loss> whenLost) {
+        listener = whenLost;
+        return this;
+    }
+
+    @Override
+    public void extend(Duration lease) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        return CompletableFuture.completedFuture(ReleaseOutcome.RELEASED);
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,106 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HelpTest {
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--help",
+                "run --help",
+                "ls --help",
+                "show -h",
+                "release --help",
+                "completion --help",
+                "run --help x -- true"
+            })
+    void helpGoesToStandardOutputAndFitsATerminal(String line) {
+        assertThat(run(line.split(" "))).isZero();
+        assertThat(err.size()).isZero();
+        assertThat(text(out).lines()).allMatch(l -> l.length() <= 100).anyMatch(l -> l.contains("holdfast"));
+    }
+
+    @Test
+    void theHelpOfRunTeaches() {
+        run("run", "--help");
+        for (RunOption option : RunOption.values()) {
+            assertThat(text(out)).contains(option.names());
+        }
+        for (String wanted : List.of(
+                "$HOLDFAST_STORE",
+                "HOLDFAST_TOKEN",
+                "Exit codes:",
+                "  75 ",
+                "  79 ",
+                "Examples:",
+                "holdfast run nightly-report -- ./report.sh")) {
+            assertThat(text(out)).contains(wanted);
+        }
+    }
+
+    @Test
+    void tellsItsVersion() {
+        assertThat(run("--version")).isZero();
+        assertThat(text(out)).startsWith("holdfast ");
+        assertThat(run("-V")).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rum x -- true | rum",
+                "run x true | true",
+                "run x -- | there is no command to run",
+                "run -- true | NAME",
+                "run --wait x -- true | NAME",
+                "run --waits 5 x -- true | --waits",
+                "show | NAME",
+                "show x y | y",
+                "completion | SHELL",
+                "completion fish | bash or zsh",
+                "ls --wait 5 | --wait"
+            })
+    void aMistakeNamesWhatIsWrong(String line, String wanted) {
+        assertThat(run(line.strip().split(" "))).isEqualTo(64);
+        assertThat(out.size()).isZero();
+        assertThat(text(err)).startsWith("holdfast: ").contains(wanted.strip());
+    }
+
+    @Test
+    void withoutArgumentsTheHelpIsAMistake() {
+        assertThat(run()).isEqualTo(64);
+        assertThat(text(err)).contains("holdfast run nightly-report");
+    }
+
+    @CanIgnoreReturnValue
+    private int run(String... args) {
+        return Main.run(
+                List.of(args),
+                Map.of("HOLDFAST_STORE", "sqlite:/no/such/directory/x.db"),
+                new Console(stream(out), stream(err), false));
+    }
+
+    private static PrintStream stream(ByteArrayOutputStream to) {
+        return new PrintStream(to, true, StandardCharsets.UTF_8);
+    }
+
+    private static String text(ByteArrayOutputStream from) {
+        return from.toString(StandardCharsets.UTF_8);
+    }
+}

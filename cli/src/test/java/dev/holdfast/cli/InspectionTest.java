@@ -1,0 +1,152 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+
+/** {@code ls}, {@code show} and {@code release}, in this process, on a store that it shares with a client. */
+class InspectionTest {
+
+    private String store;
+    private Holdfast client;
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    @BeforeEach
+    void open(TestInfo test) {
+        store = "memory:" + test.getDisplayName();
+        client = Holdfast.builder(store).label("ann@web1 pid 12 'report.sh'").build();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    @Test
+    void anEmptyStoreHasNothingToSay() {
+        assertThat(run("ls")).isZero();
+        assertThat(out()).isEmpty();
+        assertThat(run("ls", "--json")).isZero();
+        assertThat(out()).isEqualTo("[]\n");
+        assertThat(run("show", "x")).isZero();
+        assertThat(out()).isEqualTo("'x': free\n");
+        assertThat(run("show", "x", "--json")).isZero();
+        assertThat(out()).isEqualTo("{\"name\":\"x\",\"state\":\"free\"}\n");
+        assertThat(run("release", "x", "--force")).isEqualTo(1);
+        assertThat(err()).isEqualTo("holdfast: lock 'x' is not held by anyone\n");
+    }
+
+    @Test
+    void listsWhoHoldsWhat() throws Exception {
+        try (Hold a = client.lock("orders/1").acquire();
+                Hold b = client.lock("orders/2").acquire();
+                Hold c = client.lock("other").acquire()) {
+            assertThat(run("ls")).isZero();
+            assertThat(out().lines())
+                    .hasSize(3)
+                    .allMatch(
+                            line -> line.matches(
+                                    "'[a-z/0-9]+': held by ann@web1 pid 12 'report\\.sh' since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ, lease (30|29|2\\d)s left"));
+            assertThat(run("ls", "--prefix", "orders/")).isZero();
+            assertThat(out().lines()).hasSize(2).allMatch(line -> line.startsWith("'orders/"));
+            assertThat(run("ls", "--prefix", "no")).isZero();
+            assertThat(out()).isEmpty();
+        }
+        assertThat(run("ls"))
+                .as("what is only remembered for its token is not listed")
+                .isZero();
+        assertThat(out()).isEmpty();
+    }
+
+    @Test
+    void showsHolderTokenAndWaiters() throws Exception {
+        try (Holdfast other = Holdfast.builder(store).label("bob@web2 pid 7").build();
+                Hold hold = client.lock("x").acquire()) {
+            CompletableFuture<Hold> waiting = other.lock("x").acquireAsync().toCompletableFuture();
+            CliProcess.until("bob waits", () -> run("show", "x") == 0 && out().contains("bob"));
+            run("show", "x");
+            List<String> lines = out().lines().toList();
+            assertThat(lines.get(0)).isEqualTo("'x': held (mutex, fair)");
+            assertThat(lines.get(1))
+                    .startsWith("  held by   ann@web1 pid 12 'report.sh' since ")
+                    .contains(", token " + hold.fencingToken() + ", lease ");
+            assertThat(lines.get(2)).isEqualTo("  waiting   bob@web2 pid 7");
+            run("show", "x", "--json");
+            assertThat(out())
+                    .startsWith(
+                            "{\"name\":\"x\",\"state\":\"held\",\"kind\":\"mutex\",\"order\":\"fair\",\"capacity\":1,\"holders\":[{\"owner\":\"ann@web1 pid 12 'report.sh'\"")
+                    .contains(
+                            "\"token\":\"" + hold.fencingToken() + "\"",
+                            "\"waiting\":1,\"waiters\":[{\"owner\":\"bob@web2 pid 7\"");
+            run("ls");
+            assertThat(out()).endsWith(", 1 waiting\n");
+            assertThat(waiting.cancel(true)).isTrue();
+        }
+    }
+
+    @Test
+    void namesThatWouldTrickATerminalAreDisarmed() throws Exception {
+        String name = "x\u001b[2J\n'y': held by root\u202e";
+        try (Hold hold = client.lock(name).acquire()) {
+            run("ls");
+            assertThat(out())
+                    .startsWith("'x\\u001b[2J\\n\\'y\\': held by root\\u202e': held by ")
+                    .hasLineCount(1);
+            run("ls", "--json");
+            assertThat(out())
+                    .contains("\"name\":\"x\\u001b[2J\\u000a'y': held by root\\u202e\"")
+                    .hasLineCount(1);
+            run("show", name);
+            assertThat(out()).doesNotContain("\u001b", "\u202e").startsWith("'x\\u001b[2J\\n");
+        }
+    }
+
+    @Test
+    void takesALockAwayOnlyByForce() throws Exception {
+        Hold hold = client.lock("x").acquire();
+        assertThat(run("release", "x")).isEqualTo(64);
+        assertThat(err()).contains("say --force if you mean it");
+        assertThat(hold.isHeld()).isTrue();
+        long token = hold.fencingToken();
+        assertThat(run("release", "--force", "x")).isZero();
+        assertThat(out())
+                .isEqualTo("released 'x', which was held by ann@web1 pid 12 'report.sh' with token " + token + "\n");
+        CliProcess.until("the holder learns of it", () -> !hold.isHeld());
+        assertThat(run("release", "--force", "x")).isEqualTo(1);
+        hold.releaseAsync().toCompletableFuture().join();
+    }
+
+    @CanIgnoreReturnValue
+    private int run(String command, String... rest) {
+        out.reset();
+        err.reset();
+        List<String> args = new java.util.ArrayList<>(List.of(command, "--store", store));
+        args.addAll(List.of(rest));
+        return Main.run(args, Map.of(), new Console(stream(out), stream(err), false));
+    }
+
+    private static PrintStream stream(ByteArrayOutputStream to) {
+        return new PrintStream(to, true, StandardCharsets.UTF_8);
+    }
+
+    private String out() {
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,133 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.cli.CliProcess.Place;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProcessTreeTest {
+
+    @TempDir
+    Path directory;
+
+    private Place place;
+
+    @BeforeEach
+    void open() {
+        place = new Place(directory, Map.of("HOLDFAST_HOLD", "outer,m1"));
+    }
+
+    @Test
+    void followsChildrenAndTheirChildren() {
+        try (CliProcess command = start("sh -c 'sleep 1000 & echo $! > started; wait' & wait")) {
+            long grandchild = Long.parseLong(CliProcess.untilWritten(place.file("started")));
+            ProcessTree tree = tree(command, "unmarked");
+            assertThat(pids(tree)).contains(command.pid(), grandchild).hasSize(3);
+            assertThat(tree.isGone()).isFalse();
+            assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
+            assertThat(tree.isGone()).isTrue();
+            assertThat(command.exitCode()).isEqualTo(137);
+        }
+    }
+
+    /** It was seen below the command once; that it belongs to somebody else by now does not matter. */
+    @Test
+    void remembersWhatHasLeftItsParents() {
+        try (CliProcess command =
+                start("env -i sh -c 'sleep 1000 & echo $! > started; while [ ! -e go ]; do sleep 0.02; done'")) {
+            long sleeper = Long.parseLong(CliProcess.untilWritten(place.file("started")));
+            ProcessTree tree = tree(command, "unmarked");
+            tree.look();
+            place.script("go", "");
+            assertThat(command.exitCode()).isZero();
+            assertThat(pids(tree)).containsExactly(sleeper);
+            assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void findsByTheirMarkThoseThatWereNeverSeen() {
+        try (CliProcess command = start("setsid sh -c '(echo $$; exec sleep 1000) > started 2>&1 </dev/null &'")) {
+            assertThat(command.exitCode()).isZero();
+            CliProcess.untilWritten(place.file("started"));
+            assertThat(tree(command, "m2").isGone()).isTrue();
+            assertThat(tree(command, "m").isGone()).isTrue();
+            ProcessTree tree = tree(command, "m1");
+            assertThat(tree.alive()).hasSize(1);
+            assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void theDeadAreNotWaitedForThoughTheirParentTakesNoNote() {
+        // The child ends; its parent, which became another program, never asks for it.
+        try (CliProcess command = start("sh -c 'echo $$ > started' & exec sleep 1000")) {
+            long child = Long.parseLong(CliProcess.untilWritten(place.file("started")));
+            CliProcess.until("the child is a zombie", () -> ProcFs.isZombie(child));
+            assertThat(pids(tree(command, "m1"))).containsExactly(command.pid());
+        }
+    }
+
+    @Test
+    void termReachesAll() {
+        try (CliProcess command = start("trap 'exit 3' TERM; sh -c 'sleep 1000 & echo $! > started; wait' & wait")) {
+            CliProcess.untilWritten(place.file("started"));
+            ProcessTree tree = tree(command, "unmarked");
+            tree.terminate();
+            assertThat(command.exitCode()).isEqualTo(3);
+            CliProcess.until("all are gone", tree::isGone);
+        }
+    }
+
+    @Test
+    void aSignalGoesToTheCommandAndOnceThatIsGoneToTheRest() {
+        try (CliProcess command = start(
+                "trap 'exit 4' USR1; (trap 'echo usr1 > noted; exit' USR1; echo > started; while :; do sleep 0.02; done) & while :; do sleep 0.02; done")) {
+            CliProcess.untilWritten(place.file("started"));
+            ProcessTree tree = tree(command, "m1");
+            tree.look();
+            tree.signal("USR1");
+            assertThat(command.exitCode()).isEqualTo(4);
+            assertThat(place.file("noted")).doesNotExist();
+            tree.signal("USR1");
+            CliProcess.untilWritten(place.file("noted"));
+            assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
+        }
+    }
+
+    @Test
+    void readsEnvironmentsToTheLetter() {
+        assertThat(ProcFs.isListed("A=1\0HOLDFAST_HOLD=m1\0B=2\0", "HOLDFAST_HOLD", "m1"))
+                .isTrue();
+        assertThat(ProcFs.isListed("HOLDFAST_HOLD=m0,m1,m2", "HOLDFAST_HOLD", "m1"))
+                .isTrue();
+        assertThat(ProcFs.isListed("HOLDFAST_HOLD=m10\0", "HOLDFAST_HOLD", "m1"))
+                .isFalse();
+        assertThat(ProcFs.isListed("X_HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
+                .isFalse();
+        assertThat(ProcFs.isListed("A=HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
+                .isFalse();
+        assertThat(ProcFs.isListed("", "HOLDFAST_HOLD", "m1")).isFalse();
+    }
+
+    private CliProcess start(String script) {
+        return place.startProgram(Child.NOTHING, List.of("sh", "-c", script));
+    }
+
+    private static ProcessTree tree(CliProcess command, String mark) {
+        return new ProcessTree(command.handle(), mark);
+    }
+
+    private static List<Long> pids(ProcessTree tree) {
+        return tree.alive().stream().map(ProcessHandle::pid).toList();
+    }
+}
