@@ -9,10 +9,11 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -43,8 +44,13 @@ final class Wire {
     private final long timeoutNanos;
     private final RoundTrips roundTrips = new RoundTrips();
 
-    /** Commands on their way; looked through by the sweep, which runs while there are any. */
-    private final Set<Trip> underWay = ConcurrentHashMap.newKeySet();
+    /**
+     * Commands on their way, by their number; looked through by the sweep, which runs while there are any. By number, because the order in which the sweep finds them must be the
+     * same in every run of a simulation, which that of identity hashes is not.
+     */
+    private final ConcurrentMap<Long, Trip> underWay = new ConcurrentHashMap<>();
+
+    private final AtomicLong numbers = new AtomicLong();
 
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
@@ -64,7 +70,7 @@ final class Wire {
     }
 
     void send(Command command, Caller caller, Answer answer) {
-        Trip trip = new Trip(answer, clock.now());
+        Trip trip = new Trip(numbers.incrementAndGet(), answer, clock.now());
         CompletableFuture<Reply> future;
         try {
             future = store.execute(command, caller).toCompletableFuture();
@@ -73,7 +79,7 @@ final class Wire {
             return;
         }
         if (!future.isDone()) {
-            underWay.add(trip);
+            underWay.put(trip.number, trip);
             startSweep();
         }
         var unused = future.whenComplete(trip);
@@ -97,7 +103,7 @@ final class Wire {
 
     private void sweep() {
         long now = clock.now();
-        for (Trip trip : underWay) {
+        for (Trip trip : underWay.values()) {
             if (now - trip.sentAt >= timeoutNanos) {
                 trip.timeOut();
             }
@@ -112,10 +118,12 @@ final class Wire {
 
         private static final long serialVersionUID = 1L;
 
+        private final long number;
         private final transient Answer answer;
         private final long sentAt;
 
-        Trip(Answer answer, long sentAt) {
+        Trip(long number, Answer answer, long sentAt) {
+            this.number = number;
             this.answer = answer;
             this.sentAt = sentAt;
         }
@@ -126,7 +134,7 @@ final class Wire {
                 fail(asStoreException(failure));
                 return;
             }
-            underWay.remove(this);
+            underWay.remove(number);
             roundTrips.note(clock.now() - sentAt);
             if (silentSince != null) {
                 silentSince = null;
@@ -147,7 +155,7 @@ final class Wire {
         }
 
         private void fail(StoreException failure) {
-            underWay.remove(this);
+            underWay.remove(number);
             if (compareAndSet(false, true)) {
                 if (silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
                     silentSince = sentAt;
