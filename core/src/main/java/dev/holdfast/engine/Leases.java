@@ -9,7 +9,9 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /** Changes the lease of a hold that has one of its own. */
 final class Leases {
@@ -18,12 +20,48 @@ final class Leases {
 
     private Leases() {}
 
+    /** Waits for the store's answer, and for the end of a doubt. */
     static void extend(Engine engine, LocalHold hold, Duration lease) {
+        check(lease);
+        hold.ensureLive();
+        Reply reply;
+        try {
+            reply = Waits.uninterruptibly(ask(engine, hold, lease, Caller.WAITS));
+        } catch (ExecutionException e) {
+            throw unanswered(engine, hold, e.getCause());
+        }
+        noteRemoval(hold, reply);
+        hold.ensureLive();
+        throwIfLost(hold);
+    }
+
+    /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
+    static CompletionStage<Void> extendAsync(Engine engine, LocalHold hold, Duration lease) {
+        check(lease);
+        engine.lookAt(hold.grant);
+        throwIfLost(hold);
+        if (!hold.isLive()) {
+            throw unanswered(engine, hold, null);
+        }
+        return ask(engine, hold, lease, Caller.GOES_ON).handle((reply, failure) -> {
+            if (failure != null) {
+                throw unanswered(engine, hold, failure);
+            }
+            noteRemoval(hold, reply);
+            engine.lookAt(hold.grant);
+            throwIfLost(hold);
+            return null;
+        });
+    }
+
+    private static void check(Duration lease) {
         if (lease.compareTo(SHORTEST) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
             throw new IllegalArgumentException(
                     "A lease must be " + SHORTEST + " to " + Command.MAX_DURATION + ", but was " + lease);
         }
-        hold.ensureLive();
+    }
+
+    private static CompletableFuture<Reply> ask(Engine engine, LocalHold hold, Duration lease, Caller caller) {
         Claim grant = hold.grant;
         long margin = engine.rules.margin(lease.toNanos(), engine.wire.p99RoundTrip());
         long seq;
@@ -40,7 +78,7 @@ final class Leases {
         }
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = engine.clock.steps();
-        engine.wire.send(new Command.Extend(grant.ref, seq, lease), Caller.WAITS, new Wire.Answer() {
+        engine.wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Extended extended && extended.seq() == seq) {
@@ -60,7 +98,7 @@ final class Leases {
                 answer.completeExceptionally(failure);
             }
         });
-        finish(engine, hold, answer);
+        return answer;
     }
 
     private static void extended(Engine engine, Claim grant, long seq, Duration lease, long deadline, long steps) {
@@ -80,26 +118,26 @@ final class Leases {
         }
     }
 
-    private static void finish(Engine engine, LocalHold hold, CompletableFuture<Reply> answer) {
-        Reply reply;
-        try {
-            reply = Waits.uninterruptibly(answer);
-        } catch (ExecutionException e) {
-            throw new StoreUnavailableException(
-                    "The lease of '" + hold.name() + "' (token " + hold.rawToken()
-                            + ") may or may not have been changed: the store " + engine.product()
-                            + " did not answer. The earlier of both ends counts.",
-                    hold.name(),
-                    engine.product(),
-                    e.getCause());
-        }
+    private static void noteRemoval(LocalHold hold, Reply reply) {
         if (reply instanceof Reply.Absent) {
             hold.gate.end(hold.grant, Loss.Cause.REMOVED);
         }
-        hold.ensureLive();
+    }
+
+    private static void throwIfLost(LocalHold hold) {
         Loss loss = hold.loss();
         if (loss != null) {
             throw new LockLostException(loss);
         }
+    }
+
+    private static StoreUnavailableException unanswered(Engine engine, LocalHold hold, @Nullable Throwable cause) {
+        return new StoreUnavailableException(
+                "The lease of '" + hold.name() + "' (token " + hold.rawToken()
+                        + ") may or may not have been changed: the store " + engine.product()
+                        + " did not answer. The earlier of both ends counts.",
+                hold.name(),
+                engine.product(),
+                cause);
     }
 }
