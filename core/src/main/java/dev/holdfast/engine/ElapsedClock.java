@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -17,17 +18,26 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class ElapsedClock {
 
-    /** A step is told from the slewing and the grain of clocks by its size. */
-    private static final long STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** A step is told from the slewing and the grain of clocks by its size: a second, or less where that would eat up the margin of a short ttl. */
+    private static final long MAX_STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /**
-     * The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a
-     * step.
-     */
-    private static final long DRIFT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** The smallest step, as a part of the ttl: a third of the least margin. */
+    private static final int STEPS_PER_TTL = 30;
+
+    /** The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a step, and a short sleep is found out. */
+    private static final long DRIFT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** What a boot clock that counts in hundredths of a second may seem to run ahead of the monotonic one. */
+    private static final long GRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final long TORN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int READINGS_MAX = 5;
+
+    private record Reading(long monotonic, long boot, long wall) {}
 
     private final Environment environment;
     private final ReentrantLock stepLock = new ReentrantLock();
+    private final long smallestStep;
     private final long bootOffset;
 
     // Written under stepLock, read without.
@@ -35,11 +45,12 @@ final class ElapsedClock {
     private volatile long suspended;
     private volatile long steps;
 
-    ElapsedClock(Environment environment) {
+    ElapsedClock(Environment environment, Duration ttl) {
         this.environment = environment;
-        long now = environment.monotonicNanos();
-        bootOffset = environment.bootNanos() - now;
-        wallOffset = wallNanos() - now;
+        smallestStep = Math.max(2 * DRIFT_NANOS, Math.min(MAX_STEP_NANOS, ttl.toNanos() / STEPS_PER_TTL));
+        Reading first = read();
+        bootOffset = first.boot - first.monotonic;
+        wallOffset = first.wall - first.monotonic;
     }
 
     /** Elapsed nanoseconds from an arbitrary point, after a look for steps; compared by subtraction. */
@@ -64,23 +75,32 @@ final class ElapsedClock {
     private void followWall() {
         stepLock.lock();
         try {
-            long monotonic = environment.monotonicNanos();
-            long offset = wallNanos() - monotonic;
-            long jump = offset - wallOffset;
-            if (jump > STEP_NANOS) {
-                long slept = Math.max(suspended, environment.bootNanos() - monotonic - bootOffset);
-                long explained = slept - suspended;
-                // The boot clock is coarse: what it says beyond its grain was suspension, and time that has passed.
-                if (explained > DRIFT_NANOS) {
-                    suspended = slept;
-                }
-                if (jump - explained > STEP_NANOS) {
-                    steps = steps + 1;
-                }
+            Reading read = read();
+            long offset = read.wall - read.monotonic;
+            // The boot clock is coarse: what it says beyond its grain was suspension, and time that has passed.
+            long slept = read.boot - read.monotonic - bootOffset - suspended;
+            if (slept > GRAIN_NANOS) {
+                suspended += slept;
+            } else {
+                slept = 0;
+            }
+            if (offset - wallOffset - slept > smallestStep) {
+                steps++;
             }
             wallOffset = offset;
         } finally {
             stepLock.unlock();
+        }
+    }
+
+    /** The three clocks at one moment: read again if this thread was put aside in between, which would look like a jump. */
+    private Reading read() {
+        for (int attempt = 1; ; attempt++) {
+            long before = environment.monotonicNanos();
+            Reading reading = new Reading(before, environment.bootNanos(), wallNanos());
+            if (environment.monotonicNanos() - before < TORN_NANOS || attempt == READINGS_MAX) {
+                return reading;
+            }
         }
     }
 

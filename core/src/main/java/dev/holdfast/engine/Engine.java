@@ -78,7 +78,7 @@ public final class Engine {
         this.rules = rules;
         this.traits = store.traits();
         this.cohortBudgetNanos = options.cohortBudget().toNanos();
-        clock = new ElapsedClock(environment);
+        clock = new ElapsedClock(environment, options.sessionTtl());
         wire = new Wire(store, environment, clock, options.storeTimeout().dividedBy(2));
         settler = new Settler(wire, environment, clock);
         keeper = new Keeper(wire, environment, clock, rules, options, settler, new SessionEvents());
