@@ -191,7 +191,7 @@ final class ClaimDriver {
         gate.lock.lock();
         try {
             claim.failures++;
-            resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive();
+            resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive() && !engine.isClosing();
             if (claim.isDead && claim.state == Claim.State.SENT) {
                 gate.withdraw(claim, out);
             }

@@ -66,6 +66,7 @@ public final class Engine {
     private final ConcurrentMap<ResourceName, Gate> gates = new ConcurrentHashMap<>();
     private final AtomicLong claims = new AtomicLong();
     private final AtomicBoolean isClosing = new AtomicBoolean();
+    private final AtomicBoolean closeEnded = new AtomicBoolean();
     private final CompletableFuture<Engine> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -181,21 +182,24 @@ public final class Engine {
             }
             ready.completeExceptionally(closedException());
             if (session == null || session.state == Session.State.ENDED) {
-                finishClosing();
+                finishClosing(Settler.Closing.CONFIRMED);
             } else {
-                environment.schedule(options.storeTimeout().toNanos(), this::finishClosing);
+                environment.schedule(
+                        options.storeTimeout().toNanos(), () -> finishClosing(Settler.Closing.UNCONFIRMED));
                 settler.settle(
                         new Command.CloseSession(session.id),
                         session,
                         Caller.GOES_ON,
-                        (reply, isFirst) -> finishClosing());
+                        (reply, isFirst) -> finishClosing(Settler.Closing.CONFIRMED));
             }
         }
         return closed;
     }
 
-    private void finishClosing() {
-        if (closed.complete(null)) {
+    private void finishClosing(Settler.Closing how) {
+        if (closeEnded.compareAndSet(false, true)) {
+            settler.stop(how);
+            closed.complete(null);
             if (closesStore) {
                 store.close();
             }

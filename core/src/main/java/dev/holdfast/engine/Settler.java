@@ -48,6 +48,17 @@ final class Settler {
     private final ElapsedClock clock;
     private final Map<ClaimRef, Command> pending = new ConcurrentHashMap<>();
 
+    /** How the client's close ended; null before that. From then on nothing is sent. */
+    private volatile @Nullable Closing closing;
+
+    /** How a client's close ended. */
+    enum Closing {
+        /** The store has ended the session, and all that it held with it. */
+        CONFIRMED,
+        /** The store has not answered: what is left there ends with the lease. */
+        UNCONFIRMED
+    }
+
     Settler(Wire wire, Environment environment, ElapsedClock clock) {
         this.wire = wire;
         this.environment = environment;
@@ -65,11 +76,27 @@ final class Settler {
     }
 
     void settle(Command command, Session session, Caller caller, Done done) {
-        attempt(command, session, caller, 0, done);
+        if (session.state == Session.State.ABANDONED
+                && command instanceof Command.Withdraw withdraw
+                && withdraw.outcome() == Command.Sending.REPEAT) {
+            // Until the session is retired the claim itself may still be on its way, and would arrive after its
+            // withdrawal.
+            session.afterRetirement(() -> attempt(command, session, Caller.GOES_ON, 0, done));
+        } else {
+            attempt(command, session, caller, 0, done);
+        }
+    }
+
+    /** The client is closed: nothing is sent any more, and what is asked for from here on ends as the close did. */
+    void stop(Closing how) {
+        closing = how;
     }
 
     /** Ends a session that was opened but that nobody uses. Once is enough: else it ends with its ttl. */
     void closeOrphan(SessionId session) {
+        if (closing != null) {
+            return;
+        }
         wire.send(new Command.CloseSession(session), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {}
@@ -80,6 +107,11 @@ final class Settler {
     }
 
     private void attempt(Command command, Session session, Caller caller, int failures, Done done) {
+        Closing how = closing;
+        if (how != null) {
+            stopped(command, done, how);
+            return;
+        }
         wire.send(command, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
@@ -88,15 +120,30 @@ final class Settler {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                if (failure.reason() == StoreException.Reason.CLOSED || session.isOverByNow(clock.now())) {
+                if (session.isOverByNow(clock.now())) {
                     finish(command, done, null, false);
                     return;
                 }
                 done.delayed(failure);
+                if (failure.reason() == StoreException.Reason.CLOSED) {
+                    finish(command, done, null, false);
+                    return;
+                }
                 long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
                 environment.schedule(delay, () -> attempt(command, session, Caller.GOES_ON, failures + 1, done));
             }
         });
+    }
+
+    private void stopped(Command command, Done done, Closing how) {
+        if (how == Closing.UNCONFIRMED) {
+            done.delayed(new StoreException(
+                    StoreException.Reason.CLOSED,
+                    StoreException.Effect.NONE,
+                    "this client is closed, and the store had not confirmed it",
+                    null));
+        }
+        finish(command, done, null, false);
     }
 
     private void finish(Command command, Done done, @Nullable Reply reply, boolean isFirst) {
