@@ -417,9 +417,10 @@ public final class Engine {
         }
     }
 
-    /** Looks again when the lease of a grant should have ended. */
+    /** Looks again when the lease of a grant should have ended, and in between, for timers stand still while the machine is suspended. */
     void watchLease(Claim grant) {
-        environment.schedule(grant.ownDeadline - clock.now(), () -> {
+        long soon = options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
+        environment.schedule(Math.min(grant.ownDeadline - clock.now(), soon), () -> {
             if (grant.state == Claim.State.HELD) {
                 lookAt(grant);
                 if (grant.state == Claim.State.HELD) {

@@ -38,6 +38,8 @@ final class Keeper {
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    static final int LOOKS_PER_KEEP_ALIVE = 3;
+
     private final Wire wire;
     private final Environment environment;
     private final ElapsedClock clock;
@@ -337,9 +339,15 @@ final class Keeper {
 
     private void watch(Session of) {
         check(of);
-        if (of.isAlive()) {
-            scheduleWatch(of, of.deadline - clock.now());
+        if (!of.isAlive()) {
+            return;
         }
+        long now = clock.now();
+        if (now - of.lastSent >= options.keepAliveEvery().toNanos()) {
+            // The timer of the renewal slept with the machine.
+            renew(of);
+        }
+        scheduleWatch(of, of.deadline - now);
     }
 
     private void scheduleRenewal(Session of, long delay) {
@@ -359,7 +367,10 @@ final class Keeper {
         try {
             if (!closed && of.isAlive()) {
                 cancel(watch);
-                watch = environment.schedule(delay, () -> watch(of));
+                // Timers stand still while the machine is suspended: a look in between finds soon after it that time
+                // has passed.
+                long soon = options.keepAliveEvery().toNanos() / LOOKS_PER_KEEP_ALIVE;
+                watch = environment.schedule(Math.min(delay, soon), () -> watch(of));
             }
         } finally {
             lock.unlock();
