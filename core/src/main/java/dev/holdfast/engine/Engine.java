@@ -275,7 +275,7 @@ public final class Engine {
         });
         if (!request.isTry && waitNanos < Long.MAX_VALUE / 4 && !request.isDone()) {
             environment.schedule(waitNanos, () -> {
-                boolean wasUnanswered = gate.isUnanswered();
+                boolean wasUnanswered = gate.isUnanswered(request);
                 if (gate.cancel(request)) {
                     environment
                             .callbacks()

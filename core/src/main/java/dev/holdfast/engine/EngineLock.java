@@ -230,7 +230,7 @@ final class EngineLock implements DistributedLock {
                 }
                 long left = deadline - engine.environment.monotonicNanos();
                 if (left <= 0 && !request.isTry) {
-                    boolean wasUnanswered = gate.isUnanswered();
+                    boolean wasUnanswered = gate.isUnanswered(request);
                     if (gate.cancel(request)) {
                         engine.failIfUnanswered(name, wasUnanswered);
                         return null;

@@ -101,6 +101,7 @@ final class Gate {
         } else if (request.isTry && !(queue.isEmpty() && standing.isNone())) {
             end(request, null, null, out);
         } else {
+            request.answersBefore = standing.answers();
             queue.append(request);
             pursue(out);
         }
@@ -137,10 +138,10 @@ final class Gate {
     }
 
     /** Whether the store has said nothing yet to what this process asks of it here. */
-    boolean isUnanswered() {
+    boolean isUnanswered(Request request) {
         lock.lock();
         try {
-            return standing.isUnanswered();
+            return standing.isUnansweredSince(request.answersBefore);
         } finally {
             lock.unlock();
         }

@@ -47,6 +47,9 @@ final class Request {
      */
     volatile boolean isWatching;
 
+    /** How often the store had answered the gate when this request was queued. Guarded by the lock of the gate. */
+    long answersBefore;
+
     /** The token cursor at the last look. */
     long seenCursor;
 

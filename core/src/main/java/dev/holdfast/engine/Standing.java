@@ -23,6 +23,8 @@ final class Standing {
     /** The grant that is passed on here. */
     private @Nullable Claim grant;
 
+    private long answers;
+
     /** How many tokens the last cohort used: what the next may ask for. */
     private int lastCohort;
 
@@ -44,9 +46,14 @@ final class Standing {
         return claim == null && grant == null;
     }
 
-    /** Whether the store has said nothing yet to what is asked of it. */
-    boolean isUnanswered() {
-        return grant == null && (claim == null || !claim.wasAnswered);
+    /** How often the store has told the state of a claim of this process. */
+    long answers() {
+        return answers;
+    }
+
+    /** Whether the store has said nothing to what was asked of it since it had told so many states. */
+    boolean isUnansweredSince(long answersBefore) {
+        return answers == answersBefore && grant == null && (claim == null || !claim.wasAnswered);
     }
 
     /** The claim or grant of this identity, if it is here. */
@@ -155,6 +162,7 @@ final class Standing {
 
     /** A claim was granted. */
     void granted(Claim of, Reply.Granted reply, RequestQueue queue, Outbox out) {
+        answers++;
         if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
             of.adopt(reply.tokens());
             if (of.cohort != null) {
@@ -187,6 +195,7 @@ final class Standing {
 
     /** A claim stands in the store's queue. */
     void queued(Claim of, Outbox out) {
+        answers++;
         endReplaced(of);
         if (of.isDead) {
             kill(of, out);
@@ -201,6 +210,7 @@ final class Standing {
      * @return whether the gate waited for it
      */
     boolean refused(Claim of, Outbox out) {
+        answers++;
         boolean wasOurs = claim == of;
         Claim replaced = of.replaces;
         of.replaces = null;
