@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.Environment;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.TokenBlock;
@@ -65,8 +66,17 @@ final class Claim {
     /** As in the session, for a lease of its own; a race costs one poll too many. */
     volatile long askedSteps;
 
+    /** Looks whether its own lease has ended; set anew when that moves. */
+    Environment.@Nullable Timer leaseWatch;
+
     /** The length of its own lease as last granted or extended. */
     long ownLeaseNanos;
+
+    /** The newest extension is not answered, and may still take effect. */
+    boolean isExtending;
+
+    /** When the newest extension was answered. */
+    long extendedAt;
 
     /** The newest extension. */
     long extensions;

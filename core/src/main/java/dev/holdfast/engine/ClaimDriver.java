@@ -138,7 +138,15 @@ final class ClaimDriver {
         if (claim.hasOwnLease() && granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
             long margin = engine.rules.margin(claim.lease.length().toNanos(), engine.wire.p99RoundTrip());
-            claim.ownDeadline = engine.rules.deadline(sentAt, engine.clock.now(), remaining, margin);
+            long now = engine.clock.now();
+            long deadline = engine.rules.deadline(sentAt, now, remaining, margin);
+            // What was asked for before an extension was settled may tell the lease before it, and that may have been
+            // the longer one; and an answer that comes after the deadline does not bring back what was lost.
+            boolean isOutdated = claim.isExtending || (claim.extensions > 0 && sentAt - claim.extendedAt < 0);
+            boolean isLate = claim.state == Claim.State.HELD && !engine.rules.mayRenew(now, claim.ownDeadline);
+            if ((!isOutdated && !isLate) || deadline - claim.ownDeadline < 0) {
+                claim.ownDeadline = deadline;
+            }
             if (claim.ownLeaseNanos == 0) {
                 claim.ownLeaseNanos = claim.lease.length().toNanos();
             }
@@ -185,13 +193,18 @@ final class ClaimDriver {
 
     /** Sends a claim once more, or withdraws it if nobody wants it by now. */
     private void again(Claim claim, int tokens, Sending sending) {
+        if (engine.isClosing()) {
+            // Its session is being closed, and ends it. A withdrawal could arrive before the claim, for the epoch is
+            // not raised any more.
+            return;
+        }
         Outbox out = new Outbox();
         Gate gate = claim.gate;
         boolean resend;
         gate.lock.lock();
         try {
             claim.failures++;
-            resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive() && !engine.isClosing();
+            resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive();
             if (claim.isDead && claim.state == Claim.State.SENT) {
                 gate.withdraw(claim, out);
             }

@@ -420,14 +420,21 @@ public final class Engine {
     /** Looks again when the lease of a grant should have ended, and in between, for timers stand still while the machine is suspended. */
     void watchLease(Claim grant) {
         long soon = options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
-        environment.schedule(Math.min(grant.ownDeadline - clock.now(), soon), () -> {
-            if (grant.state == Claim.State.HELD) {
-                lookAt(grant);
-                if (grant.state == Claim.State.HELD) {
-                    watchLease(grant);
-                }
+        grant.gate.lock.lock();
+        try {
+            if (grant.leaseWatch != null) {
+                grant.leaseWatch.cancel();
             }
-        });
+            if (grant.state == Claim.State.HELD) {
+                long left = grant.ownDeadline - clock.now();
+                grant.leaseWatch = environment.schedule(Math.min(left, soon), () -> {
+                    lookAt(grant);
+                    watchLease(grant);
+                });
+            }
+        } finally {
+            grant.gate.lock.unlock();
+        }
     }
 
     /** Asks the store because a grant is in doubt. Called without any lock. */

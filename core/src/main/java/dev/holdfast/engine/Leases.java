@@ -73,9 +73,11 @@ final class Leases {
             if (shortened - grant.ownDeadline < 0) {
                 grant.ownDeadline = shortened;
             }
+            grant.isExtending = true;
         } finally {
             grant.gate.lock.unlock();
         }
+        engine.watchLease(grant);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = engine.clock.steps();
         engine.wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
@@ -87,7 +89,11 @@ final class Leases {
                             grant,
                             seq,
                             lease,
-                            sentAt + extended.remaining().toNanos() - margin,
+                            engine.rules.deadline(
+                                    sentAt,
+                                    engine.clock.now(),
+                                    extended.remaining().toNanos(),
+                                    margin),
                             steps);
                 }
                 answer.complete(reply);
@@ -110,12 +116,15 @@ final class Leases {
                     && grant.state == Claim.State.HELD
                     && engine.rules.mayRenew(engine.clock.now(), grant.ownDeadline)) {
                 grant.ownDeadline = deadline;
+                grant.isExtending = false;
+                grant.extendedAt = engine.clock.now();
                 grant.ownLeaseNanos = lease.toNanos();
                 grant.clearedSteps = Math.max(grant.clearedSteps, steps);
             }
         } finally {
             grant.gate.lock.unlock();
         }
+        engine.watchLease(grant);
     }
 
     private static void noteRemoval(LocalHold hold, Reply reply) {
