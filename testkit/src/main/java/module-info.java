@@ -8,6 +8,7 @@ module dev.holdfast.testkit {
     requires transitive org.junit.jupiter.api;
 
     exports dev.holdfast.testkit;
+    exports dev.holdfast.testkit.sim;
 
     // The tests of the kit are not public: a store's author extends them, and only the engine of JUnit calls them.
     opens dev.holdfast.testkit to

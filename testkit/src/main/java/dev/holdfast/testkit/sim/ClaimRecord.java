@@ -1,0 +1,71 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.SessionId;
+
+/** What the {@link Ledger} has written down about one claim at the store. */
+final class ClaimRecord {
+
+    /** Where a claim is in its life; it only goes forward. */
+    enum State {
+        WAITING,
+        HELD,
+        ENDED
+    }
+
+    /** What the ledger has written down about one session. */
+    static final class Session {
+        final SessionId id;
+        final SimLink owner;
+        final long ttlMicros;
+        long deadlineMicros;
+        boolean isOver;
+        boolean isRetired;
+
+        Session(SessionId id, SimLink owner, long ttlMicros, long deadlineMicros) {
+            this.id = id;
+            this.owner = owner;
+            this.ttlMicros = ttlMicros;
+            this.deadlineMicros = deadlineMicros;
+        }
+
+        boolean isDeadAt(long micros) {
+            return isOver || deadlineMicros <= micros;
+        }
+    }
+
+    static final long NO_LEASE = Long.MAX_VALUE;
+
+    final ClaimRef ref;
+    final Session session;
+    /** The place in the queue, in the order of all claims. */
+    final long place;
+
+    State state = State.WAITING;
+    /** The place in the order of all grants; 0 before the grant. */
+    long grant;
+
+    long firstToken;
+    /** The end of the newest block. */
+    long lastToken;
+
+    long leaseEndMicros = NO_LEASE;
+    String endedBy = "";
+    boolean wasTouchedByApplication;
+
+    ClaimRecord(ClaimRef ref, Session session, long place) {
+        this.ref = ref;
+        this.session = session;
+        this.place = place;
+    }
+
+    /** Whether the store may have dropped it by now for its time alone. */
+    boolean isOverTimeAt(long micros) {
+        return session.isDeadAt(micros) || leaseEndMicros <= micros;
+    }
+
+    @Override
+    public String toString() {
+        return ref + " (" + state + (state == State.ENDED ? " by " + endedBy : "") + ")";
+    }
+}

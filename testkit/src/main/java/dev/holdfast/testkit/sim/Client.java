@@ -1,0 +1,229 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.LockOptions;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** One client in one process, from its start to its end, with the actors that use it. */
+final class Client implements LinkWatch {
+
+    private static final long RETRY = 50_000_000;
+
+    private final Run run;
+    private final SimProcess process;
+    private final SimEnvironment environment;
+    private final Dice dice;
+    private final List<Actor> actors = new ArrayList<>();
+    private final Map<String, Integer> waiting = new HashMap<>();
+    private final Map<String, Long> lastActive = new HashMap<>();
+    private final Set<ClaimRef> unknownYields = new HashSet<>();
+    private @Nullable SimLink link;
+    private @Nullable ClientUnderTest subject;
+    private boolean isClosing;
+    private boolean isClosed;
+    private boolean hasRetired;
+
+    Client(Run run, SimProcess process, SimEnvironment environment, Dice dice) {
+        this.run = run;
+        this.process = process;
+        this.environment = environment;
+        this.dice = dice;
+    }
+
+    String name() {
+        return process.name();
+    }
+
+    SimProcess process() {
+        return process;
+    }
+
+    List<Actor> actors() {
+        return actors;
+    }
+
+    boolean isClosing() {
+        return isClosing;
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    boolean isOpen() {
+        return subject != null && !isClosing && !process.isDead();
+    }
+
+    @Nullable
+    SimLink link() {
+        return link;
+    }
+
+    // ---- Life
+
+    /** Starts the client, again and again until the store lets it. */
+    void open() {
+        SimLink fresh = new SimLink(run.world, process, run.server, run.weather, dice.fork(), this);
+        link = fresh;
+        Plan plan = run.plan;
+        ClientUnderTest.Settings settings = new ClientUnderTest.Settings(
+                Duration.ofNanos(plan.ttl),
+                Duration.ofNanos(plan.cohortBudget),
+                Duration.ofNanos(plan.storeTimeout),
+                name());
+        run.starter.start(fresh, environment, settings).whenComplete((started, failure) -> {
+            if (failure == null) {
+                subject = started;
+                run.say(name() + " is open");
+                for (int i = actors.size(); i < plan.threads; i++) {
+                    actors.add(new Actor(run, this, dice.fork(), name() + "." + (i + 1)));
+                }
+                actors.forEach(Actor::begin);
+            } else if (run.plan.isCalm) {
+                run.world.fail("I26 a healthy holder keeps its lock", name() + " can't start: " + failure);
+            } else {
+                run.say(name() + " can't start: " + failure.getMessage());
+                process.after(RETRY, this::open);
+            }
+        });
+    }
+
+    /** Closes the client; what follows comes after that. */
+    void close(Runnable then) {
+        ClientUnderTest open = subject;
+        if (open == null || isClosing || process.isDead()) {
+            return;
+        }
+        isClosing = true;
+        run.say(name() + " is being closed");
+        open.close().whenComplete((nothing, failure) -> {
+            run.say(name() + " is closed");
+            isClosed = true;
+            process.after(run.plan.toldWithin(), () -> {
+                checkClosed();
+                then.run();
+            });
+        });
+    }
+
+    private void checkClosed() {
+        run.judge.checkNothingInHandOf(this);
+        waiting.forEach((resource, count) -> {
+            if (count > 0) {
+                run.world.fail(
+                        "I18 closed is closed",
+                        name() + " was closed, and " + count + " requests for " + resource + " still wait");
+            }
+        });
+    }
+
+    DistributedLock lock(String resource) {
+        ClientUnderTest open = subject;
+        if (open == null) {
+            throw new IllegalStateException("not open");
+        }
+        return open.lock(resource, run.plan.isBarging ? LockOptions.barging() : LockOptions.fair());
+    }
+
+    ClientUnderTest subject() {
+        ClientUnderTest open = subject;
+        if (open == null) {
+            throw new IllegalStateException("not open");
+        }
+        return open;
+    }
+
+    // ---- Who is busy with what
+
+    void startsWaiting(String resource) {
+        waiting.merge(resource, 1, Integer::sum);
+    }
+
+    void stopsWaiting(String resource) {
+        waiting.merge(resource, -1, Integer::sum);
+        lastActive.put(resource, run.world.now());
+    }
+
+    boolean isWaitingFor(String resource) {
+        return waiting.getOrDefault(resource, 0) > 0;
+    }
+
+    /** Whether no request for a resource has waited here since an instant. */
+    boolean hasBeenAloneSince(String resource, long since) {
+        return !isWaitingFor(resource) && lastActive.getOrDefault(resource, 0L) < since;
+    }
+
+    void noteGrant() {
+        if (hasRetired) {
+            run.reached.hit(Reach.RECOVERED_AFTER_ABANDONMENT);
+        }
+    }
+
+    // ---- What passes on its link
+
+    @Override
+    public void sent(Command command) {
+        if (isClosed && !process.isDead()) {
+            run.world.fail("I18 closed is closed", name() + " was closed, and sends " + Words.of(command));
+        }
+        hasRetired |= command instanceof Command.Retire;
+    }
+
+    @Override
+    public void answered(Command command, Reply reply, long sentAt) {
+        if (reply instanceof Reply.SessionAlive && run.world.now() - sentAt > run.plan.ttl) {
+            run.reached.hit(Reach.RENEWAL_ANSWERED_TOO_LATE);
+        } else if (unknownYields.remove(claimOf(command))) {
+            run.reached.hit(Reach.YIELD_SETTLED);
+        }
+    }
+
+    @Override
+    public void failed(Command command, StoreException.Effect effect) {
+        if (command instanceof Command.Yield yield && effect == StoreException.Effect.UNKNOWN) {
+            unknownYields.add(yield.next().claim());
+        }
+    }
+
+    @Override
+    public void told(Signal signal) {
+        ClaimRef claim = claimOf(signal);
+        if (claim != null && run.ledger.isEnded(claim)) {
+            run.reached.hit(Reach.SIGNAL_AFTER_END);
+        }
+    }
+
+    @Override
+    public void signalLost(Signal signal) {
+        if (signal instanceof Signal.Granted || signal instanceof Signal.Changed) {
+            run.reached.hit(Reach.GRANT_SIGNAL_LOST);
+        }
+    }
+
+    /** The claim that a command makes or ends. */
+    private static @Nullable ClaimRef claimOf(Command command) {
+        if (command instanceof Command.Yield yield) {
+            return yield.next().claim();
+        }
+        return command instanceof Command.Withdraw withdraw ? withdraw.claim() : null;
+    }
+
+    private static @Nullable ClaimRef claimOf(Signal signal) {
+        if (signal instanceof Signal.Granted granted) {
+            return granted.claim();
+        }
+        return signal instanceof Signal.Changed changed ? changed.claim() : null;
+    }
+}

@@ -1,0 +1,45 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.LockOptions;
+import dev.holdfast.spi.LockStore;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/** A client that the simulation drives: what {@link dev.holdfast.Holdfast} does, without a call that waits. */
+public interface ClientUnderTest {
+
+    /** The lock of a name. */
+    DistributedLock lock(String name, LockOptions options);
+
+    /** As {@link Hold#extend(Duration)}; ends with what that throws. */
+    CompletionStage<Void> extend(Hold hold, Duration lease);
+
+    /** As {@link dev.holdfast.Holdfast#close()}. */
+    CompletionStage<Void> close();
+
+    /**
+     * The settings of a client.
+     *
+     * @param sessionTtl as in the builder of {@link dev.holdfast.Holdfast}
+     * @param cohortBudget likewise
+     * @param storeTimeout likewise
+     * @param label likewise
+     */
+    record Settings(Duration sessionTtl, Duration cohortBudget, Duration storeTimeout, String label) {}
+
+    /** Starts clients. */
+    @FunctionalInterface
+    interface Starter {
+        /**
+         * Starts a client.
+         *
+         * @param store its way to the store
+         * @param environment its time, threads and randomness: it has no other
+         * @return a stage that ends when the client is ready, or has failed to start
+         */
+        CompletionStage<ClientUnderTest> start(LockStore store, Environment environment, Settings settings);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.holdfast.testkit.sim;
+
+/**
+ * The randomness of one part of a run. Each part has dice of its own, so that one more throw in one part does not change all the others.
+ *
+ * <p>The numbers are those of the well-known SplitMix64 generator: no lock, no allocation, and as good a start from seed 1 as from any other.
+ */
+final class Dice {
+
+    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+
+    private long state;
+
+    Dice(long seed) {
+        this.state = mix(seed + GOLDEN);
+    }
+
+    /** Dice of their own for another part. */
+    Dice fork() {
+        return new Dice(next());
+    }
+
+    long next() {
+        state += GOLDEN;
+        return mix(state);
+    }
+
+    /** A number from 0 to {@code bound - 1}. */
+    int below(int bound) {
+        return (int) Math.floorMod(next(), (long) bound);
+    }
+
+    /** A number from {@code low} to {@code high}, both included. */
+    long between(long low, long high) {
+        return low + Math.floorMod(next(), high - low + 1);
+    }
+
+    /** True with the given probability. */
+    boolean chance(double probability) {
+        return (next() >>> 11) * 0x1.0p-53 < probability;
+    }
+
+    /** A duration whose logarithm is evenly distributed between those of the bounds: mostly short, sometimes very long. */
+    long heavyTail(long low, long high) {
+        double part = (next() >>> 11) * 0x1.0p-53;
+        return (long) (low * Math.pow((double) high / low, part));
+    }
+
+    /** The numbers, of which one is chosen. */
+    long oneOf(long... numbers) {
+        return numbers[below(numbers.length)];
+    }
+
+    static long mix(long z) {
+        long a = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+        long b = (a ^ (a >>> 27)) * 0x94D049BB133111EBL;
+        return b ^ (b >>> 31);
+    }
+}

@@ -1,0 +1,147 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceName;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Spreads the faults of a plan over the chaos phase. */
+final class Fate {
+
+    private static final long MILLI = 1_000_000;
+
+    /** Clients take smaller steps of the wall clock, as parts of the ttl, for the noise of clocks; so short a freeze is a matter of the margin. */
+    private static final int SHORTEST_FREEZE = 25;
+
+    private static final long SHORTEST_OUTAGE_THAT_LOSES_DATA = 20 * MILLI;
+
+    private final Run run;
+    private final Plan plan;
+    private final Dice dice;
+
+    Fate(Run run, Dice dice) {
+        this.run = run;
+        this.plan = run.plan;
+        this.dice = dice;
+    }
+
+    void spread() {
+        times(plan.partitions, () -> withOne(this::partition));
+        times(plan.pauses, () -> withOne(client -> stop(client, SimProcess.Stop.PAUSED)));
+        times(plan.suspensions, () -> withOne(client -> stop(client, SimProcess.Stop.SUSPENDED)));
+        times(plan.freezes, () -> withOne(client -> stop(client, SimProcess.Stop.FROZEN)));
+        times(plan.wallSteps, () -> withOne(this::stepWall));
+        times(plan.kills, () -> withOne(this::kill));
+        times(plan.closes, () -> withOne(this::close));
+        times(plan.outages, () -> outage(false));
+        times(plan.isAmnesic ? 1 : 0, () -> outage(true));
+        times(plan.storeSteps, this::stepStore);
+        times(plan.forced, this::force);
+        times(plan.expiresActively ? 20 : 0, () -> run.server.expire(anyLink()));
+    }
+
+    private void times(int count, Runnable event) {
+        for (int i = 0; i < count; i++) {
+            run.world.after(dice.between(0, plan.chaos), () -> {
+                if (!run.isDraining()) {
+                    event.run();
+                }
+            });
+        }
+    }
+
+    private void withOne(Consumer<Client> event) {
+        List<Client> live = run.clients().stream().filter(Client::isOpen).toList();
+        if (!live.isEmpty()) {
+            event.accept(live.get(dice.below(live.size())));
+        }
+    }
+
+    private void partition(Client client) {
+        SimLink link = client.link();
+        int way = dice.below(3);
+        long duration = dice.heavyTail(10 * MILLI, 2 * plan.ttl);
+        if (link != null) {
+            run.say("the network cuts " + client.name()
+                    + (way == 0 ? " off" : way == 1 ? " off one way" : " off the other way") + " for "
+                    + duration / MILLI + " ms");
+            run.weather.cut(link, way != 2, way != 1, duration);
+        }
+    }
+
+    private void stop(Client client, SimProcess.Stop how) {
+        SimProcess process = client.process();
+        // A step back that no look at the clock came after would hide the freeze: nothing in the machine could tell.
+        boolean wouldBeHidden = how == SimProcess.Stop.FROZEN && run.world.now() - process.setBackAt() < plan.ttl / 4;
+        if (process.isRunning() && !wouldBeHidden) {
+            process.stop(how);
+            long shortest = how == SimProcess.Stop.FROZEN ? plan.ttl / SHORTEST_FREEZE : MILLI;
+            run.world.after(dice.heavyTail(shortest, 5 * plan.ttl / 2), process::resume);
+        }
+    }
+
+    private void stepWall(Client client) {
+        if (!client.process().isRunning()) {
+            return;
+        }
+        long size = dice.heavyTail(50 * MILLI, 3_600_000 * MILLI);
+        long step = dice.chance(0.7) ? size : -size;
+        run.say("the wall clock of " + client.name() + " steps by " + step / MILLI + " ms");
+        client.process().stepWall(step);
+    }
+
+    private void kill(Client client) {
+        client.process().kill();
+        run.noteDeath(client);
+        if (dice.chance(0.6)) {
+            run.world.after(dice.heavyTail(MILLI, plan.ttl), run::addClient);
+        }
+    }
+
+    private void close(Client client) {
+        if (client.process().isRunning()) {
+            client.close(
+                    dice.chance(0.7)
+                            ? () -> run.world.after(dice.heavyTail(MILLI, plan.ttl), run::addClient)
+                            : () -> {});
+        }
+    }
+
+    private void outage(boolean losesData) {
+        if (!run.server.isUp()) {
+            return;
+        }
+        run.server.goDown();
+        run.clients().forEach(client -> {
+            SimLink link = client.link();
+            if (link != null) {
+                link.breakAll();
+            }
+        });
+        long least = losesData ? SHORTEST_OUTAGE_THAT_LOSES_DATA : MILLI;
+        run.world.after(dice.heavyTail(least, 3 * plan.ttl / 2), () -> {
+            if (losesData) {
+                run.server.loseEverything();
+            }
+            run.server.comeUp();
+        });
+    }
+
+    private void stepStore() {
+        long size = dice.heavyTail(50 * MILLI, 3 * plan.ttl);
+        run.server.stepClock(dice.chance(0.5) ? size : -size);
+    }
+
+    private void force() {
+        String resource = "r" + dice.below(plan.resources);
+        @Nullable Holding holding = run.judge.anyInHand(resource);
+        if (holding != null && run.server.isUp()) {
+            run.server.apply(new Command.ForceRelease(new ResourceName(resource), holding.token), anyLink());
+        }
+    }
+
+    private SimLink anyLink() {
+        return run.operator();
+    }
+}

@@ -1,0 +1,221 @@
+package dev.holdfast.testkit.sim;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What one seed sets up: who takes part, how fast clocks run, and which faults happen how often. Each seed has a part of the faults only: some bugs show only where
+ * something else stays whole.
+ *
+ * <p>Times are in nanoseconds, rates are probabilities of a single chance.
+ */
+final class Plan {
+
+    private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
+    // Who takes part.
+    final int processes;
+    final int threads;
+    final int resources;
+    final int operations;
+    final boolean isBarging;
+    final long ttl;
+    final long cohortBudget;
+    final long storeTimeout;
+    final long thinkMax;
+    final long holdMax;
+    final long leaseMax;
+    final long chaos;
+
+    // What they do.
+    final double tries;
+    final double maxWaits;
+    final double fixedLeases;
+    final double maxHolds;
+    final double cancels;
+    final double extensions;
+    final double doubleReleases;
+    final double abandons;
+
+    // Clocks.
+    final long clientRateMax;
+    final long storeRate;
+    final long lateness;
+
+    // The network.
+    final long delayMin;
+    final long delayMax;
+    final double longDelay;
+    final long longDelayMax;
+    final double requestLoss;
+    final double replyLoss;
+    final double refusal;
+    final double breaking;
+    final double lateCopy;
+    final double harmlessCopy;
+    final double signalLoss;
+    final double signalCopy;
+    final double inline;
+
+    // Fate: how many of each there are on average in the chaos phase.
+    final int partitions;
+    final int pauses;
+    final int suspensions;
+    final int freezes;
+    final int wallSteps;
+    final int kills;
+    final int closes;
+    final int outages;
+    final int storeSteps;
+    final int forced;
+    final boolean isAmnesic;
+    final boolean expiresActively;
+
+    /** Whether nothing goes wrong at all: then nothing may be lost, and nobody told that the store is away. */
+    final boolean isCalm;
+
+    private final Dice dice;
+
+    Plan(Dice dice) {
+        this.dice = dice;
+        isCalm = dice.chance(0.15);
+        processes = (int) dice.between(1, 4);
+        threads = (int) dice.between(processes == 1 ? 2 : 1, 4);
+        resources = (int) dice.between(1, 2);
+        operations = Math.min(12, 96 / (processes * threads));
+        isBarging = dice.chance(0.15);
+        ttl = dice.between(1_000, 4_000) * MILLI;
+        cohortBudget = dice.oneOf(0, 2, 10, 10, 60) * MILLI;
+        storeTimeout = dice.between(ttl / MILLI / 5, ttl / MILLI) * MILLI;
+        thinkMax = dice.oneOf(1, 20, 300, 1_500) * MILLI;
+        holdMax = dice.oneOf(1, 10, 100, 1_000, 2 * ttl / MILLI) * MILLI;
+        leaseMax = dice.between(300, 3_000) * MILLI;
+        chaos = dice.between(3, 8) * ttl;
+
+        tries = some(0.3, 0.15);
+        maxWaits = some(0.5, 0.4);
+        fixedLeases = some(0.3, 0.2);
+        maxHolds = some(0.2, 0.1);
+        cancels = some(0.4, 0.2);
+        extensions = some(0.7, 0.5);
+        doubleReleases = some(0.4, 0.1);
+        abandons = some(0.2, 0.3);
+
+        // Apart by less than a tenth in the worst case: that is the bound under which exclusion in true time is
+        // promised.
+        clientRateMax = dice.chance(0.3) ? 0 : dice.between(5_000, 40_000);
+        storeRate = dice.chance(0.3) ? 0 : dice.between(-clientRateMax, clientRateMax);
+        lateness = dice.oneOf(100_000, MILLI, 5 * MILLI);
+
+        delayMin = dice.between(20_000, 200_000);
+        delayMax = delayMin + dice.oneOf(50_000, MILLI, 10 * MILLI);
+        longDelay = fault(0.3, 0.04);
+        longDelayMax = dice.between(50, 2 * ttl / MILLI) * MILLI;
+        requestLoss = fault(0.3, 0.05);
+        replyLoss = fault(0.3, 0.05);
+        refusal = fault(0.15, 0.05);
+        breaking = fault(0.3, 0.03);
+        lateCopy = fault(0.5, 0.7);
+        harmlessCopy = fault(0.15, 0.05);
+        signalLoss = fault(0.3, 0.3);
+        signalCopy = fault(0.2, 0.2);
+        inline = some(0.1, 1.0);
+
+        partitions = happens(0.3, 3);
+        pauses = happens(0.3, 4);
+        suspensions = happens(0.2, 3);
+        freezes = happens(0.15, 2);
+        wallSteps = happens(0.2, 4);
+        kills = processes > 1 ? happens(0.25, 2) : 0;
+        closes = happens(0.2, 2);
+        outages = happens(0.2, 2);
+        storeSteps = happens(0.08, 2);
+        forced = happens(0.08, 2);
+        isAmnesic = happens(0.05, 1) > 0 && storeSteps == 0;
+        expiresActively = dice.chance(0.3);
+    }
+
+    /** Whether the store keeps what it promised: then its holders exclude each other in true time. */
+    boolean isStoreSound() {
+        return storeSteps == 0 && !isAmnesic;
+    }
+
+    /** Within what time after its end the owner of a hold is told, if its process runs: a timer and a callback, both late. */
+    long toldWithin() {
+        return 4 * lateness + 2 * MILLI;
+    }
+
+    private double some(double often, double most) {
+        return dice.chance(often) ? most * dice.between(1, 1_000) / 1_000 : 0;
+    }
+
+    private double fault(double often, double most) {
+        double drawn = some(often, most);
+        return isCalm ? 0 : drawn;
+    }
+
+    private int happens(double often, int most) {
+        int drawn = dice.chance(often) ? (int) dice.between(1, most) : 0;
+        return isCalm ? 0 : drawn;
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                "%d processes x %d threads x %d operations on %d resources%s, ttl %d ms, cohort %d ms, time-out %d ms, chaos %d ms%n"
+                        + "think %d ms, hold %d ms, lease %d ms, rates +-%d ppm, store %d ppm, lateness %d us, delay %d-%d us%n"
+                        + "tries %.2f waits %.2f leases %.2f maxHolds %.2f cancels %.2f extensions %.2f twice %.2f abandons %.2f%n"
+                        + "long delay %.3f (%d ms) lost %.3f/%.3f refused %.3f broken %.3f late copies %.2f copies %.2f signals lost %.2f"
+                        + " copied %.2f inline %.2f%n"
+                        + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d store steps %d forced %d"
+                        + " amnesia %s active expiry %s%s",
+                processes,
+                threads,
+                operations,
+                resources,
+                isBarging ? " (barging)" : "",
+                ttl / MILLI,
+                cohortBudget / MILLI,
+                storeTimeout / MILLI,
+                chaos / MILLI,
+                thinkMax / MILLI,
+                holdMax / MILLI,
+                leaseMax / MILLI,
+                clientRateMax,
+                storeRate,
+                lateness / 1_000,
+                delayMin / 1_000,
+                delayMax / 1_000,
+                tries,
+                maxWaits,
+                fixedLeases,
+                maxHolds,
+                cancels,
+                extensions,
+                doubleReleases,
+                abandons,
+                longDelay,
+                longDelayMax / MILLI,
+                requestLoss,
+                replyLoss,
+                refusal,
+                breaking,
+                lateCopy,
+                harmlessCopy,
+                signalLoss,
+                signalCopy,
+                inline,
+                partitions,
+                pauses,
+                suspensions,
+                freezes,
+                wallSteps,
+                kills,
+                closes,
+                outages,
+                storeSteps,
+                forced,
+                isAmnesic,
+                expiresActively,
+                isCalm ? ", calm" : "");
+    }
+}

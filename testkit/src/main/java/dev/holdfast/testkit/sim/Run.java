@@ -1,0 +1,168 @@
+package dev.holdfast.testkit.sim;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** One run of one seed: the world, all that is in it, and its two phases, chaos and calm. */
+final class Run {
+
+    private static final long MILLI = 1_000_000;
+    private static final long LOOK_EVERY = 250 * MILLI;
+    private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
+
+    final World world;
+    final Plan plan;
+    final Reached reached = new Reached();
+    final Ledger ledger;
+    final SimServer server;
+    final Weather weather;
+    final Judge judge;
+    final ClientUnderTest.Starter starter;
+    private final Dice dice;
+    private final List<Client> clients = new ArrayList<>();
+    private final SimLink operator;
+    private int processes;
+    private boolean isDraining;
+    private long drainedBy;
+
+    Run(long seed, Trace trace, ClientUnderTest.Starter starter, Supplier<SimStore> stores) {
+        this.dice = new Dice(seed);
+        this.world = new World(dice.fork(), trace);
+        this.plan = new Plan(dice.fork());
+        this.starter = starter;
+        this.ledger = new Ledger(world, !plan.isBarging, reached);
+        SimClock storeClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
+        this.server = new SimServer(world, storeClock, stores, ledger, reached);
+        this.weather = new Weather(world, plan);
+        this.judge = new Judge(world, plan, ledger, server, reached);
+        SimProcess console = new SimProcess(world, "operator", new SimClock(0, 0, EPOCH_2026, false));
+        this.operator = new SimLink(
+                world,
+                console,
+                server,
+                weather,
+                dice.fork(),
+                new Client(this, console, environmentOf(console), dice.fork()));
+    }
+
+    /** Runs it to its end. */
+    void toTheEnd() {
+        for (int i = 0; i < plan.processes; i++) {
+            addClient();
+        }
+        new Fate(this, dice.fork()).spread();
+        world.after(plan.chaos, this::heal);
+        while (!isDraining || !areActorsFinished()) {
+            world.step();
+        }
+        new Epilogue(this).play();
+    }
+
+    void addClient() {
+        if (isDraining) {
+            return;
+        }
+        long rate = dice.between(-plan.clientRateMax, plan.clientRateMax);
+        // Near the end of its range now and then: times are compared by subtraction, or not at all.
+        long origin = dice.chance(0.2) ? Long.MAX_VALUE - dice.between(0, plan.chaos) : dice.between(0, 1L << 50);
+        long wallOff = dice.chance(0.3) ? dice.between(-3_600_000 * MILLI, 3_600_000 * MILLI) : 0;
+        SimClock clock = new SimClock(rate, origin, EPOCH_2026 + wallOff, dice.chance(0.5));
+        SimProcess process = new SimProcess(world, "p" + ++processes, clock);
+        Client client = new Client(this, process, environmentOf(process), dice.fork());
+        clients.add(client);
+        process.after(dice.between(0, plan.thinkMax), client::open);
+    }
+
+    List<Client> clients() {
+        return clients;
+    }
+
+    /** A person with tools, who does not hold anything. */
+    SimLink operator() {
+        return operator;
+    }
+
+    boolean isDraining() {
+        return isDraining;
+    }
+
+    void noteDeath(Client client) {
+        for (int i = 0; i < plan.resources; i++) {
+            String resource = "r" + i;
+            Holding holding = judge.anyInHand(resource);
+            if (holding != null && holding.client == client) {
+                reached.hit(Reach.DIED_HOLDING);
+            }
+        }
+    }
+
+    /** For the trace only. */
+    void say(String what) {
+        if (world.trace().isInWords()) {
+            world.say(what);
+        }
+    }
+
+    private SimEnvironment environmentOf(SimProcess process) {
+        return new SimEnvironment(world, process, process.clock(), dice.fork(), plan.lateness);
+    }
+
+    // ---- Calm
+
+    /** The chaos is over: everything that lives goes on, and everybody who waits is to be served. */
+    private void heal() {
+        say("the chaos is over");
+        weather.clear();
+        server.comeUp();
+        isDraining = true;
+        for (Client client : clients) {
+            client.process().resume();
+            SimLink link = client.link();
+            if (link != null) {
+                link.heal();
+            }
+        }
+        drainedBy = world.now() + drainBound();
+        clients.forEach(client -> client.actors().forEach(Actor::begin));
+        lookAround();
+    }
+
+    /** By when all must be served: the leases of the dead, what was begun before, and a moment for each. */
+    private long drainBound() {
+        long actors = (long) clients.size() * plan.threads;
+        return 4 * plan.ttl + 2 * plan.leaseMax + 3 * plan.storeTimeout + actors * 100 * MILLI + 5_000 * MILLI;
+    }
+
+    private void lookAround() {
+        long asked = plan.ttl / 3 + plan.storeTimeout + 2 * plan.lateness + 100 * MILLI;
+        ledger.checkProgress(server.micros(), asked);
+        if (world.now() > drainedBy && !areActorsFinished()) {
+            List<Actor> left = new ArrayList<>();
+            clients.forEach(client -> client.actors().stream()
+                    .filter(actor -> !actor.isFinished())
+                    .forEach(left::add));
+            world.fail(
+                    "I8 the dead give way",
+                    left + " were not served within " + drainBound() / MILLI + " ms after the chaos");
+        }
+        world.after(LOOK_EVERY, this::lookAround);
+    }
+
+    private boolean areActorsFinished() {
+        for (Client client : clients) {
+            if (client.process().isDead() || client.isClosing()) {
+                continue;
+            }
+            if (client.actors().isEmpty()) {
+                return false;
+            }
+            for (Actor actor : client.actors()) {
+                if (!actor.isFinished()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,156 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.store.memory.ReferenceMachine;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** The machine on which the store runs: applies what arrives, tells the ledger, pushes signals, and goes down and up. */
+final class SimServer {
+
+    private static final Command LOOK = new Command.Inspect("", Optional.empty(), 1_000);
+
+    private final World world;
+    private final SimClock clock;
+    private final Supplier<SimStore> stores;
+    private final Ledger ledger;
+    private final Reached reached;
+    private final Map<SessionId, SimLink> owners = new HashMap<>();
+    private final StoreTraits traits;
+    private SimStore store;
+    private boolean isUp = true;
+
+    SimServer(World world, SimClock clock, Supplier<SimStore> stores, Ledger ledger, Reached reached) {
+        this.world = world;
+        this.clock = clock;
+        this.stores = stores;
+        this.ledger = ledger;
+        this.reached = reached;
+        this.store = stores.get();
+        this.traits = store.traits();
+    }
+
+    StoreTraits traits() {
+        return traits;
+    }
+
+    boolean isUp() {
+        return isUp;
+    }
+
+    long micros() {
+        return clock.wall(world.now()) / 1_000;
+    }
+
+    /** One atomic step. */
+    Reply apply(Command command, SimLink from) {
+        long micros = micros();
+        noteArrival(command, micros);
+        ReferenceMachine.Outcome outcome = store.apply(command, micros);
+        Reply reply = outcome.reply();
+        if (reply instanceof Reply.SessionOpened opened) {
+            owners.put(opened.session(), from);
+        }
+        if (world.trace().isInWords()) {
+            world.say("store: " + Words.of(command) + " -> " + Words.of(reply));
+        }
+        ledger.applied(command, reply, look(micros), from, micros);
+        if (reply instanceof Reply.Stale && command instanceof Command.OnClaim claim && isEndedClaim(claim)) {
+            reached.hit(Reach.STALE_AFTER_END);
+        }
+        outcome.signals().forEach(this::push);
+        return reply;
+    }
+
+    /** Has the store act on what has expired, as it may at any time. */
+    void expire(SimLink from) {
+        apply(LOOK, from);
+    }
+
+    void goDown() {
+        isUp = false;
+        note("store goes down");
+    }
+
+    void comeUp() {
+        isUp = true;
+        note("store is up");
+    }
+
+    /** It comes back as if it had never been. */
+    void loseEverything() {
+        store = stores.get();
+        ledger.forget();
+        note("store has lost its data");
+    }
+
+    void stepClock(long nanos) {
+        if (nanos < 0 && ledger.anyHeld()) {
+            reached.hit(Reach.STORE_CLOCK_BACK);
+        }
+        clock.stepWall(nanos);
+        note("store's clock steps by " + nanos / 1_000_000 + " ms");
+    }
+
+    private List<ResourceInfo> look(long micros) {
+        return ((Reply.Inspected) store.apply(LOOK, micros).reply()).resources();
+    }
+
+    private void push(Signal signal) {
+        SessionId session = sessionOf(signal);
+        SimLink owner = session == null ? null : owners.get(session);
+        if (owner != null) {
+            owner.pushed(signal);
+        }
+    }
+
+    private void noteArrival(Command command, long micros) {
+        if (command instanceof Command.Acquire acquire) {
+            if (ledger.isSessionOver(acquire.claim().session(), micros)) {
+                reached.hit(Reach.CLAIM_AFTER_SESSION);
+            }
+            if (acquire.sending() == Command.Sending.REPEAT) {
+                reached.hit(Reach.CLAIM_REPEATED);
+            }
+        } else if (command instanceof Command.Advance) {
+            reached.hit(Reach.BLOCK_SPENT);
+        } else if (command instanceof Command.Yield) {
+            reached.hit(Reach.YIELDED);
+        }
+    }
+
+    private boolean isEndedClaim(Command.OnClaim command) {
+        ClaimRef made = command instanceof Command.Yield yield ? yield.next().claim() : command.claim();
+        return ledger.isEnded(made);
+    }
+
+    @org.jspecify.annotations.Nullable
+    static SessionId sessionOf(Signal signal) {
+        if (signal instanceof Signal.Granted granted) {
+            return granted.claim().session();
+        } else if (signal instanceof Signal.Changed changed) {
+            return changed.claim().session();
+        } else if (signal instanceof Signal.Revoked revoked) {
+            return revoked.claim().session();
+        } else if (signal instanceof Signal.SessionEnded ended) {
+            return ended.session();
+        }
+        return null;
+    }
+
+    private void note(String what) {
+        world.trace().mix(what);
+        if (world.trace().isInWords()) {
+            world.say(what);
+        }
+    }
+}

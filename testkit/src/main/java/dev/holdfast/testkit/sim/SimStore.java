@@ -1,0 +1,43 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.store.memory.ReferenceMachine;
+import dev.holdfast.store.memory.ReferenceStore;
+
+/**
+ * The store of a simulated world: a state machine without threads, clocks or randomness of its own. It acts on every expiry in the first step after it.
+ */
+public interface SimStore {
+
+    /** What it promises. Constant. */
+    StoreTraits traits();
+
+    /**
+     * Carries out one command in one atomic step.
+     *
+     * @param unixMicros the store's clock, in microseconds since 1970; may go back
+     */
+    ReferenceMachine.Outcome apply(Command command, long unixMicros);
+
+    /** The reference machine, empty. */
+    static SimStore reference() {
+        return of(new ReferenceMachine());
+    }
+
+    /** A machine as the store of a world. */
+    static SimStore of(ReferenceMachine machine) {
+        StoreTraits traits = new ReferenceStore().traits();
+        return new SimStore() {
+            @Override
+            public StoreTraits traits() {
+                return traits;
+            }
+
+            @Override
+            public ReferenceMachine.Outcome apply(Command command, long unixMicros) {
+                return machine.apply(command, unixMicros);
+            }
+        };
+    }
+}

@@ -1,0 +1,100 @@
+package dev.holdfast.testkit.sim;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** The state of the network: rough while the chaos lasts, fair after that. */
+final class Weather {
+
+    /** A direction between a client and the store. */
+    enum Way {
+        OUT,
+        BACK
+    }
+
+    private record Cut(boolean out, boolean back, long until) {}
+
+    private final World world;
+    private final Plan plan;
+    private final Map<SimLink, Cut> cuts = new HashMap<>();
+    private boolean isFair;
+    private long lastCutLeft;
+
+    Weather(World world, Plan plan) {
+        this.world = world;
+        this.plan = plan;
+    }
+
+    /** The storm is over. What is already on its way stays late. */
+    void clear() {
+        isFair = true;
+        cuts.clear();
+    }
+
+    long delay(Dice dice) {
+        boolean isLong = !isFair && dice.chance(plan.longDelay);
+        return isLong ? longDelay(dice) : dice.between(plan.delayMin, plan.delayMax);
+    }
+
+    long longDelay(Dice dice) {
+        return dice.heavyTail(plan.delayMax, 5 * plan.longDelayMax);
+    }
+
+    long reconnect(Dice dice) {
+        return dice.heavyTail(plan.delayMin, plan.ttl / 4);
+    }
+
+    void cut(SimLink link, boolean out, boolean back, long duration) {
+        cuts.put(link, new Cut(out, back, world.now() + duration));
+    }
+
+    boolean isCut(SimLink link, Way way) {
+        Cut cut = cuts.isEmpty() ? null : cuts.get(link);
+        if (cut == null || world.now() >= cut.until()) {
+            return false;
+        }
+        lastCutLeft = cut.until() - world.now();
+        return way == Way.OUT ? cut.out() : cut.back();
+    }
+
+    /** How long the cut lasts that was found last. */
+    long cutLeft() {
+        return lastCutLeft;
+    }
+
+    double requestLoss() {
+        return isFair ? 0 : plan.requestLoss;
+    }
+
+    double replyLoss() {
+        return isFair ? 0 : plan.replyLoss;
+    }
+
+    double refusal() {
+        return isFair ? 0 : plan.refusal;
+    }
+
+    double breaking() {
+        return isFair ? 0 : plan.breaking;
+    }
+
+    double lateCopy() {
+        return plan.lateCopy;
+    }
+
+    double harmlessCopy() {
+        return isFair ? 0 : plan.harmlessCopy;
+    }
+
+    double signalLoss() {
+        return isFair ? 0 : plan.signalLoss;
+    }
+
+    double signalCopy() {
+        return isFair ? 0 : plan.signalCopy;
+    }
+
+    double inline() {
+        return plan.inline;
+    }
+}

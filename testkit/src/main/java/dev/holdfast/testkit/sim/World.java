@@ -1,0 +1,149 @@
+package dev.holdfast.testkit.sim;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Virtual time: a heap of events, run one after the other by one thread. Two events of the same instant run in an order that the dice decide.
+ *
+ * <p>The time of the world is the true time, in nanoseconds since the run began. Nobody in the world can read it: everybody has a {@link SimClock} of their
+ * own.
+ */
+final class World {
+
+    /** Something that will happen. */
+    private static final class Event {
+        private final long when;
+        private final long order;
+        private final @Nullable SimProcess where;
+        private final Runnable what;
+
+        Event(long when, long order, @Nullable SimProcess where, Runnable what) {
+            this.when = when;
+            this.order = order;
+            this.where = where;
+            this.what = what;
+        }
+
+        boolean isBefore(Event other) {
+            return when != other.when ? when < other.when : order < other.order;
+        }
+    }
+
+    private final Dice dice;
+    private final Trace trace;
+    private Event[] heap = new Event[256];
+    private int size;
+    private long now;
+    private long events;
+    private @Nullable SimulationFailure failure;
+
+    World(Dice dice, Trace trace) {
+        this.dice = dice;
+        this.trace = trace;
+    }
+
+    long now() {
+        return now;
+    }
+
+    /** How many events have happened. */
+    long events() {
+        return events;
+    }
+
+    Trace trace() {
+        return trace;
+    }
+
+    /** Notes a line of the trace; callers that build the text ask {@link Trace#isInWords()} first. */
+    void say(String text) {
+        trace.line(events, now, text);
+    }
+
+    /** Has something happen outside the clients: on the network, at the store, by the hand of fate. */
+    void after(long delay, Runnable what) {
+        push(new Event(now + delay, dice.next(), null, what));
+    }
+
+    /** Has something happen in a process: not while it is paused, but as soon as it goes on; never, if it is dead by then. */
+    void after(long delay, SimProcess where, Runnable what) {
+        push(new Event(now + delay, dice.next(), where, what));
+    }
+
+    /** An oracle speaks. Remembered, because what throws in a dependent action of a stage is not heard. */
+    void fail(String oracle, String what) {
+        if (failure == null) {
+            failure = new SimulationFailure(oracle, what, events, now);
+            if (trace.isInWords()) {
+                say("FAILED " + oracle + ": " + what);
+            }
+        }
+    }
+
+    boolean isOver() {
+        return size == 0;
+    }
+
+    /**
+     * Runs the next event.
+     *
+     * @throws SimulationFailure if an oracle has spoken, or the event ended with an exception
+     */
+    void step() {
+        Event event = pop();
+        now = event.when;
+        SimProcess where = event.where;
+        if (where != null && !where.isRunning()) {
+            where.postpone(event.what);
+            return;
+        }
+        events++;
+        trace.mix(now);
+        try {
+            event.what.run();
+        } catch (RuntimeException | Error thrown) {
+            fail("no exception escapes", String.valueOf(thrown));
+            if (failure != null && failure.getCause() == null && failure != thrown) {
+                failure.initCause(thrown);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void push(Event event) {
+        if (size == heap.length) {
+            heap = Arrays.copyOf(heap, size * 2);
+        }
+        int at = size++;
+        while (at > 0) {
+            int parent = (at - 1) >>> 1;
+            if (!event.isBefore(heap[parent])) {
+                break;
+            }
+            heap[at] = heap[parent];
+            at = parent;
+        }
+        heap[at] = event;
+    }
+
+    private Event pop() {
+        Event top = heap[0];
+        Event last = heap[--size];
+        int at = 0;
+        for (int child = 1; child < size; child = 2 * at + 1) {
+            if (child + 1 < size && heap[child + 1].isBefore(heap[child])) {
+                child++;
+            }
+            if (!heap[child].isBefore(last)) {
+                break;
+            }
+            heap[at] = heap[child];
+            at = child;
+        }
+        heap[at] = last;
+        return top;
+    }
+}
