@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Time, threads and randomness as the client sees them. The default is the system's; tests bring their own to run a
@@ -33,6 +34,17 @@ public interface Environment {
      */
     @CanIgnoreReturnValue
     Timer schedule(long delayNanos, Runnable task);
+
+    /**
+     * Parks the calling thread until it is unparked or interrupted, or the monotonic clock has reached a time; as {@link
+     * LockSupport#parkNanos(Object, long)} it may return early, for no reason.
+     *
+     * @param blocker what the thread waits for, for thread dumps
+     * @param deadline a time of {@link #monotonicNanos()}
+     */
+    default void parkUntil(Object blocker, long deadline) {
+        LockSupport.parkNanos(blocker, deadline - monotonicNanos());
+    }
 
     /** Where listeners and the dependent actions of asynchronous calls run. */
     Executor callbacks();

@@ -236,7 +236,7 @@ final class EngineLock implements DistributedLock {
                         return null;
                     }
                 } else {
-                    park(gate, request, left);
+                    park(gate, request, deadline, left);
                 }
             }
         } finally {
@@ -251,14 +251,14 @@ final class EngineLock implements DistributedLock {
         return request.hold();
     }
 
-    private void park(Gate gate, Request request, long left) {
+    private void park(Gate gate, Request request, long deadline, long left) {
         if (request.isWatching) {
             LockSupport.parkNanos(this, WATCH_NANOS);
             gate.look(request);
         } else if (request.isTry || left > FOREVER / 2) {
             LockSupport.park(this);
         } else {
-            LockSupport.parkNanos(this, left);
+            engine.environment.parkUntil(this, deadline);
         }
     }
 
