@@ -320,11 +320,10 @@ final class State {
         for (Claim grant : waiter.resource.grants.values()) {
             recheck = Math.min(recheck, grant.leftInAll(now));
         }
-        for (Claim before : waiter.resource.queue.values()) {
-            if (before == waiter) {
-                break;
-            }
-            recheck = Math.min(recheck, before.leftInAll(now));
+        // Of those before it only the head: while that waits, the end of another lets nobody in.
+        Claim head = waiter.resource.queue.values().iterator().next();
+        if (head != waiter) {
+            recheck = Math.min(recheck, head.leftInAll(now));
         }
         return new Reply.Queued(duration(recheck));
     }
