@@ -8,4 +8,7 @@ module dev.holdfast.store.sql {
     requires org.xerial.sqlitejdbc;
 
     exports dev.holdfast.store.sql;
+
+    provides dev.holdfast.spi.StoreProvider with
+            dev.holdfast.store.sql.SqliteStoreProvider;
 }

@@ -48,7 +48,8 @@ final class Ambient {
     static final Set<String> DOORS = Set.of(
             "dev.holdfast.engine.SystemEnvironment",
             "dev.holdfast.engine.SystemTime",
-            "dev.holdfast.store.memory.SteadyClock");
+            "dev.holdfast.store.memory.SteadyClock",
+            "dev.holdfast.store.sql.SystemMachine");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;
 

@@ -1,6 +1,10 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.sql.ProcFs.Incarnation;
+import dev.holdfast.store.sql.SqliteClients.Rule;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -32,15 +36,25 @@ public final class Presence {
     /** The environment variable that marks the descendants of a hold: identifiers, separated by commas. */
     public static final String VARIABLE = "HOLDFAST_HOLD";
 
-    Presence() {}
+    private final Lane lane;
+    private final SqliteClients clients;
+    private final ProcFs proc;
+    private final String mark;
+
+    Presence(Lane lane, SqliteClients clients, ProcFs proc, long client) {
+        this.lane = lane;
+        this.clients = clients;
+        this.proc = proc;
+        this.mark = SqliteClients.markOf(client);
+    }
 
     /**
      * From now on the death of this process is no evidence: only the lease ends what is held.
      *
      * @throws StoreException if the file can't be written; then the earlier rule may still be in force, so don't start the child
      */
-    public void leaseOnly() {
-        throw new UnsupportedOperationException();
+    public synchronized void leaseOnly() {
+        set(Rule.LEASE_ONLY, clients.ownFollowed());
     }
 
     /**
@@ -49,7 +63,7 @@ public final class Presence {
      * @param environment as of {@link ProcessBuilder#environment()}
      */
     public void mark(Map<String, String> environment) {
-        throw new UnsupportedOperationException();
+        environment.merge(VARIABLE, mark, (outer, own) -> outer.isEmpty() ? own : outer + "," + own);
     }
 
     /**
@@ -59,8 +73,10 @@ public final class Presence {
      * @param pid a live process, usually the child; if it has ended already, only the mark counts
      * @throws StoreException if the file can't be written; then only the lease counts, as before
      */
-    public void follow(long pid) {
-        throw new UnsupportedOperationException();
+    public synchronized void follow(long pid) {
+        List<Incarnation> followed = new ArrayList<>(clients.ownFollowed());
+        proc.find(pid).ifPresent(followed::add);
+        set(Rule.ALL_THAT_FOLLOW, followed);
     }
 
     /**
@@ -68,7 +84,11 @@ public final class Presence {
      *
      * @throws StoreException if the file can't be written; then the earlier rule may still be in force
      */
-    public void thisProcess() {
-        throw new UnsupportedOperationException();
+    public synchronized void thisProcess() {
+        set(Rule.THIS_PROCESS, List.of());
+    }
+
+    private void set(Rule rule, List<Incarnation> followed) {
+        lane.transact(ledger -> clients.record(rule, followed));
     }
 }

@@ -1,5 +1,7 @@
 package dev.holdfast.store.sql;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -7,23 +9,106 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
 import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.sqlite.SQLiteJDBCLoader;
 
 /**
  * Locks in one local SQLite file, for the processes of one machine.
+ *
+ * <pre>{@code
+ * try (Holdfast holdfast = Holdfast.connect("sqlite:/var/lib/shop/locks.db")) { … }
+ * }</pre>
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>A holder whose process has died is noticed by those who wait within milliseconds, and not only when its lease ends; see {@link Presence} for holds of child
+ *       processes.
+ *   <li>Deadlines are counted by the clock that all processes of the machine share since its boot, so nothing ends early or late when the time of day is set.
+ *   <li>Locks survive the end of every process, and a reboot ends all but detached grants.
+ *   <li>Only for the processes of one machine: a file on a network file system is refused where it can be told.
+ * </ul>
+ *
+ * <p>One instance has one connection, one thread that listens for other processes, and one that comes and goes for commands of callers who don't wait.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class SqliteStore implements LockStore {
 
-    private SqliteStore() {}
+    private static final int MAX_BATCH = 256;
+
+    private final StoreTraits traits;
+    private final Listener listener = new Listener();
+    private final ThreadPoolExecutor executor;
+    private final Wakes wakes;
+    private final Lane lane;
+    private final Batcher batcher;
+    private final Presence presence;
+    private final SqliteHousekeeping housekeeping;
+    private final long client;
+
+    private SqliteStore(Builder options) {
+        Machine machine = options.machine == null ? SystemMachine.look() : options.machine;
+        StoreClock clock = options.clock == null ? SystemMachine.clock(machine) : options.clock;
+        SecureRandom random = new SecureRandom();
+        ProcFs proc = new ProcFs(SystemMachine.PROC);
+        SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, SystemMachine.PROC);
+        SqliteSchema schema = new SqliteSchema(options.versions);
+        SqliteDatabase database = new SqliteConnections(file, schema, machine, clock).open(options.synchronous);
+        this.client = 1 + (random.nextLong() >>> 2);
+        this.traits = traits(machine);
+        this.wakes = new Wakes(file, client, machine.observes(), listener);
+        SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
+        this.lane = new Lane(new SqliteDialect(database, clients, wakes, random, client), this::tell);
+        this.executor = new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), SqliteStore::thread);
+        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
+        this.presence = new Presence(lane, clients, proc, client);
+        this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakes, clock);
+    }
+
+    private static StoreTraits traits(Machine machine) {
+        return new StoreTraits(
+                "SQLite " + SQLiteJDBCLoader.getVersion(),
+                machine.observes(),
+                true,
+                true,
+                true,
+                Set.of(Admission.values()),
+                Duration.ofMillis(200),
+                Duration.ofNanos(1_000),
+                FixedLease.NATIVE,
+                true,
+                TokenSource.CLOCKED,
+                true,
+                true,
+                true,
+                Duration.ofMillis(2));
+    }
+
+    private static Thread thread(Runnable work) {
+        Thread thread = new Thread(work, "holdfast-sqlite");
+        thread.setDaemon(true);
+        return thread;
+    }
 
     /**
-     * Opens a file, and makes it if it isn't there.
+     * Opens a file with the default options, and makes it if it isn't there.
      *
-     * @throws StoreException if the file can't be used: not a database, not writable, on a network file system, of another version
+     * @throws StoreException as of {@link Builder#open()}
      */
     public static SqliteStore open(Path file) {
         return builder(file).open();
@@ -36,57 +121,123 @@ public final class SqliteStore implements LockStore {
 
     /** How others judge whether the holder behind this store is still there. */
     public Presence presence() {
-        throw new UnsupportedOperationException();
+        return presence;
     }
 
     @Override
     public StoreTraits traits() {
-        throw new UnsupportedOperationException();
+        return traits;
     }
 
     @Override
     public CompletionStage<Reply> execute(Command command, Caller caller) {
-        throw new UnsupportedOperationException();
+        if (command instanceof Command.OpenSession || command instanceof Command.KeepAlive) {
+            wakes.listen();
+            housekeeping.consider();
+        }
+        return batcher.submit(command, caller);
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
-        throw new UnsupportedOperationException();
+    public void subscribe(Consumer<Signal> told) {
+        listener.subscribe(told);
     }
 
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        listener.unsubscribe();
+        batcher.close();
+        wakes.close();
+        lane.close();
+        executor.shutdown();
     }
 
-    /** How hard a commit is. */
+    /** Does the housekeeping now. */
+    SqliteHousekeeping housekeeping() {
+        return housekeeping;
+    }
+
+    private void tell(List<Ledger.Told> told) {
+        for (Ledger.Told one : told) {
+            if (one.client() == client) {
+                listener.accept(one.signal());
+            } else {
+                wakes.tell(one.client(), one.signal());
+            }
+        }
+    }
+
+    /** How hard a commit is. What has to outlive the machine's present run is on the disk in either case before anybody hears of it. */
     public enum Synchronous {
-        /** Each commit is flushed to the disk. */
+        /** Every commit is flushed to the disk. */
         FULL,
-        /** Commits survive the death of every process, and a power cut may undo the last of them. */
+
+        /**
+         * A commit survives the death of every process. A power cut, or a crash of the system, may undo the last ones; all that they could have granted ends with the
+         * machine anyway. The default.
+         */
         NORMAL
     }
 
     /** Sets up a store. Not thread-safe. */
     public static final class Builder {
         private final Path file;
+        private Synchronous synchronous = Synchronous.NORMAL;
+        private boolean makesDirectory;
+        private List<List<String>> versions = SqliteSchema.VERSIONS;
+        private @Nullable Machine machine;
+        private @Nullable StoreClock clock;
 
         private Builder(Path file) {
             this.file = file;
         }
 
-        /** How hard a commit is. */
-        public Builder synchronous(Synchronous synchronous) {
-            throw new UnsupportedOperationException(file + " " + synchronous);
+        /** How hard a commit is; {@link Synchronous#NORMAL} if not set. */
+        @CanIgnoreReturnValue
+        public Builder synchronous(Synchronous hardness) {
+            synchronous = hardness;
+            return this;
+        }
+
+        /** Makes the directory of the file too, for this user only, if it isn't there. */
+        @CanIgnoreReturnValue
+        public Builder makeDirectory() {
+            makesDirectory = true;
+            return this;
+        }
+
+        /** For tests: another machine. */
+        @CanIgnoreReturnValue
+        Builder machine(Machine other) {
+            machine = other;
+            return this;
+        }
+
+        /** For tests: another clock. */
+        @CanIgnoreReturnValue
+        Builder clock(StoreClock other) {
+            clock = other;
+            return this;
+        }
+
+        /** For tests: other versions of the tables. */
+        @CanIgnoreReturnValue
+        Builder versions(List<List<String>> other) {
+            versions = other;
+            return this;
         }
 
         /**
          * Opens the store.
          *
-         * @throws StoreException if the file can't be used
+         * <p><b>Blocking:</b> for a few reads of the file, and one write if it is new or the machine was started since it was last used; for some seconds if others keep it
+         * busy.
+         *
+         * @throws StoreException if the file can't be used: it is no database, or that of another program or another version, it can't be written, it is on a network file
+         *     system; the text says which, and nothing was touched
          */
         public SqliteStore open() {
-            return new SqliteStore();
+            return new SqliteStore(this);
         }
     }
 }

@@ -1,0 +1,254 @@
+package dev.holdfast.store.sql;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, and how commands become transactions on it: a single one as a single statement if it can be, a look as a transaction that only reads, and
+ * all else, together, as one that writes.
+ *
+ * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what is on the disk, and the effect is unknown.
+ */
+final class Lane implements Batcher.Trip {
+
+    /** Work that is no command. */
+    @FunctionalInterface
+    interface Work {
+        void carryOut(Ledger ledger) throws SQLException;
+    }
+
+    /** Held while the connection is in use. The batcher's trips come one by one anyway; this keeps housekeeping apart from them. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final Dialect dialect;
+    private final Consumer<List<Ledger.Told>> telling;
+    private final Ledger ledger;
+    private final Steps steps;
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    /** @param telling is given what is to be told when a transaction is committed, with no lock held */
+    Lane(Dialect dialect, Consumer<List<Ledger.Told>> telling) {
+        this.dialect = dialect;
+        this.telling = telling;
+        this.ledger = new Ledger(dialect);
+        this.steps = new Steps(ledger, dialect);
+    }
+
+    @Override
+    public void make(int lane, List<Batcher.Call> calls) {
+        List<Ledger.Told> told = new ArrayList<>(0);
+        lock.lock();
+        try {
+            mustBeOpen();
+            if (calls.size() == 1) {
+                alone(calls.get(0), told);
+            } else {
+                together(calls, told);
+            }
+        } finally {
+            lock.unlock();
+            tell(told);
+        }
+    }
+
+    /**
+     * Carries out work that is no command, as one transaction that may write.
+     *
+     * @throws StoreException if that fails
+     */
+    void transact(Work work) {
+        List<Ledger.Told> told;
+        lock.lock();
+        try {
+            mustBeOpen();
+            told = write(work, new Patience());
+        } finally {
+            lock.unlock();
+        }
+        tell(told);
+    }
+
+    private List<Ledger.Told> write(Work work, Patience patience) {
+        while (true) {
+            try {
+                write(work);
+                return ledger.told();
+            } catch (Busy busy) {
+                patience.pause(busy);
+            }
+        }
+    }
+
+    private void tell(List<Ledger.Told> told) {
+        if (!told.isEmpty()) {
+            telling.accept(told);
+        }
+    }
+
+    /** Ends the connection when nobody uses it. */
+    void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                dialect.close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @GuardedBy("lock")
+    private void mustBeOpen() {
+        if (closed) {
+            throw new StoreException(
+                    StoreException.Reason.CLOSED, Effect.NONE, "the store was closed by this client", null);
+        }
+        dialect.check();
+    }
+
+    private void alone(Batcher.Call call, List<Ledger.Told> told) {
+        Patience patience = new Patience();
+        try {
+            while (!call.isAnswered()) {
+                try {
+                    attempt(call, told);
+                } catch (Busy busy) {
+                    patience.pause(busy);
+                }
+            }
+        } catch (StoreException e) {
+            call.fail(e);
+        }
+    }
+
+    private void attempt(Batcher.Call call, List<Ledger.Told> told) throws Busy {
+        Reply reply = quick(call.command());
+        if (reply == null && Steps.isLook(call.command())) {
+            reply = look(call.command());
+        }
+        if (reply == null) {
+            Reply[] replies = new Reply[1];
+            write(state -> replies[0] = step(call.command()));
+            told.addAll(ledger.told());
+            reply = replies[0];
+        }
+        call.answer(reply);
+    }
+
+    private void together(List<Batcher.Call> calls, List<Ledger.Told> told) {
+        Patience patience = new Patience();
+        Reply[] replies = new Reply[calls.size()];
+        try {
+            told.addAll(write(
+                    state -> {
+                        for (int i = 0; i < replies.length; i++) {
+                            replies[i] = quickOrStep(calls.get(i).command());
+                        }
+                    },
+                    patience));
+        } catch (StoreException e) {
+            if (e.effect() == Effect.NONE && !patience.isSpent()) {
+                // One of them is to blame, and the others shall not suffer for it.
+                calls.forEach(call -> alone(call, told));
+            } else {
+                calls.forEach(call -> call.fail(e));
+            }
+            return;
+        }
+        for (int i = 0; i < replies.length; i++) {
+            calls.get(i).answer(replies[i]);
+        }
+    }
+
+    private Reply quickOrStep(Command command) throws SQLException {
+        Reply reply = dialect.quick(command);
+        return reply == null ? step(command) : reply;
+    }
+
+    private Reply step(Command command) throws SQLException {
+        return steps.answer(command);
+    }
+
+    private @Nullable Reply quick(Command command) throws Busy {
+        try {
+            return dialect.quick(command);
+        } catch (SQLException e) {
+            throw failed(e, dialect.effectOf(e));
+        }
+    }
+
+    /** Answers from one state of the database; null if there is something to write. */
+    private @Nullable Reply look(Command command) throws Busy {
+        try {
+            dialect.begin(false);
+            ledger.begin(false);
+            Reply reply = step(command);
+            dialect.commit();
+            return reply;
+        } catch (Ledger.Due due) {
+            dialect.rollback();
+            return null;
+        } catch (SQLException e) {
+            dialect.rollback();
+            throw failed(e, Effect.NONE);
+        } catch (RuntimeException | Error e) {
+            dialect.rollback();
+            throw e;
+        }
+    }
+
+    private void write(Work work) throws Busy {
+        Effect effect = Effect.NONE;
+        try {
+            dialect.begin(true);
+            ledger.begin(true);
+            work.carryOut(ledger);
+            effect = Effect.UNKNOWN;
+            dialect.commit();
+        } catch (SQLException e) {
+            dialect.rollback();
+            throw failed(e, effect);
+        } catch (RuntimeException | Error e) {
+            dialect.rollback();
+            throw e;
+        }
+    }
+
+    /** What a busy database refuses to do it has not done, the commit included. */
+    private StoreException failed(SQLException e, Effect effect) throws Busy {
+        if (dialect.isBusy(e)) {
+            throw new Busy(dialect.translated(e, Effect.NONE));
+        }
+        dialect.statements().forget();
+        return dialect.translated(e, effect);
+    }
+
+    /** The database had no time for us; what was tried is undone. */
+    static final class Busy extends Exception {
+        private static final long serialVersionUID = 1L;
+        private final StoreException failure;
+
+        Busy(StoreException failure) {
+            super(null, failure, false, false);
+            this.failure = failure;
+        }
+
+        /** What to tell if there is no further try. */
+        StoreException failure() {
+            return failure;
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of resources and sessions. Each method is one statement in whatever transaction the connection is in.
+ *
+ * <p>What is read is checked: a row that makes no sense is somebody's evidence, and is neither overwritten nor taken for a free lock.
+ *
+ * <p>Not thread-safe.
+ */
+final class Rows {
+
+    private final Statements statements;
+
+    Rows(Statements statements) {
+        this.statements = statements;
+    }
+
+    // Resources
+
+    /** The row of a resource; null if there is none. */
+    @Nullable
+    Resource resource(ResourceName name) throws SQLException {
+        byte[] key = name.utf8();
+        PreparedStatement select = statements.prepare(Sql.RESOURCE);
+        select.setBytes(1, key);
+        try (ResultSet row = select.executeQuery()) {
+            return row.next() ? resource(new Resource(name, key), row) : null;
+        }
+    }
+
+    private static Resource resource(Resource into, ResultSet row) throws SQLException {
+        long spec = row.getLong(1);
+        long capacity = row.getLong(2);
+        into.lastToken = row.getLong(3);
+        into.session = row.getLong(4);
+        into.grants = row.getLong(11);
+        into.shared = row.getLong(12);
+        into.waiters = row.getLong(13);
+        into.places = row.getLong(14);
+        if (into.session != 0) {
+            into.claim = row.getLong(5);
+            into.weight = row.getInt(6);
+            into.firstToken = row.getLong(7);
+            into.endToken = row.getLong(8);
+            into.ends = row.getLong(9);
+            into.seq = row.getLong(10);
+        }
+        try {
+            into.declared = Codes.spec(spec);
+        } catch (IllegalArgumentException e) {
+            throw Statements.damaged(into.name, "its declaration is " + spec);
+        }
+        into.capacity = (int) capacity;
+        into.isStored = true;
+        if (capacity < 1 || capacity > Integer.MAX_VALUE || into.lastToken < 0) {
+            throw Statements.damaged(
+                    into.name, "its capacity is " + capacity + " and its last token " + into.lastToken);
+        }
+        if (into.grants < 0 || into.shared < 0 || into.waiters < 0 || into.places < 0) {
+            throw Statements.damaged(
+                    into.name,
+                    "it counts " + into.grants + " grants of weight " + into.shared + " and " + into.waiters
+                            + " waiters");
+        }
+        if (into.session != 0
+                && (into.claim <= 0
+                        || into.weight < 0
+                        || into.firstToken <= 0
+                        || into.endToken < into.firstToken
+                        || into.endToken > into.lastToken)) {
+            throw Statements.damaged(
+                    into.name,
+                    "its grant is claim " + into.claim + " of weight " + into.weight + " with the tokens "
+                            + into.firstToken + " to " + into.endToken);
+        }
+        return into;
+    }
+
+    void save(Resource resource) throws SQLException {
+        PreparedStatement write = statements.prepare(resource.isStored ? Sql.SAVE_RESOURCE : Sql.ADD_RESOURCE);
+        write.setLong(1, Codes.of(resource.declared));
+        write.setLong(2, resource.capacity);
+        write.setLong(3, resource.lastToken);
+        write.setLong(4, resource.session);
+        write.setLong(5, resource.claim);
+        write.setLong(6, resource.weight);
+        write.setLong(7, resource.firstToken);
+        write.setLong(8, resource.endToken);
+        write.setLong(9, resource.ends);
+        write.setLong(10, resource.seq);
+        write.setLong(11, resource.grants);
+        write.setLong(12, resource.shared);
+        write.setLong(13, resource.waiters);
+        write.setLong(14, resource.places);
+        write.setBytes(15, resource.key);
+        Statements.changeOne(write);
+        resource.isStored = true;
+        resource.isDirty = false;
+    }
+
+    /** The names of the resources with waiters whose inline grant is of a session. */
+    List<ResourceName> contended(long session) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.CONTENDED);
+        select.setLong(1, session);
+        return Statements.names(select);
+    }
+
+    /** The names of resources that are in use, or were latches, from one key on up to another. */
+    List<ResourceName> inUse(byte[] from, byte[] to, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.IN_USE);
+        select.setBytes(1, from);
+        select.setBytes(2, to);
+        select.setInt(3, limit);
+        return Statements.names(select);
+    }
+
+    /** An inline grant, as an audit needs it. */
+    record Inline(ResourceName name, long claim) {}
+
+    /** The inline grants of a session whose names are behind a key. */
+    List<Inline> inline(long session, byte[] after, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.INLINE);
+        select.setLong(1, session);
+        select.setBytes(2, after);
+        select.setInt(3, limit);
+        List<Inline> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                found.add(new Inline(Statements.name(row.getBytes(1)), row.getLong(2)));
+            }
+        }
+        return found;
+    }
+
+    /** No token of a resource without a row is above it. */
+    long floor() throws SQLException {
+        try (ResultSet row = statements.prepare(Sql.FLOOR).executeQuery()) {
+            if (row.next()) {
+                return row.getLong(1);
+            }
+            throw new StoreException(
+                    StoreException.Reason.CORRUPT,
+                    StoreException.Effect.NONE,
+                    "the table holdfast_meta has no row any more",
+                    null);
+        }
+    }
+
+    /** The names behind a key of resources whose last token is below that one, or that have claims in rows of their own. */
+    List<ResourceName> resting(byte[] after, long below, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.RESTING);
+        select.setBytes(1, after);
+        select.setLong(2, below);
+        select.setInt(3, limit);
+        return Statements.names(select);
+    }
+
+    /** Drops a resource. Its last token is remembered: above it all go on that have no row. */
+    void drop(Resource resource) throws SQLException {
+        PreparedStatement raise = statements.prepare(Sql.RAISE_FLOOR);
+        raise.setLong(1, resource.lastToken);
+        Statements.changeOne(raise);
+        PreparedStatement delete = statements.prepare(Sql.DROP_RESOURCE);
+        delete.setBytes(1, resource.key);
+        Statements.changeOne(delete);
+    }
+
+    // Sessions
+
+    /** The row of a session; null if there is none. */
+    @Nullable
+    Session session(long id) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.SESSION);
+        select.setLong(1, id);
+        try (ResultSet row = select.executeQuery()) {
+            if (!row.next()) {
+                return null;
+            }
+            String label = row.getString(3);
+            Session session = new Session(
+                    id, row.getLong(1), row.getLong(2), label == null ? "" : label, row.getLong(4), row.getLong(5));
+            if (session.ttl <= 0 || session.epoch < 0 || session.deadline < 0) {
+                throw new StoreException(
+                        StoreException.Reason.CORRUPT,
+                        StoreException.Effect.NONE,
+                        "the row of session " + Session.idOf(id) + " is damaged: its ttl is " + session.ttl
+                                + ", its epoch " + session.epoch + " and its deadline " + session.deadline
+                                + "; nothing was changed",
+                        null);
+            }
+            return session;
+        }
+    }
+
+    void add(Session session) throws SQLException {
+        PreparedStatement insert = statements.prepare(Sql.ADD_SESSION);
+        insert.setLong(1, session.client);
+        insert.setLong(2, session.ttl);
+        insert.setString(3, session.label);
+        insert.setLong(4, session.epoch);
+        insert.setLong(5, session.deadline);
+        insert.setLong(6, session.id);
+        Statements.changeOne(insert);
+    }
+
+    void save(Session session) throws SQLException {
+        PreparedStatement update = statements.prepare(Sql.SAVE_SESSION);
+        update.setLong(1, session.epoch);
+        update.setLong(2, session.deadline);
+        update.setLong(3, session.id);
+        Statements.changeOne(update);
+    }
+
+    void drop(Session session) throws SQLException {
+        PreparedStatement delete = statements.prepare(Sql.DROP_SESSION);
+        delete.setLong(1, session.id);
+        Statements.changeOne(delete);
+    }
+
+    /** Sessions whose time has come. */
+    List<Long> sessionsOver(long now, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.SESSIONS_OVER);
+        select.setLong(1, now);
+        select.setInt(2, limit);
+        return Statements.numbers(select);
+    }
+
+    /** Sessions that have ended and have no claims. */
+    List<Long> sessionsUnused(int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.SESSIONS_UNUSED);
+        select.setInt(1, limit);
+        return Statements.numbers(select);
+    }
+}

@@ -1,0 +1,103 @@
+package dev.holdfast.store.sql;
+
+/** The statements on rows, in the SQL that all dialects have in common. */
+enum Sql {
+    RESOURCE("""
+            SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
+                   grants, shared, waiters, places
+              FROM holdfast_resource WHERE name = ?"""),
+
+    ADD_RESOURCE("""
+            INSERT INTO holdfast_resource (spec, capacity, last_token, session, claim, weight, first_token, end_token,
+                   ends, seq, grants, shared, waiters, places, name)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""),
+
+    SAVE_RESOURCE("""
+            UPDATE holdfast_resource
+               SET spec = ?, capacity = ?, last_token = ?, session = ?, claim = ?, weight = ?, first_token = ?,
+                   end_token = ?, ends = ?, seq = ?, grants = ?, shared = ?, waiters = ?, places = ?
+             WHERE name = ?"""),
+
+    /** The resources with waiters whose inline grant is of a session. */
+    CONTENDED("SELECT name FROM holdfast_resource WHERE session = ? AND waiters > 0"),
+
+    /** A page of the resources that are in use, in the order of their names. */
+    IN_USE("""
+            SELECT name FROM holdfast_resource
+             WHERE name >= ? AND name < ? AND (session <> 0 OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
+             ORDER BY name LIMIT ?"""),
+
+    /** A page of the inline grants of a session, in the order of their names: a look at every row. */
+    INLINE("SELECT name, claim FROM holdfast_resource WHERE session = ? AND name > ? ORDER BY name LIMIT ?"),
+
+    /** A page of the resources that had no grant for long, or have claims that may be dead. */
+    RESTING("""
+            SELECT name FROM holdfast_resource
+             WHERE name > ? AND (last_token < ? OR grants > 0 OR waiters > 0) ORDER BY name LIMIT ?"""),
+
+    DROP_RESOURCE("DELETE FROM holdfast_resource WHERE name = ?"),
+
+    RAISE_FLOOR("UPDATE holdfast_meta SET token_floor = max(token_floor, ?)"),
+
+    FLOOR("SELECT token_floor FROM holdfast_meta"),
+
+    SESSION("SELECT client, ttl, label, epoch, deadline FROM holdfast_session WHERE id = ?"),
+    ADD_SESSION("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, ?, ?, ?)"),
+    SAVE_SESSION("UPDATE holdfast_session SET epoch = ?, deadline = ? WHERE id = ?"),
+    DROP_SESSION("DELETE FROM holdfast_session WHERE id = ?"),
+
+    SESSIONS_OVER("SELECT id FROM holdfast_session WHERE deadline > 0 AND deadline <= ? LIMIT ?"),
+
+    /** Those that have ended, and of which no detached grant is left. */
+    SESSIONS_UNUSED("""
+            SELECT id FROM holdfast_session
+             WHERE deadline = 0 AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)
+             LIMIT ?"""),
+
+    CLAIM(Sql.CLAIM_COLUMNS + " WHERE session = ? AND claim = ? AND name = ?"),
+    CLAIMS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
+
+    /** The claim that waits longest. */
+    HEAD(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
+
+    WAITERS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT ?"),
+    WAITERS_ABOVE(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 AND weight > ? ORDER BY place"),
+    GRANTS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 ORDER BY place LIMIT ?"),
+    GRANTS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND session = ? ORDER BY place"),
+    GRANTS_OVER(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
+    GRANT_OF_TOKEN(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
+
+    /** The sessions that hold a resource by rows of their own. */
+    GRANTED_SESSIONS("SELECT DISTINCT session FROM holdfast_claim WHERE name = ? AND granted = 1"),
+
+    /** When the first of the leases ends that grants with rows of their own have for themselves. */
+    FIRST_END("SELECT min(ends) FROM holdfast_claim WHERE name = ? AND granted = 1 AND ends > 0"),
+
+    ADD_CLAIM("""
+            INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token, name, granted, place)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""),
+    SAVE_CLAIM("""
+            UPDATE holdfast_claim SET weight = ?, ends = ?, seq = ?, first_token = ?, end_token = ?
+             WHERE name = ? AND granted = ? AND place = ?"""),
+    DROP_CLAIM("DELETE FROM holdfast_claim WHERE name = ? AND granted = ? AND place = ?"),
+
+    LATCH("SELECT generation, remaining, changed FROM holdfast_latch WHERE name = ?"),
+    ADD_LATCH("INSERT INTO holdfast_latch (generation, remaining, changed, name) VALUES (?, ?, ?, ?)"),
+    SAVE_LATCH("UPDATE holdfast_latch SET generation = ?, remaining = ?, changed = ? WHERE name = ?"),
+
+    DROP_LATCH("DELETE FROM holdfast_latch WHERE name = ?"),
+
+    COUNTED("SELECT 1 FROM holdfast_count WHERE name = ? AND id = ?"),
+    ADD_COUNTED("INSERT INTO holdfast_count (name, id) VALUES (?, ?)"),
+    DROP_COUNTED("DELETE FROM holdfast_count WHERE name = ?");
+
+    private static final String CLAIM_COLUMNS =
+            "SELECT session, claim, binding, wanted, weight, ends, seq, first_token,"
+                    + " end_token, name, granted, place FROM holdfast_claim";
+
+    final String text;
+
+    Sql(String text) {
+        this.text = text;
+    }
+}

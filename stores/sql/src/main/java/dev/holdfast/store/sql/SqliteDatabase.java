@@ -1,0 +1,30 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * An open file, found to be ours.
+ *
+ * @param meta what it said about itself when it was opened
+ */
+record SqliteDatabase(
+        SqliteFile file,
+        Connection connection,
+        Statements statements,
+        Machine machine,
+        StoreClock clock,
+        SqliteMeta meta,
+        SqliteStore.Synchronous synchronous) {
+
+    /** Whether every commit is on the disk before it is answered. */
+    boolean flushesAlways() {
+        return synchronous == SqliteStore.Synchronous.FULL;
+    }
+
+    StoreException translated(SQLException failure, Effect effect) {
+        return SqliteFailures.translated(failure, effect, file.path());
+    }
+}

@@ -1,0 +1,119 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The prepared statements of one connection, and what all who use them have in common.
+ *
+ * <p>Not thread-safe.
+ */
+final class Statements {
+
+    private static final byte[] NO_NAME = {};
+
+    private final Connection connection;
+    private final Map<String, PreparedStatement> prepared = new HashMap<>();
+
+    Statements(Connection connection) {
+        this.connection = connection;
+    }
+
+    PreparedStatement prepare(Sql sql) throws SQLException {
+        return prepare(sql.text);
+    }
+
+    /** The statement of a text, prepared the first time. */
+    PreparedStatement prepare(String text) throws SQLException {
+        PreparedStatement known = prepared.get(text);
+        if (known == null) {
+            known = connection.prepareStatement(text);
+            prepared.put(text, known);
+        }
+        return known;
+    }
+
+    /** After a failure: a driver may have closed the statement that failed, without a word. */
+    void forget() {
+        for (PreparedStatement statement : prepared.values()) {
+            try {
+                statement.close();
+            } catch (SQLException e) {
+                // It is not used again.
+            }
+        }
+        prepared.clear();
+    }
+
+    /** Every row that is written was read, or found missing, in the same transaction. */
+    static void changeOne(PreparedStatement write) throws SQLException {
+        int rows = write.executeUpdate();
+        if (rows != 1) {
+            throw new StoreException(
+                    StoreException.Reason.CORRUPT,
+                    StoreException.Effect.NONE,
+                    "a statement that changes one row changed " + rows
+                            + ", so an index of the database is damaged; the step was undone",
+                    null);
+        }
+    }
+
+    static ResourceName name(byte @Nullable [] key) {
+        try {
+            byte[] bytes = key == null ? NO_NAME : key;
+            return new ResourceName(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString());
+        } catch (CharacterCodingException | IllegalArgumentException e) {
+            throw new StoreException(
+                    StoreException.Reason.CORRUPT,
+                    StoreException.Effect.NONE,
+                    "a row has a name that is none; nothing was changed",
+                    e);
+        }
+    }
+
+    static StoreException damaged(ResourceName name, String what) {
+        return new StoreException(
+                StoreException.Reason.CORRUPT,
+                StoreException.Effect.NONE,
+                "what is recorded for '" + name + "' is damaged: " + what
+                        + "; nothing was changed, and a person must look",
+                null);
+    }
+
+    /** The names in the first column. */
+    static List<ResourceName> names(PreparedStatement select) throws SQLException {
+        List<ResourceName> names = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                names.add(name(row.getBytes(1)));
+            }
+        }
+        return names;
+    }
+
+    /** The numbers in the first column. */
+    static List<Long> numbers(PreparedStatement select) throws SQLException {
+        List<Long> numbers = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                numbers.add(row.getLong(1));
+            }
+        }
+        return numbers;
+    }
+}
