@@ -215,7 +215,7 @@ final class Gate {
         lock.lock();
         try {
             Claim held = hold.grant;
-            if (current == hold && !engine.rules.isGood(engine.clock.now(), held.deadline())) {
+            if (current == hold && !engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
                 lose(held, held.hasOwnLease() ? Loss.Cause.LEASE_ENDED : Loss.Cause.EXPIRED, out);
                 out.add(() -> engine.lookAt(held));
             }
@@ -238,8 +238,10 @@ final class Gate {
 
     private void letGo(LocalHold hold, Claim held, CompletableFuture<ReleaseOutcome> stage, Caller caller, Outbox out) {
         Request first = queue.head();
-        if (first == null || engine.isClosing() || held.bound != null) {
-            standing.giveBack(held, caller, new HoldEnd(hold, stage), out);
+        // In doubt only the store can tell whether the hold was good to its end.
+        boolean inDoubt = !engine.mayHandOn(held);
+        if (first == null || engine.isClosing() || held.bound != null || inDoubt) {
+            standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, engine.clock.now(), stage), out);
             pursue(out);
             return;
         }
@@ -464,7 +466,7 @@ final class Gate {
             if (engine.rules.returnsUnwantedGrants()) {
                 standing.giveBack(held, Caller.GOES_ON, null, out);
             }
-        } else if (!engine.rules.isGood(engine.clock.now(), held.deadline())) {
+        } else if (!engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
             out.add(() -> engine.lookAt(held));
         } else if (!engine.mayHandOn(held)) {
             out.add(() -> engine.doubt(held));

@@ -47,6 +47,14 @@ class SafetyRules {
         return now - deadline < 0 && !inDoubt;
     }
 
+    /**
+     * Whether a grant with this deadline may go on when its hold is given up: past the deadline that hold was lost, and
+     * nobody gets the lock from it.
+     */
+    boolean mayPassOn(long now, long deadline) {
+        return now - deadline < 0;
+    }
+
     /** Whether a forward step of the wall clock puts holds in doubt until the store was asked. */
     boolean stepsRaiseDoubt() {
         return true;
@@ -64,11 +72,6 @@ class SafetyRules {
 
     /** Whether the epoch is raised before a command of unknown outcome is settled. */
     boolean raisesEpochWhenUnknown() {
-        return true;
-    }
-
-    /** Whether a command of unknown outcome may have had an effect. */
-    boolean unknownMayHaveHappened() {
         return true;
     }
 
