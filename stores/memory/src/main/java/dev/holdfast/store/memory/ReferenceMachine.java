@@ -50,10 +50,16 @@ public final class ReferenceMachine {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
-    private final State state = new State();
+    private final State state;
 
     /** Makes an empty store. */
-    public ReferenceMachine() {}
+    public ReferenceMachine() {
+        this(new State());
+    }
+
+    ReferenceMachine(State state) {
+        this.state = state;
+    }
 
     /**
      * What came of a step.

@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the store knows, with the few moves that change it. What a command means is told in {@link ReferenceMachine}.
  *
- * <p>Not thread-safe.
+ * <p>Not thread-safe. Not final, so that tests can break one move at a time and see it found out.
  */
-final class State {
+class State {
 
     /** No session is shorter, in microseconds. */
     static final long MIN_TTL = 1_000;
@@ -39,7 +39,7 @@ final class State {
     /** What is left of a resource that nobody uses. */
     private record Rest(long lastToken, @Nullable Latch latch) {}
 
-    private final Map<SessionId, Session> sessions = new HashMap<>();
+    final Map<SessionId, Session> sessions = new HashMap<>();
     private final Map<ResourceName, Resource> resources = new HashMap<>();
     private final LinkedHashMap<ResourceName, Rest> resting = new LinkedHashMap<>();
     private final TreeSet<Expiring> deadlines = new TreeSet<>(Expiring.BY_END);
@@ -115,7 +115,7 @@ final class State {
 
     // Everything that is over is dropped before anybody is admitted, so that no claim is granted only to expire in the
     // same step.
-    private void expire() {
+    void expire() {
         if (deadlines.isEmpty() || deadlines.first().endsAt > now) {
             return;
         }
@@ -131,7 +131,7 @@ final class State {
         touched.forEach(this::settle);
     }
 
-    private void end(Session session, Set<Resource> touched) {
+    void end(Session session, Set<Resource> touched) {
         session.live = false;
         deadlines.remove(session);
         for (Claim claim : List.copyOf(session.claims)) {
@@ -200,7 +200,7 @@ final class State {
         }
     }
 
-    private void rest(Resource resource) {
+    void rest(Resource resource) {
         resources.remove(resource.name);
         resting.put(resource.name, new Rest(resource.lastToken, resource.latch));
         if (resting.size() > MAX_RESTING) {
