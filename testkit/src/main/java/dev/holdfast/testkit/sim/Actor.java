@@ -244,7 +244,8 @@ final class Actor {
             return;
         }
         long checkedAt = run.world.now();
-        client.process().after(dice.heavyTail(1_000, MILLI), () -> {
+        long moment = dice.chance(0.1) ? dice.heavyTail(MILLI, run.plan.ttl / 2) : dice.heavyTail(1_000, MILLI);
+        client.process().after(moment, () -> {
             if (client.process().runningSince() > checkedAt) {
                 run.reached.hit(Reach.STOPPED_BETWEEN_CHECK_AND_WRITE);
             }
@@ -300,6 +301,7 @@ final class Actor {
         run.say(name + " releases " + holding);
         run.judge.releasing(holding);
         long since = run.world.now();
+        run.judge.watchRelease(holding, since);
         holding.hold.releaseAsync().whenComplete((outcome, failure) -> {
             if (failure != null) {
                 run.world.fail("I7 released is gone", name + "'s release failed: " + failure);

@@ -52,6 +52,8 @@ final class ClaimRecord {
     long leaseEndMicros = NO_LEASE;
     String endedBy = "";
     boolean wasTouchedByApplication;
+    /** A hold of it was given up past its deadline. */
+    boolean wasOverAtRelease;
 
     ClaimRecord(ClaimRef ref, Session session, long place) {
         this.ref = ref;

@@ -14,6 +14,12 @@ final class Holding {
     /** The release was asked for. */
     boolean isReleased;
 
+    /** The release has ended. */
+    boolean hasEnded;
+
+    /** The store kept it when the release was asked for. */
+    boolean wasInForce;
+
     /** How often its loss was told. */
     int told;
 

@@ -107,6 +107,10 @@ final class Judge {
             }
             if (grant.wasTouchedByApplication) {
                 reached.hit(Reach.HANDED_ON);
+                if (grant.wasOverAtRelease) {
+                    world.fail(
+                            "I15 no hand-off past the deadline", holding + " is handed on from a hold that was over");
+                }
             }
             grant.wasTouchedByApplication = true;
         }
@@ -207,17 +211,46 @@ final class Judge {
         if (holding.told == 0 && holding.hold.remaining().isZero() && holding.client.isWaitingFor(holding.resource)) {
             reached.hit(Reach.HAND_OFF_REFUSED_BY_DEADLINE);
         }
+        if (holding.hold.remaining().isZero()) {
+            ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
+            if (grant != null) {
+                grant.wasOverAtRelease = true;
+            }
+        }
+        holding.wasInForce = ledger.isInForce(holding.resource, holding.token, server.micros());
         holding.isReleased = true;
         of(holding.resource).remove(holding);
     }
 
+    /** Sees to it that the release ends in time, one way or the other. */
+    void watchRelease(Holding holding, long since) {
+        // The time-out, the retries that go on until it is over, and one more command that may be under way then.
+        long within = 2 * plan.storeTimeout + 2_000_000_000 + plan.toldWithin();
+        world.after(within, () -> {
+            SimProcess process = holding.client.process();
+            boolean hasRun = process.isRunning() && process.runningSince() < since;
+            if (!holding.hasEnded && hasRun) {
+                world.fail(
+                        "I7 released is gone",
+                        holding + " was released, and its owner not told how that ended within " + within / 1_000_000
+                                + " ms");
+            }
+        });
+    }
+
     /** The owner is told how its release ended. */
     void released(Holding holding, ReleaseOutcome outcome, boolean wasAloneAllTheTime) {
+        holding.hasEnded = true;
         if (world.trace().isInWords()) {
             world.say(holding + " has ended: " + outcome);
         }
         switch (outcome) {
             case RELEASED -> {
+                if (plan.isStoreSound() && !holding.wasInForce && !wasForced(holding)) {
+                    world.fail(
+                            "I7 released is gone",
+                            holding + " was released as good to the end, but at the store it had ended before");
+                }
                 ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
                 boolean stands =
                         grant != null && grant.state == ClaimRecord.State.HELD && !grant.isOverTimeAt(server.micros());
