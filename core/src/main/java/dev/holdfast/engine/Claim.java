@@ -1,6 +1,5 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.Environment;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.TokenBlock;
@@ -30,6 +29,9 @@ final class Claim {
     final Session session;
     final Lease lease;
 
+    /** What is known of its own lease; null if it has only the session's. */
+    final @Nullable OwnLease own;
+
     /** The one request that this claim serves; null if it serves whoever is first. */
     final @Nullable Request bound;
 
@@ -57,30 +59,6 @@ final class Claim {
     /** Failures in a row. */
     int failures;
 
-    /** The end of its own lease; meaningless for a session lease. */
-    volatile long ownDeadline;
-
-    /** As in the session, for a lease of its own. */
-    volatile long clearedSteps;
-
-    /** As in the session, for a lease of its own; a race costs one poll too many. */
-    volatile long askedSteps;
-
-    /** Looks whether its own lease has ended; set anew when that moves. */
-    Environment.@Nullable Timer leaseWatch;
-
-    /** The length of its own lease as last granted or extended. */
-    long ownLeaseNanos;
-
-    /** The newest extension is not answered, and may still take effect. */
-    boolean isExtending;
-
-    /** When the newest extension was answered. */
-    long extendedAt;
-
-    /** The newest extension. */
-    long extensions;
-
     /** A local hold was made under it. */
     boolean wasServed;
 
@@ -103,6 +81,9 @@ final class Claim {
         this.ref = ref;
         this.session = session;
         this.lease = lease;
+        this.own = lease.binding() == Lease.Binding.SESSION
+                ? null
+                : new OwnLease(lease.length().toNanos());
         this.bound = bound;
     }
 
@@ -110,18 +91,14 @@ final class Claim {
         return bound == null;
     }
 
-    boolean hasOwnLease() {
-        return lease.binding() != Lease.Binding.SESSION;
-    }
-
     /** When a hold under it must end, by the present leases. */
     long deadline() {
         long ofSession = session.deadline;
-        if (!hasOwnLease()) {
+        if (own == null) {
             return ofSession;
         }
-        long own = ownDeadline;
-        return own - ofSession < 0 ? own : ofSession;
+        long ofOwn = own.deadline;
+        return ofOwn - ofSession < 0 ? ofOwn : ofSession;
     }
 
     /** Takes a block if it is newer than all it has had; the cursor never goes back. */

@@ -108,8 +108,9 @@ final class ClaimDriver {
         try {
             note(claim, true);
             if (reply instanceof Reply.Granted granted) {
-                claim.clearedSteps = Math.max(claim.clearedSteps, steps);
-                noteLease(claim, granted, sentAt);
+                if (claim.own != null) {
+                    noteLease(claim, claim.own, granted, sentAt, steps);
+                }
                 gate.granted(claim, granted, out);
             } else if (reply instanceof Reply.Queued queued) {
                 gate.queued(claim, out);
@@ -129,26 +130,23 @@ final class ClaimDriver {
             gate.lock.unlock();
         }
         out.send();
-        if (claim.hasOwnLease() && reply instanceof Reply.Granted) {
+        if (claim.own != null && reply instanceof Reply.Granted) {
             engine.certainty.tell();
         }
     }
 
-    private void noteLease(Claim claim, Reply.Granted granted, long sentAt) {
-        if (claim.hasOwnLease() && granted.remaining().isPresent()) {
+    private void noteLease(Claim claim, OwnLease own, Reply.Granted granted, long sentAt, long steps) {
+        own.clearedSteps = Math.max(own.clearedSteps, steps);
+        if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
             long margin = engine.rules.margin(claim.lease.length().toNanos(), engine.wire.p99RoundTrip());
             long now = engine.clock.now();
             long deadline = engine.rules.deadline(sentAt, now, remaining, margin);
             // What was asked for before an extension was settled may tell the lease before it, and that may have been
             // the longer one; and an answer that comes after the deadline does not bring back what was lost.
-            boolean isOutdated = claim.isExtending || (claim.extensions > 0 && sentAt - claim.extendedAt < 0);
-            boolean isLate = claim.state == Claim.State.HELD && !engine.rules.mayRenew(now, claim.ownDeadline);
-            if ((!isOutdated && !isLate) || deadline - claim.ownDeadline < 0) {
-                claim.ownDeadline = deadline;
-            }
-            if (claim.ownLeaseNanos == 0) {
-                claim.ownLeaseNanos = claim.lease.length().toNanos();
+            boolean isLate = claim.state == Claim.State.HELD && !engine.rules.mayRenew(now, own.deadline);
+            if ((!own.isOutdated(sentAt) && !isLate) || deadline - own.deadline < 0) {
+                own.deadline = deadline;
             }
         }
     }
@@ -273,7 +271,9 @@ final class ClaimDriver {
                 }
                 out.send();
                 if (held.state == Claim.State.HELD) {
-                    held.askedSteps = 0;
+                    if (held.own != null) {
+                        held.own.askedSteps = 0;
+                    }
                     environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), held.gate::goOn);
                 }
                 engine.troubled(failure);

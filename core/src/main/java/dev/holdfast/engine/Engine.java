@@ -406,30 +406,31 @@ public final class Engine {
 
     private boolean inDoubt(Claim grant) {
         return keeper.inDoubt(grant.session)
-                || (grant.hasOwnLease() && rules.stepsRaiseDoubt() && grant.clearedSteps != clock.steps());
+                || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
     }
 
     /** Looks whether the deadlines of a grant have passed, and tells the loss if so. Called without any lock. */
     void lookAt(Claim grant) {
         keeper.check(grant.session);
-        if (grant.hasOwnLease() && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), grant.ownDeadline)) {
+        OwnLease own = grant.own;
+        if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
             grant.gate.end(grant, Loss.Cause.LEASE_ENDED);
         }
     }
 
     /** Looks again when the lease of a grant should have ended, and in between, for timers stand still while the machine is suspended. */
-    void watchLease(Claim grant) {
+    void watchLease(Claim grant, OwnLease own) {
         long soon = options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
         grant.gate.lock.lock();
         try {
-            if (grant.leaseWatch != null) {
-                grant.leaseWatch.cancel();
+            if (own.watch != null) {
+                own.watch.cancel();
             }
             if (grant.state == Claim.State.HELD) {
-                long left = grant.ownDeadline - clock.now();
-                grant.leaseWatch = environment.schedule(Math.min(left, soon), () -> {
+                long left = own.deadline - clock.now();
+                own.watch = environment.schedule(Math.min(left, soon), () -> {
                     lookAt(grant);
-                    watchLease(grant);
+                    watchLease(grant, own);
                 });
             }
         } finally {
@@ -442,8 +443,9 @@ public final class Engine {
         if (keeper.inDoubt(grant.session)) {
             keeper.askInDoubt(grant.session);
         }
-        if (grant.hasOwnLease() && grant.askedSteps != clock.steps()) {
-            grant.askedSteps = clock.steps();
+        OwnLease own = grant.own;
+        if (own != null && own.askedSteps != clock.steps()) {
+            own.askedSteps = clock.steps();
             driver.poll(grant);
         }
     }

@@ -50,7 +50,7 @@ final class Gate {
 
     // All guarded by lock; current is also read without.
     private final RequestQueue queue = new RequestQueue();
-    private final LostHolds lost = new LostHolds();
+    private LostHolds lost = LostHolds.NONE;
     private final Standing standing;
 
     /** The local hold that is live under the grant. */
@@ -216,7 +216,7 @@ final class Gate {
         try {
             Claim held = hold.grant;
             if (current == hold && !engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
-                lose(held, held.hasOwnLease() ? Loss.Cause.LEASE_ENDED : Loss.Cause.EXPIRED, out);
+                lose(held, held.own == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, out);
                 out.add(() -> engine.lookAt(held));
             }
             stage = hold.releaseStage();
@@ -268,7 +268,7 @@ final class Gate {
         standing.forget(held);
         if (hold != null && hold.grant == held) {
             current = null;
-            lost.add(hold);
+            lost = lost.with(hold);
             Loss loss = new Loss(name.value(), engine.product(), hold.rawToken(), cause);
             hold.lose(loss, out);
             out.add(() -> engine.noteLoss(loss));
@@ -280,7 +280,7 @@ final class Gate {
 
     /** The owner of a lost hold has closed it: what may be left at the store goes too. */
     private void forgetLost(LocalHold hold, Outbox out) {
-        lost.remove(hold);
+        lost = lost.without(hold);
         standing.settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
     }
 

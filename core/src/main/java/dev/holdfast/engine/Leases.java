@@ -8,6 +8,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -63,21 +64,22 @@ final class Leases {
 
     private static CompletableFuture<Reply> ask(Engine engine, LocalHold hold, Duration lease, Caller caller) {
         Claim grant = hold.grant;
+        OwnLease own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
         long margin = engine.rules.margin(lease.toNanos(), engine.wire.p99RoundTrip());
         long seq;
         grant.gate.lock.lock();
         try {
-            seq = ++grant.extensions;
+            seq = ++own.extensions;
             // Before it is sent: from then on the store may count the shorter lease.
             long shortened = engine.clock.now() + lease.toNanos() - margin;
-            if (shortened - grant.ownDeadline < 0) {
-                grant.ownDeadline = shortened;
+            if (shortened - own.deadline < 0) {
+                own.deadline = shortened;
             }
-            grant.isExtending = true;
+            own.isExtending = true;
         } finally {
             grant.gate.lock.unlock();
         }
-        engine.watchLease(grant);
+        engine.watchLease(grant, own);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = engine.clock.steps();
         engine.wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
@@ -87,6 +89,7 @@ final class Leases {
                     extended(
                             engine,
                             grant,
+                            own,
                             seq,
                             lease,
                             engine.rules.deadline(
@@ -107,24 +110,25 @@ final class Leases {
         return answer;
     }
 
-    private static void extended(Engine engine, Claim grant, long seq, Duration lease, long deadline, long steps) {
+    private static void extended(
+            Engine engine, Claim grant, OwnLease own, long seq, Duration lease, long deadline, long steps) {
         grant.gate.lock.lock();
         try {
-            boolean isNewest = seq == grant.extensions;
+            boolean isNewest = seq == own.extensions;
             // An answer that comes after the deadline does not bring back what was lost.
             if (isNewest
                     && grant.state == Claim.State.HELD
-                    && engine.rules.mayRenew(engine.clock.now(), grant.ownDeadline)) {
-                grant.ownDeadline = deadline;
-                grant.isExtending = false;
-                grant.extendedAt = engine.clock.now();
-                grant.ownLeaseNanos = lease.toNanos();
-                grant.clearedSteps = Math.max(grant.clearedSteps, steps);
+                    && engine.rules.mayRenew(engine.clock.now(), own.deadline)) {
+                own.deadline = deadline;
+                own.isExtending = false;
+                own.extendedAt = engine.clock.now();
+                own.lengthNanos = lease.toNanos();
+                own.clearedSteps = Math.max(own.clearedSteps, steps);
             }
         } finally {
             grant.gate.lock.unlock();
         }
-        engine.watchLease(grant);
+        engine.watchLease(grant, own);
     }
 
     private static void noteRemoval(LocalHold hold, Reply reply) {

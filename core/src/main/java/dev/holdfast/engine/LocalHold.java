@@ -117,7 +117,7 @@ final class LocalHold implements Hold {
     @Override
     public Duration effectiveLease() {
         long ofSession = grant.session.ttlNanos;
-        return Duration.ofNanos(grant.hasOwnLease() ? Math.min(grant.ownLeaseNanos, ofSession) : ofSession);
+        return Duration.ofNanos(grant.own == null ? ofSession : Math.min(grant.own.lengthNanos, ofSession));
     }
 
     @Override

@@ -1,40 +1,36 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.spi.ClaimRef;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of a gate that were lost and that their owners have not closed. Empty almost always. Guarded by the lock of
- * the gate.
+ * The holds of a gate that were lost and that their owners have not closed. Immutable, so that all gates without any,
+ * which are almost all, share one.
  */
-final class LostHolds {
+record LostHolds(List<LocalHold> holds) {
 
-    private @Nullable List<LocalHold> holds;
+    static final LostHolds NONE = new LostHolds(List.of());
 
     boolean isEmpty() {
-        return holds == null;
+        return holds.isEmpty();
     }
 
-    void add(LocalHold hold) {
-        if (holds == null) {
-            holds = new ArrayList<>(1);
-        }
-        holds.add(hold);
+    LostHolds with(LocalHold hold) {
+        return new LostHolds(Stream.concat(holds.stream(), Stream.of(hold)).toList());
     }
 
-    void remove(LocalHold hold) {
-        if (holds != null && holds.remove(hold) && holds.isEmpty()) {
-            holds = null;
-        }
+    LostHolds without(LocalHold hold) {
+        List<LocalHold> rest = holds.stream().filter(other -> other != hold).toList();
+        return rest.isEmpty() ? NONE : new LostHolds(rest);
     }
 
     /** The lost hold of a thread; null if it has none, and for no thread. */
     @Nullable
     LocalHold of(@Nullable Thread owner) {
-        if (holds != null && owner != null) {
+        if (owner != null) {
             for (LocalHold hold : holds) {
                 if (hold.owner == owner) {
                     return hold;
@@ -47,19 +43,15 @@ final class LostHolds {
     /** The lost hold under a grant; null if there is none. */
     @Nullable
     LocalHold under(Claim grant) {
-        if (holds != null) {
-            for (LocalHold hold : holds) {
-                if (hold.grant == grant) {
-                    return hold;
-                }
+        for (LocalHold hold : holds) {
+            if (hold.grant == grant) {
+                return hold;
             }
         }
         return null;
     }
 
     void addRefs(Set<ClaimRef> refs) {
-        if (holds != null) {
-            holds.forEach(hold -> refs.add(hold.grant.ref));
-        }
+        holds.forEach(hold -> refs.add(hold.grant.ref));
     }
 }

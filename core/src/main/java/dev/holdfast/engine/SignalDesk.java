@@ -46,10 +46,11 @@ final class SignalDesk implements Consumer<Signal> {
         if (claim == null || claim.state != Claim.State.QUEUED) {
             return;
         }
-        if (claim.hasOwnLease() || claim.pollsFirst || engine.keeper.inDoubt(claim.session)) {
+        if (claim.own != null || claim.pollsFirst || engine.keeper.inDoubt(claim.session)) {
             engine.driver.poll(claim);
         } else {
-            engine.driver.take(claim, granted.grant(), engine.clock.now(), claim.clearedSteps);
+            // The steps seen matter for a lease of its own only.
+            engine.driver.take(claim, granted.grant(), engine.clock.now(), 0);
         }
     }
 

@@ -185,8 +185,9 @@ final class Standing {
         of.state = Claim.State.HELD;
         of.adopt(reply.tokens());
         grant = of;
-        if (of.hasOwnLease()) {
-            out.add(() -> engine.watchLease(of));
+        OwnLease own = of.own;
+        if (own != null) {
+            out.add(() -> engine.watchLease(of, own));
         }
         if (queue.hasSeveral() || reply.awaited()) {
             of.cohort = new Cohort(engine.clock.now() + engine.cohortBudgetNanos, reply.awaited());
