@@ -86,7 +86,9 @@ final class Bench {
     /** Lets time pass, moved or real, until something is so. It must come within twice the time that short things last. */
     void until(String what, BooleanSupplier isSo) {
         Duration step = shortTtl().dividedBy(8);
-        long deadline = System.nanoTime() + 2 * shortTtl().toNanos() + ANSWER.toNanos();
+        long deadline = System.nanoTime()
+                + 2 * shortTtl().toNanos()
+                + subject.patience().toNanos();
         for (int steps = 0; !isSo.getAsBoolean(); steps++) {
             if (hasClock() ? steps > 16 : System.nanoTime() - deadline > 0) {
                 throw new AssertionError("In " + shortTtl().multipliedBy(2) + " it did not come about that " + what);
@@ -100,11 +102,11 @@ final class Bench {
     }
 
     /** Waits, in real time, for something that the store does by itself at once. */
-    static void soon(String what, BooleanSupplier isSo) {
-        long deadline = System.nanoTime() + ANSWER.toNanos();
+    void soon(String what, BooleanSupplier isSo) {
+        long deadline = System.nanoTime() + subject.patience().toNanos();
         while (!isSo.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("In " + ANSWER + " it did not come about that " + what);
+                throw new AssertionError("In " + subject.patience() + " it did not come about that " + what);
             }
             LockSupport.parkNanos(1_000_000);
         }

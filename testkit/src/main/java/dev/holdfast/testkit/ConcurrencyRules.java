@@ -28,12 +28,19 @@ import org.junit.jupiter.api.Test;
 abstract class ConcurrencyRules extends InputRules {
 
     private static final int THREADS = 4;
+
+    /** What each thread does at least; a slow store makes these and no more. */
     private static final int ROUNDS = 120;
+
+    /** A fast store makes more of them, until this time has passed: threads must have met. */
+    private static final Duration WHILE = Duration.ofMillis(300);
+
+    private static final int MOST_ROUNDS = 5_000;
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
-    /** What one thread does; its client has a connection that others share. */
+    /** What one thread does, from a start that all have in common; its client has a connection that others share. */
     private interface Work {
-        void run(Client client, int thread) throws Exception;
+        void run(Client client, int thread, long start) throws Exception;
     }
 
     /** Sees holders whose holds overlap though they must not, and tokens that don't rise from one to the next. */
@@ -66,13 +73,13 @@ abstract class ConcurrencyRules extends InputRules {
     @DisplayName("X1: of many who hammer a mutex one is inside at a time, with rising tokens, and all get in")
     void mutexUnderLoad() throws Exception {
         OverlapDetector detector = new OverlapDetector(1);
-        hammer((client, thread) -> {
-            for (int i = 0; i < ROUNDS; i++) {
+        hammer((client, thread, start) -> {
+            for (int i = 0; goesOn(i, start); i++) {
                 Probe claim = client.mutex("hot").wanting(1 + i % 3);
                 TokenBlock block = await(claim);
                 detector.enter(1);
                 detector.see(block);
-                Thread.onSpinWait();
+                stay(claim);
                 detector.exit(1);
                 claim.release();
             }
@@ -85,8 +92,8 @@ abstract class ConcurrencyRules extends InputRules {
     void readWriteUnderLoad() throws Exception {
         bench.needsAdmission(Admission.SHARED);
         OverlapDetector detector = new OverlapDetector(1_000);
-        hammer((client, thread) -> {
-            for (int i = 0; i < ROUNDS; i++) {
+        hammer((client, thread, start) -> {
+            for (int i = 0; goesOn(i, start); i++) {
                 boolean writes = (i + thread) % 4 == 0;
                 Probe claim = writes ? client.writer("hot") : client.reader("hot");
                 TokenBlock block = await(claim);
@@ -94,7 +101,7 @@ abstract class ConcurrencyRules extends InputRules {
                 if (writes) {
                     detector.see(block);
                 }
-                Thread.onSpinWait();
+                stay(claim);
                 detector.exit(writes ? 1_000 : 1);
                 claim.release();
             }
@@ -107,13 +114,13 @@ abstract class ConcurrencyRules extends InputRules {
     void permitsUnderLoad() throws Exception {
         bench.needsAdmission(Admission.COUNTED);
         OverlapDetector detector = new OverlapDetector(5);
-        hammer((client, thread) -> {
-            for (int i = 0; i < ROUNDS; i++) {
+        hammer((client, thread, start) -> {
+            for (int i = 0; goesOn(i, start); i++) {
                 int weight = 1 + (i + thread) % 3;
                 Probe claim = client.permits("hot", weight, 5);
                 assertThat(await(claim).size()).isPositive();
                 detector.enter(weight);
-                Thread.onSpinWait();
+                stay(claim);
                 detector.exit(weight);
                 claim.release();
             }
@@ -125,8 +132,8 @@ abstract class ConcurrencyRules extends InputRules {
     @DisplayName("X4: claims that are withdrawn while they are admitted hold nothing afterwards")
     void withdrawalsUnderLoad() throws Exception {
         OverlapDetector detector = new OverlapDetector(1);
-        hammer((client, thread) -> {
-            for (int i = 0; i < ROUNDS; i++) {
+        hammer((client, thread, start) -> {
+            for (int i = 0; goesOn(i, start); i++) {
                 Probe claim = client.mutex("hot");
                 Reply answer = Bench.send(client.store, claim.command());
                 if (thread % 2 == 0) {
@@ -137,6 +144,7 @@ abstract class ConcurrencyRules extends InputRules {
                     TokenBlock block = await(claim);
                     detector.enter(1);
                     detector.see(block);
+                    stay(claim);
                     detector.exit(1);
                     claim.release();
                 }
@@ -152,8 +160,8 @@ abstract class ConcurrencyRules extends InputRules {
     @DisplayName("X5: sessions that are closed under load leave nothing behind")
     void closingUnderLoad() throws Exception {
         OverlapDetector detector = new OverlapDetector(1);
-        hammer((unused, thread) -> {
-            for (int i = 0; i < ROUNDS / 4; i++) {
+        hammer((unused, thread, start) -> {
+            for (int i = 0; goesOn(4 * i, start); i++) {
                 Client client = thread % 2 == 0 ? bench.client("passing") : bench.other("passing");
                 Probe claim = client.mutex("hot");
                 Probe second = client.mutex("hot");
@@ -161,6 +169,7 @@ abstract class ConcurrencyRules extends InputRules {
                 second.isQueued();
                 detector.enter(1);
                 detector.see(block);
+                stay(claim);
                 detector.exit(1);
                 client.close();
                 claim.isGone();
@@ -180,7 +189,7 @@ abstract class ConcurrencyRules extends InputRules {
             claims.add(alice.mutex("hot-" + i));
         }
         List<List<TokenBlock>> seen = List.of(new ArrayList<>(), new ArrayList<>());
-        hammer((unused, thread) -> {
+        hammer((unused, thread, start) -> {
             if (thread > 1) {
                 return;
             }
@@ -200,7 +209,7 @@ abstract class ConcurrencyRules extends InputRules {
     @Test
     @DisplayName("X7: commands that are sent without waiting for the answers are all answered")
     void commandsInFlight() throws Exception {
-        hammer((client, thread) -> {
+        hammer((client, thread, start) -> {
             List<CompletableFuture<Reply>> answers = new ArrayList<>();
             List<Probe> claims = new ArrayList<>();
             for (int i = 0; i < ROUNDS; i++) {
@@ -219,6 +228,16 @@ abstract class ConcurrencyRules extends InputRules {
                     claim -> client.send(new Command.Withdraw(claim.ref(), Command.Sending.FIRST), Reply.Done.class));
         });
         assertThat(bench.inspect("")).isEmpty();
+    }
+
+    private static boolean goesOn(int round, long start) {
+        return round < ROUNDS || (round < MOST_ROUNDS && System.nanoTime() - start < WHILE.toNanos());
+    }
+
+    /** Gives others the time to come in where they must not. */
+    private static void stay(Probe claim) {
+        LockSupport.parkNanos(20_000);
+        claim.isHeld();
     }
 
     private static TokenBlock await(Probe claim) {
@@ -243,10 +262,12 @@ abstract class ConcurrencyRules extends InputRules {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {
             List<Future<?>> running = new ArrayList<>();
+            CyclicBarrier together = new CyclicBarrier(THREADS);
             for (int i = 0; i < THREADS; i++) {
                 int thread = i;
                 running.add(threads.submit(() -> {
-                    work.run(clients.get(thread), thread);
+                    together.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
+                    work.run(clients.get(thread), thread, System.nanoTime());
                     return null;
                 }));
             }

@@ -150,19 +150,23 @@ final class Lockstep {
             case ADVANCE ->
                 new Command.Advance(ref, token(step, world) + step.oneOf(1, 0, 0, 0, 1), step.oneOf(2, 1, 8), 0);
             case SHRINK -> new Command.ShrinkTo(ref, step.oneOf(1, 1, 2, 3));
-            case EXTEND -> new Command.Extend(ref, step.oneOf(1, 1, 2, 3), length(step));
+            case EXTEND -> new Command.Extend(ref, step.oneOf(1, 1, 2), length(step));
             case FORCE -> new Command.ForceRelease(resource, token(step, world));
             case KEEP_ALIVE -> new Command.KeepAlive(session, step.oneOf(1, 0, 0, 0, 1, 2));
             case RETIRE -> new Command.Retire(session);
             case CLOSE -> new Command.CloseSession(session);
             case SET_COUNT ->
                 new Command.SetCount(
-                        name(Step.Thing.LATCH), session, epoch(step), step.oneOf(1, 1, 2, 3), step.oneOf(2, 1, 2, 4));
+                        name(Step.Thing.LATCH),
+                        session,
+                        epoch(step),
+                        step.oneOf(1, 1, 1, 2, 3),
+                        step.oneOf(2, 1, 2, 4));
             case COUNT_DOWN ->
                 new Command.CountDown(
                         name(Step.Thing.LATCH),
-                        step.oneOf(1, 1, 2, 3),
-                        "id-" + step.oneOf(2, 1, 2, 3, 4),
+                        step.oneOf(1, 1, 1, 2),
+                        "id-" + step.oneOf(2, 1, 2),
                         step.oneOf(3, 1, 2));
             case RESIZE ->
                 new Command.Resize(name(Step.Thing.PERMITS), session, epoch(step), step.oneOf(1, 1, 3, 4, 6));
@@ -202,11 +206,11 @@ final class Lockstep {
     }
 
     private static long epoch(Step step) {
-        return step.oneOf(6, 0, 0, 1, 2, 5);
+        return step.oneOf(6, 0, 1, 2, 2, 2, 2, 5);
     }
 
     private Lease lease(Step step) {
-        int binding = step.oneOf(7, 0, 0, 0, 1, 2);
+        int binding = step.oneOf(7, 0, 0, 1, 2);
         if (binding == 0
                 || bench.traits.fixedLease() == FixedLease.NONE
                 || (binding == 2 && !bench.traits.detached())) {
@@ -226,7 +230,7 @@ final class Lockstep {
     }
 
     private Optional<String> open(int slot, boolean isLong) {
-        Duration ttl = time ? Duration.ofSeconds(isLong ? 20 : 3) : Duration.ofHours(1);
+        Duration ttl = time ? Duration.ofSeconds(isLong ? 30 : 5) : Duration.ofHours(1);
         Command command = new Command.OpenSession(ttl, "slot-" + slot);
         Reply real = Bench.send(store(slot), command);
         Reply modelled = reference.apply(command, referenceMicros).reply();
@@ -242,7 +246,7 @@ final class Lockstep {
     }
 
     private Optional<String> pass(Step step) {
-        Duration by = Duration.ofMillis(step.oneOf(1, 1, 100, 650, 999, 2_500, 6_999, 19_000));
+        Duration by = Duration.ofMillis(step.oneOf(1, 1, 100, 100, 650, 650, 999, 999, 2_500, 6_999, 29_000));
         bench.pass(by);
         referenceMicros += by.toNanos() / 1_000;
         trace.add("(" + by + " pass)");

@@ -24,7 +24,7 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
 
     /** What is done, and how often as compared to the others. */
     enum Act {
-        ACQUIRE(26),
+        ACQUIRE(30),
         POLL(8),
         RELEASE(12),
         WITHDRAW(6),
@@ -33,8 +33,8 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
         SHRINK(4),
         EXTEND(4),
         FORCE(2),
-        OPEN(2),
-        KEEP_ALIVE(6),
+        OPEN(5),
+        KEEP_ALIVE(8),
         RETIRE(1),
         CLOSE(1),
         SET_COUNT(3),
@@ -65,26 +65,40 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
         }
     }
 
-    /** Draws the steps of a run, leaving out what the store says it can't do. */
+    /**
+     * Draws the steps of a run, leaving out what the store says it can't do. Each run is about some of the things and does some of the acts, so that
+     * it goes deeper into what they do to each other than a run of everything would.
+     */
     static List<Step> draw(SplittableRandom random, int length, StoreTraits traits, boolean time) {
         List<Act> acts = new ArrayList<>();
         for (Act act : Act.values()) {
-            for (int i = 0; i < act.weight && isPossible(act, traits, time); i++) {
+            boolean chosen = act == Act.ACQUIRE || random.nextInt(5) < 3;
+            for (int i = 0; i < act.weight && chosen && isPossible(act, traits, time); i++) {
                 acts.add(act);
             }
         }
         List<Thing> things = things(traits);
+        for (int drop = random.nextInt(things.size()); drop > 0; drop--) {
+            things.remove(random.nextInt(things.size()));
+        }
         List<Step> steps = new ArrayList<>();
         for (int i = 0; i < length; i++) {
-            steps.add(new Step(
+            Step fresh = new Step(
                     acts.get(random.nextInt(acts.size())),
                     random.nextInt(SESSIONS),
                     things.get(random.nextInt(things.size())),
                     1 + random.nextInt(CLAIMS),
                     1 + random.nextInt(CLAIMS),
-                    random.nextInt(1 << 30)));
+                    random.nextInt(1 << 30));
+            // Mostly about what a step shortly before was about: that is where something may be held.
+            int back = 1 + random.nextInt(6);
+            steps.add(back <= i && random.nextInt(4) > 0 ? fresh.about(steps.get(i - back)) : fresh);
         }
         return steps;
+    }
+
+    private Step about(Step before) {
+        return new Step(act, before.session, before.thing, before.claim, other, pick);
     }
 
     static List<Thing> things(StoreTraits traits) {

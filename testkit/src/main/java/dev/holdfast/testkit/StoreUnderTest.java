@@ -34,6 +34,11 @@ public interface StoreUnderTest extends AutoCloseable {
         return least.compareTo(usual) > 0 ? least : usual;
     }
 
+    /** A store that has not answered a command, or pushed a signal, by then has failed the test. */
+    default Duration patience() {
+        return Duration.ofSeconds(60);
+    }
+
     /**
      * Makes the store forget of its idle resources what it will ever forget, as if their retention were over.
      *

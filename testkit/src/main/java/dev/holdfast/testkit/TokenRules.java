@@ -91,7 +91,6 @@ abstract class TokenRules extends IdentityRules {
         bench.pass(Duration.ofMinutes(-30));
         TokenBlock second = alice.mutex("ledger").wanting(100).granted().tokens();
         assertAbove(second, first);
-        assertThat(second.size()).isBetween(1L, 100L);
     }
 
     @Test
@@ -129,9 +128,12 @@ abstract class TokenRules extends IdentityRules {
     void blockIsNotLargerThanAsked() {
         Client alice = bench.client("alice");
         for (int want : new int[] {1, 2, 64, 1_000, Tokens.MAX_BLOCK}) {
-            TokenBlock block =
-                    alice.mutex("want-" + want).wanting(want).granted().tokens();
+            Probe held = alice.mutex("want-" + want).wanting(want);
+            TokenBlock block = held.granted().tokens();
             assertThat(block.size()).isBetween(1L, (long) want);
+            if (bench.traits.advance()) {
+                assertThat(advance(held, block.last(), 0).size()).isBetween(1L, 4L);
+            }
         }
     }
 
@@ -210,7 +212,6 @@ abstract class TokenRules extends IdentityRules {
         TokenBlock first = held.block();
         TokenBlock second = advance(held, first.last(), 0);
         assertAbove(second, first);
-        assertThat(second.size()).isBetween(1L, 4L);
         assertThat(held.block()).isEqualTo(second);
         assertThat(held.granted().tokens()).isEqualTo(second);
         assertThat(advance(held, first.last(), 0)).isEqualTo(second);

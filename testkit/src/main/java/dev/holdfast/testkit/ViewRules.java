@@ -149,9 +149,9 @@ abstract class ViewRules extends ReleaseRules {
         Probe mortal = dies.mutex("mortal").isGranted();
         before.release();
         assertThat(bench.inspect("")).hasSize(2);
-        bench.pass(dies.ttl.minusMillis(1));
+        bench.pass(dies.ttl.minusMillis(100));
         assertThat(bench.inspect("")).hasSize(2);
-        bench.pass(Duration.ofMillis(1));
+        bench.pass(Duration.ofMillis(200));
         assertThat(bench.inspect(""))
                 .extracting(info -> info.name())
                 .containsExactly(bounded.ref().resource());

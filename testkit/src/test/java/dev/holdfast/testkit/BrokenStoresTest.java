@@ -1,0 +1,131 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.engine.JupiterTestEngine;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.TestDescriptor;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.Launcher;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherConfig;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/** The kit is proved: each way to break a store fails the tests of the guarantees that it breaks, readably, and no others. */
+class BrokenStoresTest {
+
+    private static final Map<Mutant, Class<?>> COMPILED = new ConcurrentHashMap<>();
+
+    @TestFactory
+    Stream<DynamicTest> everyBrokenStoreFailsWhatItBreaks() {
+        return Mutants.all().stream()
+                .map(mutant -> dynamicTest(mutant.name(), () -> {
+                    Map<String, Throwable> failures = run(mutant, name -> !isByChance(name));
+                    assertThat(failures.keySet().stream()
+                                    .map(BrokenStoresTest::guarantee)
+                                    .distinct())
+                            .as(() -> "What '" + mutant.name() + "' fails: " + failures)
+                            .containsExactlyInAnyOrderElementsOf(mutant.broken());
+                    assertThat(failures.values())
+                            .allSatisfy(failure -> assertThat(failure).isInstanceOf(AssertionError.class))
+                            .allSatisfy(
+                                    failure -> assertThat(failure.getMessage()).hasSizeGreaterThan(30));
+                }));
+    }
+
+    /** Enough that a run which finds it is not left to luck; nearly all are found in the first few hundred. */
+    private static final String MANY_RUNS = "5000";
+
+    @AfterEach
+    void forgetTheRuns() {
+        System.clearProperty(ModelRules.RUNS);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> randomRunsFindBrokenStores() {
+        return Mutants.all().stream()
+                .filter(Mutant::seenInRuns)
+                .map(mutant -> dynamicTest(mutant.name(), () -> {
+                    Map<String, Throwable> failures =
+                            run(mutant, name -> guarantee(name).equals("M1"));
+                    assertThat(failures).hasSize(1);
+                    assertThat(failures.values())
+                            .allSatisfy(failure -> assertThat(failure)
+                                    .isInstanceOf(AssertionError.class)
+                                    .hasMessageContaining("went apart")
+                                    .hasMessageContaining("-D" + ModelRules.SEED + "="));
+                }));
+    }
+
+    @Test
+    void overlapsAreSeenUnderLoad() {
+        Mutant open = Mutant.of("everybody is let in", "X1")
+                .in("Resource", "held + weight <= capacity", "held + weight <= Long.MAX_VALUE");
+        Map<String, Throwable> failures = run(open, name -> name.startsWith("X"));
+        assertThat(failures.keySet().stream().map(BrokenStoresTest::guarantee)).contains("X1", "X2", "X3");
+    }
+
+    private static boolean isByChance(String displayName) {
+        return displayName.startsWith("X") || displayName.startsWith("M");
+    }
+
+    private static String guarantee(String displayName) {
+        return displayName.substring(0, displayName.indexOf(':'));
+    }
+
+    /** The display names of the tests that fail, with what they throw. */
+    private Map<String, Throwable> run(Mutant mutant, Predicate<String> displayName) {
+        Class<?> store =
+                COMPILED.computeIfAbsent(mutant, broken -> BrokenCompiler.compile(BrokenSubject.FORGETFUL, broken));
+        BrokenStoreConformance.opener = () -> new BrokenSubject(store);
+        PostDiscoveryFilter filter =
+                test -> FilterResult.includedIf(!isTest(test) || displayName.test(test.getDisplayName()));
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                .selectors(DiscoverySelectors.selectClass(BrokenStoreConformance.class))
+                .filters(filter)
+                .build();
+        // Only our engine: others on the class path have nothing to run here.
+        Launcher launcher = LauncherFactory.create(LauncherConfig.builder()
+                .enableTestEngineAutoRegistration(false)
+                .addTestEngines(new JupiterTestEngine())
+                .build());
+        Failures failures = new Failures();
+        launcher.execute(request, failures);
+        assertThat(failures.run).as("tests that were run").isPositive();
+        return failures.seen;
+    }
+
+    private static boolean isTest(TestDescriptor test) {
+        return test.isTest();
+    }
+
+    private static final class Failures implements TestExecutionListener {
+        private final Map<String, Throwable> seen = new TreeMap<>();
+        private int run;
+
+        @Override
+        public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+            if (test.isTest()) {
+                run++;
+            }
+            if (result.getStatus() == TestExecutionResult.Status.FAILED) {
+                seen.put(test.getDisplayName(), result.getThrowable().orElseThrow());
+            }
+        }
+    }
+}
