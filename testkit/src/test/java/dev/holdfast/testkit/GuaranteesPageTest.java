@@ -1,0 +1,66 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** The page of the guarantees and the kit name the same rules. */
+class GuaranteesPageTest {
+
+    /** The client's own, which the kit does not test. */
+    private static final String CLIENT = "C";
+
+    @Test
+    void everyGuaranteeOfAStoreHasATestAndNoOtherIsTested() throws IOException {
+        List<String> documented = documented();
+        assertThat(documented).doesNotHaveDuplicates();
+        documented.removeIf(number -> number.startsWith(CLIENT));
+        assertThat(new TreeSet<>(documented)).isEqualTo(tested());
+    }
+
+    @Test
+    void everyTestHasATitleOfItsOwn() {
+        assertThat(titles()).doesNotHaveDuplicates().hasSizeGreaterThan(60);
+    }
+
+    private static List<String> documented() throws IOException {
+        Path page = Path.of(System.getProperty("basedir", "."))
+                .toAbsolutePath()
+                .resolveSibling("docs")
+                .resolve("guarantees.md");
+        Matcher row = Pattern.compile("^\\| ([A-Z]\\d+) \\|", Pattern.MULTILINE).matcher(Files.readString(page));
+        List<String> numbers = new ArrayList<>();
+        while (row.find()) {
+            numbers.add(row.group(1));
+        }
+        return numbers;
+    }
+
+    private static TreeSet<String> tested() {
+        TreeSet<String> numbers = new TreeSet<>();
+        titles().forEach(title -> numbers.add(title.substring(0, title.indexOf(':'))));
+        return numbers;
+    }
+
+    private static List<String> titles() {
+        List<String> titles = new ArrayList<>();
+        for (Class<?> rules = LockStoreConformance.class; rules != Object.class; rules = rules.getSuperclass()) {
+            for (Method method : rules.getDeclaredMethods()) {
+                if (method.isAnnotationPresent(Test.class)) {
+                    titles.add(method.getAnnotation(DisplayName.class).value());
+                }
+            }
+        }
+        return titles;
+    }
+}
