@@ -112,7 +112,10 @@ final class Gate {
     private boolean mayPass(Request request) {
         return queue.isEmpty()
                 || (request.isTry && spec.order() == Order.BARGING)
-                || (request.owner != null && request.owner == turnOwner && engine.clock.now() - turnEnds < 0);
+                || (!request.isTry
+                        && request.owner != null
+                        && request.owner == turnOwner
+                        && engine.clock.now() - turnEnds < 0);
     }
 
     /**
