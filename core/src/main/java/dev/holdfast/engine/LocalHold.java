@@ -45,7 +45,10 @@ final class LocalHold implements Hold {
     private @Nullable CompletableFuture<ReleaseOutcome> release;
 
     /** Guarded by the lock of the gate. */
-    private @Nullable List<Consumer<Loss>> listeners;
+    private @Nullable List<Listener> listeners;
+
+    /** A listener, and the handle through which it was named: this one or a nested one. */
+    private record Listener(Hold handle, Consumer<Loss> told) {}
 
     LocalHold(Gate gate, Claim grant, @Nullable Thread owner, long token, boolean isExtendable) {
         this.gate = gate;
@@ -122,15 +125,21 @@ final class LocalHold implements Hold {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
+        listen(this, isClosed, listener);
+        return this;
+    }
+
+    /** Names a listener for as long as a handle is open; tells it at once if the hold is lost already. */
+    void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> listener) {
         Loss lost;
         gate.lock.lock();
         try {
             lost = loss;
-            if (lost == null) {
+            if (lost == null && !isHandleClosed) {
                 if (listeners == null) {
                     listeners = new ArrayList<>(1);
                 }
-                listeners.add(listener);
+                listeners.add(new Listener(handle, listener));
             }
         } finally {
             gate.lock.unlock();
@@ -138,7 +147,18 @@ final class LocalHold implements Hold {
         if (lost != null) {
             tell(listener, lost);
         }
-        return this;
+    }
+
+    /** A handle was closed while the hold goes on under another: its listeners are not told any more. */
+    void stopListening(Hold handle) {
+        gate.lock.lock();
+        try {
+            if (listeners != null) {
+                listeners.removeIf(listener -> listener.handle == handle);
+            }
+        } finally {
+            gate.lock.unlock();
+        }
     }
 
     @Override
@@ -169,7 +189,14 @@ final class LocalHold implements Hold {
 
     private CompletionStage<ReleaseOutcome> close(Caller caller) {
         requireOwner();
-        return markClosed() ? letGo(caller) : ended();
+        if (!markClosed()) {
+            return ended();
+        }
+        CompletionStage<ReleaseOutcome> outcome = letGo(caller);
+        if (depth > 0) {
+            stopListening(this);
+        }
+        return outcome;
     }
 
     /** Makes sure that one caller closes the handle, whatever threads try. */
@@ -222,10 +249,10 @@ final class LocalHold implements Hold {
     void lose(Loss lost, Outbox out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
-        List<Consumer<Loss>> told = listeners;
+        List<Listener> told = listeners;
         listeners = null;
         if (told != null) {
-            out.add(() -> told.forEach(listener -> tell(listener, lost)));
+            out.add(() -> told.forEach(listener -> tell(listener.told, lost)));
         }
     }
 

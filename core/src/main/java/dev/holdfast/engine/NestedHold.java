@@ -55,7 +55,7 @@ final class NestedHold implements Hold {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
-        outer.onLost(listener);
+        outer.listen(this, isClosed, listener);
         return this;
     }
 
@@ -83,6 +83,10 @@ final class NestedHold implements Hold {
             return CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
         }
         isClosed = true;
-        return outer.letGo(caller);
+        CompletionStage<ReleaseOutcome> outcome = outer.letGo(caller);
+        if (outer.depth > 0) {
+            outer.stopListening(this);
+        }
+        return outcome;
     }
 }
