@@ -267,24 +267,31 @@ public final class Engine {
     void enterAsync(
             ResourceName name, ResourceSpec spec, Request request, CompletableFuture<Hold> future, long waitNanos) {
         Gate gate = enter(name, spec, request);
+        Environment.Timer timer = () -> {};
+        if (!request.isTry && waitNanos < Long.MAX_VALUE / 4 && !request.isDone()) {
+            timer = environment.schedule(waitNanos, () -> timeOut(gate, request, future, waitNanos));
+        }
+        Environment.Timer alarm = timer;
         var unused = future.whenComplete((hold, failure) -> {
-            if (future.isCancelled()) {
-                // If it was granted meanwhile, complete() finds the future done and gives the hold back.
+            alarm.cancel();
+            if (!request.isDone()) {
+                // Cancelled, or ended otherwise by whoever has the stage. If it was granted meanwhile, complete() finds
+                // the stage ended and gives the hold back.
                 gate.cancel(request);
             }
         });
-        if (!request.isTry && waitNanos < Long.MAX_VALUE / 4 && !request.isDone()) {
-            environment.schedule(waitNanos, () -> {
-                boolean wasUnanswered = gate.isUnanswered(request);
-                if (gate.cancel(request)) {
-                    environment
-                            .callbacks()
-                            .execute(() -> future.completeExceptionally(
-                                    wasUnanswered
-                                            ? failures.unanswered(name.value())
-                                            : failures.timedOut(name.value(), Duration.ofNanos(waitNanos))));
-                }
-            });
+    }
+
+    private void timeOut(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos) {
+        boolean wasUnanswered = gate.isUnanswered(request);
+        if (gate.cancel(request)) {
+            String name = request.name.value();
+            environment
+                    .callbacks()
+                    .execute(() -> future.completeExceptionally(
+                            wasUnanswered
+                                    ? failures.unanswered(name)
+                                    : failures.timedOut(name, Duration.ofNanos(waitNanos))));
         }
     }
 

@@ -270,12 +270,16 @@ final class EngineLock implements DistributedLock {
     @Override
     public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
         Lease lease = leaseOf(options);
-        engine.requireSupported(lease, name);
         long waitNanos = waitOf(options);
         CompletableFuture<Hold> future = new CompletableFuture<>();
         Request request =
                 new Request(name, null, future, lease, options.fixedLease().isPresent(), waitNanos == 0);
-        engine.enterAsync(name, spec, request, future, waitNanos);
+        try {
+            engine.requireSupported(lease, name);
+            engine.enterAsync(name, spec, request, future, waitNanos);
+        } catch (RuntimeException e) {
+            engine.environment.callbacks().execute(() -> future.completeExceptionally(e));
+        }
         return future;
     }
 
