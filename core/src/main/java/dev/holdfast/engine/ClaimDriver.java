@@ -14,7 +14,6 @@ import dev.holdfast.spi.StoreException.Reason;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /*
  * Brings a claim from its first sending to a definite answer. The three outcomes granted, refused and unknown are
@@ -118,7 +117,11 @@ final class ClaimDriver {
                     out.add(() -> engine.poller.add(claim, queued.recheckIn()));
                 }
             } else if (reply instanceof Reply.Refused refused) {
-                gate.refused(claim, refusal(claim, refused), out);
+                if (refused.reason() == Refusal.TAKEN) {
+                    gate.taken(claim, out);
+                } else {
+                    gate.refused(claim, refusal(claim, refused), out);
+                }
             } else if (reply instanceof Reply.Absent) {
                 gate.vanished(claim, out);
             } else if (reply instanceof Reply.SessionEnded) {
@@ -151,11 +154,8 @@ final class ClaimDriver {
         }
     }
 
-    private @Nullable Supplier<RuntimeException> refusal(Claim claim, Reply.Refused refused) {
+    private Supplier<RuntimeException> refusal(Claim claim, Reply.Refused refused) {
         String name = claim.gate.name.value();
-        if (refused.reason() == Refusal.TAKEN) {
-            return null;
-        }
         return refused.reason() == Refusal.EXHAUSTED
                 ? () -> engine.storeFailure(
                         name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null))
@@ -164,8 +164,7 @@ final class ClaimDriver {
 
     private void failed(Claim claim, int tokens, long epoch, StoreException failure) {
         noteAnswer(claim, false);
-        if ((failure.effect() == Effect.NONE && failure.reason() != Reason.UNAVAILABLE)
-                || (claim.bound != null && claim.bound.isTry)) {
+        if (failure.reason() != Reason.UNAVAILABLE || (claim.bound != null && claim.bound.isTry)) {
             giveUp(claim, failure);
         }
         if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
@@ -182,7 +181,12 @@ final class ClaimDriver {
         Outbox out = new Outbox();
         claim.gate.lock.lock();
         try {
-            claim.gate.unanswerable(claim, () -> engine.storeFailure(claim.gate.name.value(), failure), out);
+            Supplier<RuntimeException> why = () -> engine.storeFailure(claim.gate.name.value(), failure);
+            if (failure.reason() == Reason.UNAVAILABLE) {
+                claim.gate.unanswerable(claim, why, out);
+            } else {
+                claim.gate.denied(claim, why, out);
+            }
         } finally {
             claim.gate.lock.unlock();
         }

@@ -304,20 +304,36 @@ final class Gate {
         react(out);
     }
 
-    /** A claim was not made, and will not be: the requests it was for fail, or are told that the lock is taken. */
-    void refused(Claim of, @Nullable Supplier<RuntimeException> why, Outbox out) {
+    /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
+    void taken(Claim of, Outbox out) {
         if (standing.refused(of, out)) {
-            failThoseServedBy(of, why, out);
+            failThoseServedBy(of, null, out);
+        }
+        react(out);
+    }
+
+    /** A claim was not made for a reason that holds for every claim of this gate: all that wait here fail. */
+    void refused(Claim of, Supplier<RuntimeException> why, Outbox out) {
+        if (standing.refused(of, out)) {
+            failAll(why, out);
         }
         react(out);
     }
 
     /**
-     * The store will not answer what was asked: the requests fail, and the claim is withdrawn once it can have no
+     * The store does not answer what was asked: the requests fail, and the claim is withdrawn once it can have no
      * effect any more.
      */
     void unanswerable(Claim of, Supplier<RuntimeException> why, Outbox out) {
         failThoseServedBy(of, why, out);
+        react(out);
+    }
+
+    /** As {@link #unanswerable}, for a reason that holds for every claim of this gate. */
+    void denied(Claim of, Supplier<RuntimeException> why, Outbox out) {
+        if (!of.isDead) {
+            failAll(why, out);
+        }
         react(out);
     }
 
@@ -348,6 +364,14 @@ final class Gate {
                 end(request, null, why, out);
             }
             request = following;
+        }
+    }
+
+    // One by one they would each ask, and with a store that answers at once each in the answer to the one before.
+    private void failAll(Supplier<RuntimeException> why, Outbox out) {
+        for (Request request = queue.head(); request != null; request = queue.head()) {
+            queue.remove(request);
+            end(request, null, why, out);
         }
     }
 
@@ -389,10 +413,7 @@ final class Gate {
         Outbox out = new Outbox();
         lock.lock();
         try {
-            for (Request request = queue.head(); request != null; request = queue.head()) {
-                queue.remove(request);
-                end(request, null, why, out);
-            }
+            failAll(why, out);
             react(out);
         } finally {
             lock.unlock();
