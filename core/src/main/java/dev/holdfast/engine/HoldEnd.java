@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.Environment;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Reply;
@@ -8,16 +9,37 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the store's answer to a release into what its owner is told.
- *
- * @param inDoubt whether the hold was in doubt when it was released: then only the store's word makes it good
- * @param since when it was released
+ * Turns the store's answer to a release into what its owner is told, at the latest when the store time-out is over.
+ * Used by one thread after another.
  */
-record HoldEnd(LocalHold hold, boolean inDoubt, long since, CompletableFuture<ReleaseOutcome> stage)
-        implements Settler.Done {
+final class HoldEnd implements Settler.Done {
+
+    private final LocalHold hold;
+    private final boolean inDoubt;
+    private final long since;
+    private final CompletableFuture<ReleaseOutcome> stage;
+
+    /** Set by the first failure: before it there is an answer on its way, which comes or fails well within the time-out. */
+    private Environment.@Nullable Timer alarm;
+
+    /**
+     * Begins with the release.
+     *
+     * @param inDoubt whether the hold was in doubt when it was released: then only the store's word makes it good
+     * @param since when it was released
+     */
+    HoldEnd(LocalHold hold, boolean inDoubt, long since, CompletableFuture<ReleaseOutcome> stage) {
+        this.hold = hold;
+        this.inDoubt = inDoubt;
+        this.since = since;
+        this.stage = stage;
+    }
 
     @Override
     public void settled(@Nullable Reply reply, boolean isFirst) {
+        if (alarm != null) {
+            alarm.cancel();
+        }
         if (reply instanceof Reply.Absent && isFirst) {
             // Nobody but us could have released it, and we had not yet: it was taken away.
             hold.gate.engine.foundRemoved(hold, Loss.Cause.REMOVED);
@@ -32,9 +54,15 @@ record HoldEnd(LocalHold hold, boolean inDoubt, long since, CompletableFuture<Re
     @Override
     public void delayed(StoreException failure) {
         Engine engine = hold.gate.engine;
-        if (failure.reason() != StoreException.Reason.UNAVAILABLE
-                || engine.clock.now() - since >= engine.options.storeTimeout().toNanos()) {
-            stage.complete(inDoubt ? ReleaseOutcome.LOST : ReleaseOutcome.UNCONFIRMED);
+        long left = since + engine.options.storeTimeout().toNanos() - engine.clock.now();
+        if (failure.reason() != StoreException.Reason.UNAVAILABLE || left <= 0) {
+            giveUp();
+        } else if (alarm == null) {
+            alarm = engine.environment.schedule(left, this::giveUp);
         }
+    }
+
+    private void giveUp() {
+        stage.complete(inDoubt ? ReleaseOutcome.LOST : ReleaseOutcome.UNCONFIRMED);
     }
 }
