@@ -47,7 +47,10 @@ final class Request {
      */
     volatile boolean isWatching;
 
-    /** How often the store had answered the gate when this request was queued. Guarded by the lock of the gate. */
+    /**
+     * How often the store had answered the gate when this request was queued, or -1 if its answer then was that others
+     * hold the lock. Guarded by the lock of the gate.
+     */
     long answersBefore;
 
     /** The token cursor at the last look. */

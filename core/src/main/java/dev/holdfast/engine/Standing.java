@@ -46,14 +46,18 @@ final class Standing {
         return claim == null && grant == null;
     }
 
-    /** How often the store has told the state of a claim of this process. */
+    /** How often the store has told the state of a claim of this process; -1 if the newest it told still holds. */
     long answers() {
-        return answers;
+        return isUnanswered() ? answers : -1;
     }
 
     /** Whether the store has said nothing to what was asked of it since it had told so many states. */
     boolean isUnansweredSince(long answersBefore) {
-        return answers == answersBefore && grant == null && (claim == null || !claim.wasAnswered);
+        return answers == answersBefore && isUnanswered();
+    }
+
+    private boolean isUnanswered() {
+        return grant == null && (claim == null || !claim.wasAnswered);
     }
 
     /** The claim or grant of this identity, if it is here. */
