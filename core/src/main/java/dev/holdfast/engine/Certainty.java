@@ -8,30 +8,35 @@ import java.util.concurrent.locks.ReentrantLock;
 /** Lets threads wait until a hold that is in doubt is known to be good or lost. Thread-safe. */
 final class Certainty {
 
-    /** The longest wait between two looks: an answer may have come just before the wait began. */
+    /** The longest wait between two looks at the clock: a deadline passes without news. */
     private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Engine engine;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition news = lock.newCondition();
 
+    /** How often there was news. Written under the lock. */
+    private volatile long told;
+
     Certainty(Engine engine) {
         this.engine = engine;
     }
 
     /** A doubt may be over. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock
     void tell() {
         lock.lock();
         try {
+            told = told + 1;
             news.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Waits until a hold is good, or throws that it is lost or closed. An interrupt ends the wait and stays pending. */
-    void await(LocalHold hold) {
-        while (!hold.isLive()) {
+    /** Waits until a hold is good, or throws that it is lost or closed. */
+    void await(LocalHold hold) throws InterruptedException {
+        for (long seen = told; !hold.isLive(); seen = told) {
             engine.lookAt(hold.grant);
             if (hold.loss() != null) {
                 throw engine.failures.lost(hold, Loss.Cause.EXPIRED);
@@ -40,18 +45,38 @@ final class Certainty {
                 throw new IllegalStateException("The hold on '" + hold.name() + "' was closed");
             }
             engine.doubt(hold.grant);
-            lock.lock();
-            try {
-                if (!hold.isLive()) {
-                    long left = Math.max(hold.liveFor().toNanos(), 1);
-                    var unused = news.awaitNanos(Math.min(left, MAX_WAIT_NANOS));
+            awaitNews(seen, hold.liveFor().toNanos());
+        }
+    }
+
+    /** As {@link #await}; an interrupt does not end the wait, and stays pending. */
+    void awaitUninterruptibly(LocalHold hold) {
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    await(hold);
+                    return;
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
                 }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw engine.failures.lost(hold, Loss.Cause.EXPIRED);
-            } finally {
-                lock.unlock();
             }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void awaitNews(long seen, long mostNanos) throws InterruptedException {
+        lock.lock();
+        try {
+            long left = Math.min(mostNanos, MAX_WAIT_NANOS);
+            while (told == seen && left > 0) {
+                left = news.awaitNanos(left);
+            }
+        } finally {
+            lock.unlock();
         }
     }
 }

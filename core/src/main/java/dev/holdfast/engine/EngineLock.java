@@ -202,7 +202,11 @@ final class EngineLock implements DistributedLock {
                     "Lock '" + name + "' is held by this thread already: a nested acquire can't change its lease");
         }
         if (!mine.isLive()) {
-            engine.certainty.await(mine);
+            if (isInterruptible) {
+                engine.certainty.await(mine);
+            } else {
+                engine.certainty.awaitUninterruptibly(mine);
+            }
         }
         if (mine.depth == Integer.MAX_VALUE) {
             throw new IllegalStateException("Lock '" + name + "' was acquired too often by this thread");

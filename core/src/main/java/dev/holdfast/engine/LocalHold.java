@@ -101,7 +101,12 @@ final class LocalHold implements Hold {
 
     void ensureLive() {
         if (!isLive()) {
-            gate.engine.certainty.await(this);
+            try {
+                gate.engine.certainty.await(this);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
+            }
         }
     }
 
