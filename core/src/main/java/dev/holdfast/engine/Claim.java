@@ -50,8 +50,11 @@ final class Claim {
     /** The withdrawal or release is with the settler. */
     boolean isSettling;
 
-    /** A signal has contradicted what is believed: what is pushed from here on is polled before it is believed. */
-    volatile boolean pollsFirst;
+    /**
+     * What was pushed against it; null if nothing ever was. What is pushed from then on is polled before it is
+     * believed. Set under the lock of the gate.
+     */
+    volatile @Nullable Contradiction contradiction;
 
     /** The epoch of the newest sending. */
     long epoch;
@@ -89,6 +92,36 @@ final class Claim {
 
     boolean isShareable() {
         return bound == null;
+    }
+
+    /** A signal speaks against it. Called under the lock of the gate. */
+    void contradict() {
+        Contradiction present = contradiction;
+        if (present == null) {
+            present = new Contradiction();
+            contradiction = present;
+        }
+        present.hear();
+    }
+
+    /** How much has been pushed against it: to be noted before the store is asked. */
+    long contradictions() {
+        Contradiction present = contradiction;
+        return present == null ? 0 : present.heard();
+    }
+
+    /** The store has confirmed the grant, asked when so much had been pushed against it. */
+    void settleContradictions(long heardWhenAsked) {
+        Contradiction present = contradiction;
+        if (present != null) {
+            present.settle(heardWhenAsked);
+        }
+    }
+
+    /** Whether what was pushed against it has not been looked into. */
+    boolean isContradicted() {
+        Contradiction present = contradiction;
+        return present != null && present.isOpen();
     }
 
     /** When a hold under it must end, by the present leases. */

@@ -254,11 +254,17 @@ final class ClaimDriver {
     /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */
     void poll(Claim held) {
         long steps = engine.clock.steps();
+        long heard = held.contradictions();
         engine.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
-                    take(held, polled.states().get(0), sentAt, steps);
+                    Reply.ClaimReply state = polled.states().get(0);
+                    if (state instanceof Reply.Granted) {
+                        held.settleContradictions(heard);
+                    }
+                    take(held, state, sentAt, steps);
+                    engine.certainty.tell();
                 }
             }
 
@@ -278,11 +284,19 @@ final class ClaimDriver {
                     if (held.own != null) {
                         held.own.askedSteps = 0;
                     }
-                    environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), held.gate::goOn);
+                    environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> pollAgain(held));
                 }
                 engine.troubled(failure);
             }
         });
+    }
+
+    private void pollAgain(Claim held) {
+        if (held.isContradicted() && held.state == Claim.State.HELD) {
+            poll(held);
+        } else {
+            held.gate.goOn();
+        }
     }
 
     private void noteAnswer(Claim claim, boolean isDefinite) {

@@ -413,6 +413,7 @@ public final class Engine {
 
     private boolean inDoubt(Claim grant) {
         return keeper.inDoubt(grant.session)
+                || grant.isContradicted()
                 || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
     }
 

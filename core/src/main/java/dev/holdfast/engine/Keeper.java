@@ -161,6 +161,7 @@ final class Keeper {
     private void renew(Session of) {
         long epoch;
         long steps = clock.steps();
+        long heard = of.contradiction.heard();
         lock.lock();
         try {
             if (closed || !of.isAlive()) {
@@ -177,6 +178,7 @@ final class Keeper {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.SessionAlive) {
+                    of.contradiction.settle(heard);
                     acknowledged(of, epoch, sentAt, steps);
                 } else if (reply instanceof Reply.SessionEnded) {
                     end(of, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
@@ -271,7 +273,7 @@ final class Keeper {
      * before.
      */
     boolean inDoubt(Session of) {
-        return rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps();
+        return (rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps()) || of.contradiction.isOpen();
     }
 
     /** Asks the store now. */

@@ -38,6 +38,9 @@ final class Session {
     /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
     volatile long clearedSteps;
 
+    /** What was pushed against its being alive. */
+    final Contradiction contradiction = new Contradiction();
+
     /** Completed when the store takes nothing new from this session any more. */
     private final CompletableFuture<Void> retirement = new CompletableFuture<>();
 

@@ -28,12 +28,13 @@ final class SignalDesk implements Consumer<Signal> {
         } else if (signal instanceof Signal.Revoked revoked) {
             Claim claim = find(revoked.claim());
             if (claim != null) {
-                claim.pollsFirst = true;
+                contradict(claim);
                 engine.driver.poll(claim);
             }
         } else if (signal instanceof Signal.SessionEnded ended) {
             Session session = engine.session();
             if (session != null && session.id.equals(ended.session())) {
+                session.contradiction.hear();
                 engine.keeper.ask(session);
             }
         } else {
@@ -46,11 +47,20 @@ final class SignalDesk implements Consumer<Signal> {
         if (claim == null || claim.state != Claim.State.QUEUED) {
             return;
         }
-        if (claim.own != null || claim.pollsFirst || engine.keeper.inDoubt(claim.session)) {
+        if (claim.own != null || claim.contradiction != null || engine.keeper.inDoubt(claim.session)) {
             engine.driver.poll(claim);
         } else {
             // The steps seen matter for a lease of its own only.
             engine.driver.take(claim, granted.grant(), engine.clock.now(), 0);
+        }
+    }
+
+    private static void contradict(Claim claim) {
+        claim.gate.lock.lock();
+        try {
+            claim.contradict();
+        } finally {
+            claim.gate.lock.unlock();
         }
     }
 
