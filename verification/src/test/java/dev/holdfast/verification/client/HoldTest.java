@@ -1,0 +1,519 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A hold")
+class HoldTest {
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast holdfast = world.client("alice", line);
+    private final DistributedLock lock = holdfast.lock("ledger");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Nested
+    @DisplayName("that is good")
+    class Good {
+
+        @Test
+        @DisplayName("says so, with its token, its lease, and what is left of it")
+        void tells() throws InterruptedException {
+            Hold hold = lock.acquire();
+
+            assertThat(hold.name()).isEqualTo("ledger");
+            assertThat(hold.isHeld()).isTrue();
+            hold.ensureHeld();
+            assertThat(hold.fencingToken()).isPositive().isEqualTo(hold.fencingToken());
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
+            // A tenth is given up as the margin.
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(27));
+            world.passes(Duration.ofSeconds(1));
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(26));
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("is renewed for as long as it is held, a third of the ttl apart")
+        void isRenewed() throws InterruptedException {
+            Hold hold = lock.acquire();
+            for (int i = 0; i < 100; i++) {
+                world.passes(Duration.ofSeconds(7));
+                assertThat(hold.isHeld()).isTrue();
+                assertThat(hold.remaining()).isGreaterThanOrEqualTo(Duration.ofSeconds(17));
+            }
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("has a greater token than all before it")
+        void tokensRise() throws InterruptedException {
+            long last = 0;
+            for (int i = 0; i < 100; i++) {
+                try (Hold hold = lock.acquire()) {
+                    assertThat(hold.fencingToken()).isGreaterThan(last);
+                    last = hold.fencingToken();
+                }
+            }
+        }
+    }
+
+    @Nested
+    @DisplayName("that was closed")
+    class Closed {
+
+        @Test
+        @DisplayName("says so, and gives no token any more")
+        void tells() throws InterruptedException {
+            Hold hold = lock.acquire();
+            hold.close();
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(hold.remaining()).isZero();
+            assertThat(hold.name()).isEqualTo("ledger");
+            assertThatThrownBy(hold::fencingToken)
+                    .isInstanceOf(IllegalStateException.class)
+                    .isNotInstanceOf(dev.holdfast.HoldfastException.class);
+            assertThatThrownBy(hold::ensureHeld).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> hold.extend(Duration.ofSeconds(1))).isInstanceOf(IllegalStateException.class);
+        }
+
+        @Test
+        @DisplayName("is not lost later, whatever happens to the session")
+        void noLossAfterwards() throws Exception {
+            List<Loss> losses = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire();
+            hold.onLost(losses::add);
+            hold.close();
+            hold.onLost(losses::add);
+
+            line.isCut();
+            world.passes(Duration.ofMinutes(2));
+
+            assertThat(losses).isEmpty();
+            assertThat(hold.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .isEqualTo(ReleaseOutcome.RELEASED);
+        }
+
+        @Test
+        @DisplayName("is closed once, though many threads close it at the same moment")
+        void closedByManyAtOnce() throws Exception {
+            for (int round = 0; round < 200; round++) {
+                Hold hold = lock.acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+                line.forget();
+                CyclicBarrier start = new CyclicBarrier(2);
+                Actor bob = world.actor("bob-" + round);
+                var theirs = bob.starts(() -> {
+                    start.await();
+                    hold.close();
+                    return true;
+                });
+                start.await();
+                hold.close();
+                theirs.result();
+                bob.close();
+
+                assertThat(line.sent(dev.holdfast.spi.Command.Release.class)).hasSize(1);
+                assertThat(hold.isHeld()).isFalse();
+            }
+            world.isIdle();
+        }
+    }
+
+    @Nested
+    @DisplayName("that was lost")
+    class Lost {
+
+        private Hold losesOne() throws InterruptedException {
+            Hold hold = lock.acquire();
+            world.releaseByForce("ledger");
+            assertThat(hold.isHeld()).isFalse();
+            return hold;
+        }
+
+        @Test
+        @DisplayName("says so: its token, which is stale, is only to be had from the loss")
+        void tells() throws InterruptedException {
+            Hold hold = lock.acquire();
+            long token = hold.fencingToken();
+            world.releaseByForce("ledger");
+
+            assertThat(hold.remaining()).isZero();
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+            assertThat(lock.holdCount()).isEqualTo(1);
+            assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(hold::fencingToken).isInstanceOfSatisfying(LockLostException.class, e -> {
+                assertThat(e.loss()).isEqualTo(new Loss("ledger", "memory", token, Loss.Cause.REMOVED));
+                assertThat(e).hasMessageContainingAll("ledger", Long.toString(token), "memory");
+            });
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            assertThat(lock.holdCount()).isZero();
+        }
+
+        @Test
+        @DisplayName("can't be entered again by its owner, by any form, before it has closed it; then it can")
+        void reentry() throws InterruptedException {
+            Hold hold = losesOne();
+
+            assertThatThrownBy(lock::lock).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(lock::tryLock).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(lock::acquire).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(() -> lock.tryAcquire(Duration.ofSeconds(1))).isInstanceOf(LockLostException.class);
+            assertThat(lock.holdCount()).isEqualTo(1);
+
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            lock.acquire().close();
+        }
+
+        @Test
+        @DisplayName("does not keep other threads of the process out")
+        void othersGoOn() throws Exception {
+            Hold hold = losesOne();
+            Actor bob = world.actor("bob");
+
+            Hold theirs = bob.does(() -> lock.acquire());
+
+            assertThat(theirs.isHeld()).isTrue();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            assertThat(theirs.isHeld()).isTrue();
+            bob.performs(theirs::close);
+        }
+
+        @Test
+        @DisplayName("is closed as often as it was acquired; each inner release tells the loss")
+        void nested() throws InterruptedException {
+            Hold outer = lock.acquire();
+            Hold inner = lock.acquire();
+            world.releaseByForce("ledger");
+
+            assertThatThrownBy(inner::fencingToken).isInstanceOf(LockLostException.class);
+            assertThat(inner.isHeld()).isFalse();
+            assertThatThrownBy(inner::close).isInstanceOf(LockLostException.class);
+            assertThat(lock.holdCount()).isEqualTo(1);
+            assertThatThrownBy(outer::close).isInstanceOf(LockLostException.class);
+            assertThat(lock.holdCount()).isZero();
+        }
+
+        @Test
+        @DisplayName("is told as an outcome by releaseAsync, which never throws for it")
+        void releaseAsync() throws Exception {
+            Hold hold = losesOne();
+
+            CompletionStage<ReleaseOutcome> first = hold.releaseAsync();
+
+            assertThat(first.toCompletableFuture().get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(hold.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .isEqualTo(ReleaseOutcome.LOST);
+            hold.close();
+            assertThat(lock.holdCount()).isZero();
+        }
+
+        @Test
+        @DisplayName("though nobody had noticed before the release, is told by the release")
+        void noticedByTheRelease() throws Exception {
+            line.losesSignals();
+            Hold hold = lock.acquire();
+            world.releaseByForce("ledger");
+            assertThat(hold.isHeld()).isTrue();
+
+            assertThatThrownBy(hold::close)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.REMOVED));
+        }
+    }
+
+    @Nested
+    @DisplayName("tells its loss to listeners")
+    class Listeners {
+
+        @Test
+        @DisplayName("once each, off the thread that caused it, when the hold already says that it is lost")
+        void onceOffTheThread() throws InterruptedException {
+            List<String> told = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire();
+            for (int i = 0; i < 3; i++) {
+                hold.onLost(
+                        loss -> told.add(Thread.currentThread().getName() + " " + loss.cause() + " " + hold.isHeld()));
+            }
+
+            world.releaseByForce("ledger");
+            world.time().settle();
+
+            assertThat(told)
+                    .containsExactly(
+                            "manual-callbacks REMOVED false",
+                            "manual-callbacks REMOVED false",
+                            "manual-callbacks REMOVED false");
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            world.passes(Duration.ofMinutes(2));
+            assertThat(told).hasSize(3);
+        }
+
+        @Test
+        @DisplayName("at once, to one that is named after the loss, before or after the close")
+        void namedAfterwards() throws InterruptedException {
+            List<Loss> told = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire();
+            world.releaseByForce("ledger");
+
+            hold.onLost(told::add);
+            world.time().settle();
+            assertThat(told).hasSize(1);
+
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            hold.onLost(told::add);
+            world.time().settle();
+            assertThat(told).hasSize(2);
+        }
+
+        @Test
+        @DisplayName("one that throws does not keep the others from being told")
+        void throwing() throws InterruptedException {
+            AtomicInteger told = new AtomicInteger();
+            Hold hold = lock.acquire();
+            hold.onLost(loss -> {
+                throw new IllegalStateException("thrown by a listener of the test");
+            });
+            hold.onLost(loss -> told.incrementAndGet());
+
+            world.releaseByForce("ledger");
+            world.time().settle();
+
+            assertThat(told).hasValue(1);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("one that closes the client may do so, and learns that it is closed")
+        void closingTheClient() throws InterruptedException {
+            CompletableFuture<String> closed = new CompletableFuture<>();
+            Hold hold = lock.acquire();
+            Hold other = holdfast.lock("other").acquire();
+            hold.onLost(loss -> {
+                holdfast.close();
+                closed.complete("other is held: " + other.isHeld());
+            });
+
+            world.releaseByForce("ledger");
+
+            Eventually.holds("the listener has closed the client", closed::isDone);
+            assertThat(closed.join()).isEqualTo("other is held: false");
+            world.isIdle();
+        }
+
+        @Test
+        @DisplayName("one that was named through a nested handle that is closed by then is not told")
+        void namedThroughAClosedHandle() throws InterruptedException {
+            List<String> told = new CopyOnWriteArrayList<>();
+            Hold outer = lock.acquire();
+            outer.onLost(loss -> told.add("outer"));
+            Hold inner = lock.acquire();
+            inner.onLost(loss -> told.add("inner"));
+            inner.close();
+            inner.onLost(loss -> told.add("inner, once closed"));
+
+            world.releaseByForce("ledger");
+            world.time().settle();
+
+            assertThat(told).containsExactly("outer");
+            assertThatThrownBy(outer::close).isInstanceOf(LockLostException.class);
+        }
+    }
+
+    @Nested
+    @DisplayName("of an asynchronous acquisition")
+    class Async {
+
+        @Test
+        @DisplayName("may be closed by any thread, and unlock() is not the way to do it")
+        void closedByAnyThread() throws Exception {
+            Hold hold = lock.acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+            Actor bob = world.actor("bob");
+
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+            assertThat(lock.holdCount()).isZero();
+            assertThatThrownBy(lock::unlock).isInstanceOf(dev.holdfast.NotOwnerException.class);
+            assertThat(hold.isHeld()).isTrue();
+
+            bob.performs(hold::close);
+
+            assertThat(hold.isHeld()).isFalse();
+            world.isIdle();
+        }
+    }
+
+    @Nested
+    @DisplayName("with a lease of its own")
+    class OwnLease {
+
+        private final AcquireOptions tenSeconds = AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(10));
+
+        @Test
+        @DisplayName("ends when a fixed lease is over, though the session is renewed, and tells it then")
+        void fixedLeaseEnds() throws InterruptedException {
+            List<Loss> told = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire(tenSeconds);
+            hold.onLost(told::add);
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(10));
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
+
+            world.passes(Duration.ofSeconds(9).minusNanos(1));
+            assertThat(hold.isHeld()).isTrue();
+            world.passes(Duration.ofNanos(1));
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("ends when a maximum hold time is over")
+        void maxHoldEnds() throws InterruptedException {
+            List<Loss> told = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire(AcquireOptions.defaults().withMaxHold(Duration.ofMinutes(10)));
+            hold.onLost(told::add);
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
+
+            world.passes(Duration.ofMinutes(8));
+            assertThat(hold.isHeld()).isTrue();
+            world.passes(Duration.ofMinutes(2));
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("can be extended before it is over")
+        void extended() throws InterruptedException {
+            Hold hold = lock.acquire(tenSeconds);
+            for (int i = 0; i < 20; i++) {
+                world.passes(Duration.ofSeconds(8));
+                hold.extend(Duration.ofSeconds(10));
+                assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
+            }
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("can be extended through a nested handle")
+        void extendedThroughNestedHandle() throws InterruptedException {
+            Hold hold = lock.acquire(tenSeconds);
+            try (Hold nested = lock.acquire()) {
+                nested.extend(Duration.ofSeconds(20));
+            }
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(18));
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("can be shortened; the loss is told at the new end, not at the old one")
+        void shortened() throws InterruptedException {
+            List<Loss> told = new CopyOnWriteArrayList<>();
+            Hold hold = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofHours(1)));
+            hold.onLost(told::add);
+
+            hold.extend(Duration.ofSeconds(1));
+            assertThat(hold.remaining()).isEqualTo(Duration.ofMillis(900));
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(1));
+            world.passes(Duration.ofMillis(900));
+
+            assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("can't be extended when it is over, by a lease out of range, or when it has none")
+        void refusedExtensions() throws InterruptedException {
+            Hold renewed = holdfast.lock("renewed").acquire();
+            Hold bounded =
+                    holdfast.lock("bounded").acquire(AcquireOptions.defaults().withMaxHold(Duration.ofMinutes(1)));
+            Hold fixed = lock.acquire(tenSeconds);
+
+            assertThatThrownBy(() -> renewed.extend(Duration.ofSeconds(10))).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> bounded.extend(Duration.ofHours(1))).isInstanceOf(IllegalStateException.class);
+            List<Duration> outOfRange = new ArrayList<>(List.of(
+                    Duration.ZERO,
+                    Duration.ofSeconds(-1),
+                    Duration.ofNanos(1),
+                    Duration.ofMillis(200).minusNanos(1),
+                    Duration.ofDays(36_526),
+                    Duration.ofSeconds(Long.MAX_VALUE)));
+            for (Duration lease : outOfRange) {
+                assertThatThrownBy(() -> fixed.extend(lease)).isInstanceOf(IllegalArgumentException.class);
+            }
+            assertThat(fixed.isHeld()).isTrue();
+
+            world.passes(Duration.ofSeconds(10));
+            assertThatThrownBy(() -> fixed.extend(Duration.ofSeconds(10))).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(fixed::close).isInstanceOf(LockLostException.class);
+            renewed.close();
+            bounded.close();
+        }
+
+        @Test
+        @DisplayName("is not passed on within the process: who waits gets a lease of its own, from the store")
+        void notPassedOn() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = lock.acquire(tenSeconds);
+            var waiting = bob.waitsFor(() -> lock.acquire());
+            world.passes(Duration.ofSeconds(5));
+
+            hold.close();
+
+            Hold theirs = waiting.result();
+            assertThat(theirs.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
+            world.passes(Duration.ofMinutes(1));
+            assertThat(theirs.isHeld()).isTrue();
+            bob.performs(theirs::close);
+        }
+
+        @Test
+        @DisplayName("begins when it is granted, however long it was waited for")
+        void beginsWithTheGrant() throws Exception {
+            Actor bob = world.actor("bob");
+            DistributedLock theirs = world.client("bob").lock("ledger");
+            Hold first = lock.acquire();
+            var waiting = bob.waitsFor(() -> theirs.acquire(tenSeconds));
+            world.passes(Duration.ofMinutes(1));
+
+            first.close();
+
+            Hold hold = waiting.result();
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
+            bob.performs(hold::close);
+        }
+    }
+}

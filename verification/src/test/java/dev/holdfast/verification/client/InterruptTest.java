@@ -1,0 +1,269 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("An interrupt")
+class InterruptTest {
+
+    private final World world = World.live();
+    private final Line line = world.line();
+    private final Holdfast holdfast = world.client("alice", line);
+    private final DistributedLock lock = holdfast.lock("ledger");
+    private final Actor holder = world.actor("holder");
+    private final Actor waiter = world.actor("waiter");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private List<Callable<?>> interruptible() {
+        return List.of(
+                () -> {
+                    lock.lockInterruptibly();
+                    return true;
+                },
+                () -> lock.tryLock(1, TimeUnit.HOURS),
+                () -> lock.acquire(),
+                () -> lock.acquire(Duration.ofHours(1)),
+                () -> lock.acquire(AcquireOptions.defaults()),
+                () -> lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1))),
+                () -> lock.tryAcquire(Duration.ofHours(1)),
+                () -> lock.tryAcquire(AcquireOptions.defaults()),
+                () -> lock.<Boolean, RuntimeException>runWhileHeld(hold -> true));
+    }
+
+    @Test
+    @DisplayName(
+            "that is pending ends the call before the store is asked, also for a free lock, and the flag is cleared")
+    void pendingBefore() throws Exception {
+        line.forget();
+        for (Callable<?> acquiring : interruptible()) {
+            assertThatThrownBy(() -> waiter.does(() -> {
+                        Thread.currentThread().interrupt();
+                        return acquiring.call();
+                    }))
+                    .isInstanceOf(InterruptedException.class)
+                    .hasMessageContaining("ledger");
+            assertThat(waiter.<Boolean>does(Thread::interrupted)).isFalse();
+        }
+        assertThat(waiter.<Integer>does(lock::holdCount)).isZero();
+        assertThat(line.sent()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("that is pending ends a re-entrant call too, and the outer hold stays as it was")
+    void pendingBeforeReentry() throws Exception {
+        Hold outer = waiter.does(() -> lock.acquire());
+
+        assertThatThrownBy(() -> waiter.does(() -> {
+                    Thread.currentThread().interrupt();
+                    return lock.acquire();
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(waiter.<Integer>does(lock::holdCount)).isEqualTo(1);
+        waiter.performs(outer::close);
+    }
+
+    @Test
+    @DisplayName(
+            "that comes while waiting ends the wait; the request holds nothing later and leaves nothing at the store")
+    void whileWaiting() throws Exception {
+        DistributedLock theirs = world.client("bob").lock("ledger");
+        Hold held = holder.does(() -> theirs.acquire());
+        for (Callable<?> acquiring : interruptible()) {
+            Doing<?> waiting = waiter.waitsFor(acquiring);
+            assertThat(world.waitersOf("ledger")).isEqualTo(1);
+
+            waiter.interrupt();
+
+            assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+            assertThat(waiter.<Boolean>does(Thread::interrupted)).isFalse();
+            assertThat(world.waitersOf("ledger")).isZero();
+        }
+        holder.performs(held::close);
+        assertThat(waiter.<Boolean>does(lock::isHeldByCurrentThread)).isFalse();
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName("does not end lock(), before or while waiting; the flag is set on return, and unlock() works with it")
+    void lockSurvives() throws Exception {
+        Hold held = holder.does(() -> lock.acquire());
+        Doing<Boolean> locking = waiter.waitsFor(() -> {
+            Thread.currentThread().interrupt();
+            lock.lock();
+            boolean flag = Thread.currentThread().isInterrupted();
+            lock.unlock();
+            return flag && Thread.interrupted() && lock.holdCount() == 0;
+        });
+        waiter.interrupt();
+        locking.waitsForLock();
+        waiter.interrupt();
+        locking.waitsForLock();
+
+        holder.performs(held::close);
+
+        assertThat(locking.result()).isTrue();
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName("has no effect on a try without time, and the flag stays set")
+    void tryIgnoresIt() throws Exception {
+        assertThat(waiter.<Boolean>does(() -> {
+                    Thread.currentThread().interrupt();
+                    boolean had = lock.tryLock() && lock.tryAcquire().isPresent();
+                    lock.unlock();
+                    lock.unlock();
+                    return had && Thread.interrupted();
+                }))
+                .isTrue();
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName(
+            "has no effect on a release: the store has freed the lock when close() returns, and the flag stays set")
+    void releaseIgnoresIt() throws Exception {
+        waiter.performs(() -> {
+            Hold hold = lock.acquire();
+            Thread.currentThread().interrupt();
+            hold.close();
+            assertThat(world.holderOf("ledger")).isEmpty();
+            assertThat(Thread.interrupted()).isTrue();
+        });
+    }
+
+    @Test
+    @DisplayName("has no effect on close() of the client, and the flag stays set")
+    void closeIgnoresIt() throws Exception {
+        Holdfast other = world.client("bob");
+        waiter.performs(() -> {
+            Hold hold = other.lock("other").acquire();
+            Thread.currentThread().interrupt();
+            other.close();
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(world.holderOf("other")).isEmpty();
+            assertThat(hold.isHeld()).isFalse();
+        });
+    }
+
+    @Test
+    @DisplayName(
+            "a thousand times a second over waiters and holders never breaks mutual exclusion, loses a wake-up or leaves a hold")
+    void storm() throws Exception {
+        int acquisitions = 400;
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger overlaps = new AtomicInteger();
+        AtomicInteger interrupted = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
+        List<Actor> actors = new ArrayList<>();
+        List<Doing<?>> doings = new ArrayList<>();
+        DistributedLock theirs = world.client("bob").lock("ledger");
+        for (int i = 0; i < 6; i++) {
+            DistributedLock which = i % 2 == 0 ? lock : theirs;
+            Actor actor = world.actor("actor-" + i);
+            actors.add(actor);
+            int way = i;
+            doings.add(actor.starts(() -> {
+                for (int done = 0; done < acquisitions; ) {
+                    if (acquires(which, way, interrupted)) {
+                        if (inside.getAndIncrement() != 0) {
+                            overlaps.incrementAndGet();
+                        }
+                        Thread.yield();
+                        inside.decrementAndGet();
+                        which.unlock();
+                        done++;
+                    }
+                }
+                return true;
+            }));
+        }
+        Doing<?> storm = world.actor("storm").starts(() -> {
+            for (int i = 0; !over.get(); i++) {
+                actors.get(i % actors.size()).interrupt();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            }
+            return true;
+        });
+
+        for (Doing<?> doing : doings) {
+            doing.result();
+        }
+        over.set(true);
+        storm.result();
+
+        assertThat(overlaps).hasValue(0);
+        assertThat(interrupted.get()).as("calls that were interrupted").isPositive();
+        world.isIdle();
+    }
+
+    private static boolean acquires(DistributedLock lock, int way, AtomicInteger interrupted) {
+        try {
+            if (way < 2) {
+                lock.lock();
+                return true;
+            } else if (way < 4) {
+                return lock.tryLock(1, TimeUnit.SECONDS);
+            }
+            lock.lockInterruptibly();
+            return true;
+        } catch (InterruptedException e) {
+            interrupted.incrementAndGet();
+            return false;
+        }
+    }
+
+    @Test
+    @DisplayName("at the very moment of the grant ends as one or the other: held, or interrupted and not held")
+    void raceWithTheGrant() throws Exception {
+        int granted = 0;
+        int interrupted = 0;
+        for (int i = 0; i < 300; i++) {
+            Hold held = holder.does(() -> lock.acquire());
+            Doing<Hold> waiting = waiter.waitsFor(() -> lock.acquire());
+            Doing<?> releasing = holder.starts(() -> {
+                held.close();
+                return true;
+            });
+            waiter.interrupt();
+            releasing.result();
+            try {
+                Hold mine = waiting.result();
+                granted++;
+                waiter.performs(mine::close);
+            } catch (InterruptedException e) {
+                interrupted++;
+                assertThat(waiter.<Boolean>does(lock::isHeldByCurrentThread)).isFalse();
+            }
+            waiter.does(Thread::interrupted);
+            Eventually.holds("the lock is free", () -> world.holderOf("ledger").isEmpty());
+        }
+        assertThat(granted + interrupted).isEqualTo(300);
+    }
+}

@@ -1,0 +1,521 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A loss is told, never silent")
+class LossTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final Duration DEADLINE = Duration.ofSeconds(27);
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast holdfast = world.client("alice", line);
+    private final DistributedLock lock = holdfast.lock("ledger");
+    private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private Hold acquired() throws InterruptedException {
+        Hold hold = lock.acquire();
+        hold.onLost(loss -> told.add(loss.cause()));
+        return hold;
+    }
+
+    private ClaimRef claimOfHolder() {
+        return world.recordOf("ledger").orElseThrow().holders().get(0).claim();
+    }
+
+    @Nested
+    @DisplayName("when no keep-alive is acknowledged")
+    class Expiry {
+
+        @Test
+        @DisplayName(
+                "before the store gives the lock away: a margin before the ttl is over, counted from before the last request")
+        void beforeTheStoreGivesItAway() throws Exception {
+            Hold hold = acquired();
+            line.isCut();
+            Actor bob = world.actor("bob");
+            DistributedLock theirs = world.client("bob").lock("ledger");
+            Doing<Hold> waiting = bob.waitsFor(() -> theirs.acquire());
+
+            world.passes(DEADLINE.minusNanos(1));
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(told).isEmpty();
+            world.passes(Duration.ofNanos(1));
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
+            assertThat(waiting.isDone()).isFalse();
+
+            world.passes(TTL.minus(DEADLINE));
+            Hold next = waiting.result();
+            assertThat(next.isHeld()).isTrue();
+            assertThatThrownBy(hold::fencingToken).isInstanceOf(LockLostException.class);
+            line.isMended();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            assertThat(next.isHeld()).isTrue();
+            bob.performs(next::close);
+            assertThat(told).hasSize(1);
+        }
+
+        @Test
+        @DisplayName("one lost keep-alive costs nothing: it is repeated in time")
+        void oneLostKeepAlive() throws InterruptedException {
+            Hold hold = acquired();
+            for (int i = 0; i < 10; i++) {
+                line.losesNext(KeepAlive.class);
+                world.passes(Duration.ofSeconds(10));
+                assertThat(hold.isHeld()).isTrue();
+            }
+            line.failsNext(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofMinutes(1));
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(told).isEmpty();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("an acknowledgement that comes after the deadline does not bring the hold back")
+        void lateAcknowledgement() throws InterruptedException {
+            Hold hold = acquired();
+            Line.HeldUp late = line.holdsUpNext(KeepAlive.class);
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            world.passes(Duration.ofSeconds(10));
+            late.arrives();
+            world.passes(Duration.ofSeconds(17));
+            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
+
+            line.isMended();
+            late.goesOn();
+            world.passes(Duration.ofSeconds(1));
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(hold.remaining()).isZero();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName(
+                "a lost hold does not block the process for longer than the lease: the next is granted under a new session")
+        void nextSession() throws Exception {
+            Hold hold = acquired();
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(DEADLINE);
+            line.isMended();
+            Actor bob = world.actor("bob");
+
+            Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+            world.passes(TTL.minus(DEADLINE));
+
+            Hold next = waiting.result();
+            assertThat(next.isHeld()).isTrue();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            assertThat(next.isHeld()).isTrue();
+            bob.performs(next::close);
+        }
+
+        @Test
+        @DisplayName("closing the lost hold frees the lock at once for a waiting thread")
+        void closingFreesAtOnce() throws Exception {
+            Hold hold = acquired();
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(DEADLINE);
+            line.isMended();
+            Actor bob = world.actor("bob");
+            Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+
+            bob.performs(waiting.result()::close);
+        }
+
+        @Test
+        @DisplayName("a release after the deadline that nobody had noticed tells the loss")
+        void releaseAfterTheDeadline() throws InterruptedException {
+            Hold hold = acquired();
+            line.isCut();
+            world.time().suspend(TTL);
+            line.isMended();
+
+            assertThatThrownBy(hold::close)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.EXPIRED));
+        }
+    }
+
+    @Nested
+    @DisplayName("when the store ends it")
+    class AtTheStore {
+
+        @Test
+        @DisplayName("by a release by force, which is pushed")
+        void releaseByForce() throws InterruptedException {
+            Hold hold = acquired();
+            world.releaseByForce("ledger");
+            world.time().settle();
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(told).containsExactly(Loss.Cause.REMOVED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("a push that was lost is made good by the audit, within two ttls")
+        void audit() throws InterruptedException {
+            Hold hold = acquired();
+            line.losesSignals();
+            world.releaseByForce("ledger");
+            assertThat(hold.isHeld()).isTrue();
+
+            world.passes(TTL.multipliedBy(2));
+
+            assertThat(told).containsExactly(Loss.Cause.REMOVED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("between the push and the store's word the hold is in doubt")
+        void inDoubtMeanwhile() throws Exception {
+            Hold hold = acquired();
+            Line.HeldUp question = line.holdsUpNext(Command.Poll.class);
+            line.signals(new Signal.Revoked(claimOfHolder()));
+            question.hasCome();
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(hold.remaining()).isPositive();
+            assertThat(told).isEmpty();
+
+            question.goesOn();
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("a question that fails is asked again")
+        void questionFails() throws InterruptedException {
+            Hold hold = acquired();
+            line.failsNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            line.failsNext(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            line.signals(new Signal.Revoked(claimOfHolder()));
+            line.signals(new Signal.SessionEnded(claimOfHolder().session()));
+            assertThat(hold.isHeld()).isFalse();
+
+            world.passes(Duration.ofSeconds(1));
+
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("a push that was wrong costs nothing but the question")
+        void wrongPush() throws InterruptedException {
+            Hold hold = acquired();
+            line.signals(new Signal.Revoked(claimOfHolder()));
+            line.signals(new Signal.SessionEnded(claimOfHolder().session()));
+            world.time().settle();
+
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(told).isEmpty();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("the end of the session ends all its holds")
+        void endOfTheSession() throws InterruptedException {
+            Hold hold = acquired();
+            Hold other = holdfast.lock("other").acquire();
+            var session = world.recordOf("ledger")
+                    .orElseThrow()
+                    .holders()
+                    .get(0)
+                    .claim()
+                    .session();
+
+            world.ask(new Command.CloseSession(session));
+            world.time().settle();
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(other.isHeld()).isFalse();
+            assertThat(told).containsExactly(Loss.Cause.SESSION_ENDED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(other::close).isInstanceOf(LockLostException.class);
+            lock.acquire().close();
+        }
+    }
+
+    @Nested
+    @DisplayName("when clocks do what they like")
+    class Clocks {
+
+        @Test
+        @DisplayName("a forward step of the wall clock puts holds in doubt, which a keep-alive sent after it ends")
+        void wallStep() throws InterruptedException {
+            Hold hold = acquired();
+            line.forget();
+            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+
+            world.time().stepWall(Duration.ofHours(1));
+
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(hold.remaining()).isPositive();
+            assertThat(told).isEmpty();
+            world.passes(Duration.ofSeconds(10));
+            question.goesOn();
+            assertThat(hold.isHeld()).isTrue();
+            hold.ensureHeld();
+            assertThat(told).isEmpty();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("a step that nobody has noticed before a regular keep-alive is over with it")
+        void stepBeforeAKeepAlive() throws InterruptedException {
+            Hold hold = acquired();
+            world.time().stepWall(Duration.ofHours(1));
+
+            world.passes(Duration.ofSeconds(10));
+
+            assertThat(line.sent(KeepAlive.class)).hasSize(1);
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("a keep-alive that was sent before the step does not end the doubt")
+        void keepAliveFromBefore() throws InterruptedException {
+            Hold hold = acquired();
+            Line.HeldUp before = line.holdsUpNext(KeepAlive.class);
+            world.passes(Duration.ofSeconds(10));
+            before.hasCome();
+
+            world.time().stepWall(Duration.ofHours(1));
+            before.goesOn();
+            assertThat(hold.isHeld()).isFalse();
+
+            hold.ensureHeld();
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("ensureHeld() waits for the end of the doubt; an interrupt ends that wait, and the hold stays")
+        void ensureHeldWaits() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = bob.does(() -> lock.acquire());
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Boolean> ensuring = bob.starts(() -> {
+                assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
+                return Thread.interrupted();
+            });
+            Eventually.holds(
+                    "it asks the store", () -> !line.sent(KeepAlive.class).isEmpty());
+            bob.interrupt();
+            assertThat(ensuring.result()).isTrue();
+
+            Doing<Boolean> again = bob.starts(() -> {
+                hold.ensureHeld();
+                return hold.isHeld();
+            });
+            line.isMended();
+            world.passes(Duration.ofSeconds(1));
+
+            assertThat(again.result()).isTrue();
+            bob.performs(hold::close);
+        }
+
+        @Test
+        @DisplayName("a re-entrant lock() in doubt survives an interrupt, as any lock() does")
+        void reentryInDoubt() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = bob.does(() -> lock.acquire());
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Boolean> locking = bob.starts(() -> {
+                Thread.currentThread().interrupt();
+                lock.lock();
+                lock.unlock();
+                return Thread.interrupted();
+            });
+            Eventually.holds(
+                    "it asks the store", () -> !line.sent(KeepAlive.class).isEmpty());
+            line.isMended();
+            world.passes(Duration.ofSeconds(1));
+
+            assertThat(locking.result()).isTrue();
+            bob.performs(hold::close);
+        }
+
+        @Test
+        @DisplayName(
+                "an interrupt while a re-entrant acquisition is in doubt is an InterruptedException, and the hold stays")
+        void interruptedReentryInDoubt() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = bob.does(() -> lock.acquire());
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            world.time().stepWall(Duration.ofHours(1));
+            Doing<Hold> acquiring = bob.starts(() -> lock.acquire());
+            Eventually.holds(
+                    "it asks the store", () -> !line.sent(KeepAlive.class).isEmpty());
+            bob.interrupt();
+
+            assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
+            line.isMended();
+            world.passes(Duration.ofSeconds(1));
+            assertThat(bob.<Integer>does(lock::holdCount)).isEqualTo(1);
+            bob.performs(hold::ensureHeld);
+            bob.performs(hold::close);
+        }
+
+        @Test
+        @DisplayName("nothing is handed on in doubt; the hand-over goes on when it is over")
+        void noHandOverInDoubt() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = acquired();
+            Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+
+            hold.close();
+            question.hasCome();
+            assertThat(waiting.isDone()).isFalse();
+
+            question.goesOn();
+            bob.performs(waiting.result()::close);
+        }
+
+        @Test
+        @DisplayName("a doubt that nobody can clear ends as a loss, at the deadline")
+        void doubtEndsAsLoss() throws Exception {
+            Hold hold = acquired();
+            line.isCut();
+            world.time().stepWall(Duration.ofHours(1));
+            world.passes(DEADLINE);
+
+            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
+            assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
+            line.isMended();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("the doubt about a lease of its own is ended by a poll of that very claim")
+        void doubtOfOwnLease() throws InterruptedException {
+            Hold hold = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1)));
+            world.time().stepWall(Duration.ofHours(1));
+            assertThat(hold.isHeld()).isFalse();
+            line.forget();
+
+            hold.ensureHeld();
+
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(line.sent(Command.Poll.class)).isNotEmpty();
+            assertThat(line.sent(KeepAlive.class)).isNotEmpty();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("a step back, or a small step forward, changes nothing")
+        void harmlessSteps() throws InterruptedException {
+            Hold hold = acquired();
+            world.time().stepWall(Duration.ofHours(-1));
+            assertThat(hold.isHeld()).isTrue();
+            world.time().stepWall(Duration.ofMillis(900));
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+
+        @Test
+        @DisplayName("time that the machine slept counts: a hold is lost on waking when its lease ran out meanwhile")
+        void suspended() throws Exception {
+            Hold hold = acquired();
+            Actor bob = world.actor("bob");
+            bob.waitsFor(() -> lock.tryLock(1, java.util.concurrent.TimeUnit.HOURS));
+            world.time().suspend(Duration.ofSeconds(31));
+
+            assertThat(hold.isHeld()).isFalse();
+            world.time().settle();
+            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            bob.interrupt();
+            bob.does(Thread::interrupted);
+        }
+
+        @Test
+        @DisplayName("a short sleep costs its own time only")
+        void sleptShortly() throws InterruptedException {
+            Hold hold = acquired();
+            world.time().suspend(Duration.ofSeconds(20));
+
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(7));
+            hold.close();
+        }
+    }
+
+    @Nested
+    @DisplayName("when its owner is gone")
+    class OwnerDied {
+
+        @Test
+        @DisplayName(
+                "the thread of a hold that died is noticed at the next keep-alive, the loss is told, and the lock is released")
+        void died() throws Exception {
+            Actor bob = world.actor("bob");
+            Hold hold = bob.does(() -> lock.acquire());
+            hold.onLost(loss -> told.add(loss.cause()));
+            bob.dies();
+
+            world.passes(Duration.ofSeconds(10));
+
+            assertThat(told).containsExactly(Loss.Cause.OWNER_DIED);
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(world.holderOf("ledger")).isEmpty();
+        }
+
+        @Test
+        @DisplayName("and the thread that waits for it goes on")
+        void waiterGoesOn() throws Exception {
+            Actor bob = world.actor("bob");
+            Actor carol = world.actor("carol");
+            bob.does(() -> lock.acquire());
+            Doing<Hold> waiting = carol.waitsFor(() -> lock.acquire());
+            bob.dies();
+
+            world.passes(Duration.ofSeconds(10));
+
+            carol.performs(waiting.result()::close);
+        }
+    }
+}

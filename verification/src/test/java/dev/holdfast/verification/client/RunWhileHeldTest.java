@@ -1,0 +1,184 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.World;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A task that runs while the lock is held")
+class RunWhileHeldTest {
+
+    private final World world = World.live();
+    private final DistributedLock lock = world.client("alice").lock("ledger");
+    private final Actor worker = world.actor("worker");
+    private final CountDownLatch begun = new CountDownLatch(1);
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("has the hold, and gives its result; the lock is free afterwards")
+    void result() throws InterruptedException {
+        String result = lock.<String, RuntimeException>runWhileHeld(hold -> "held: " + hold.isHeld());
+
+        assertThat(result).isEqualTo("held: true");
+        assertThat(world.holderOf("ledger")).isEmpty();
+    }
+
+    @Test
+    @DisplayName("may return null")
+    void nothing() throws InterruptedException {
+        assertThat(lock.<Object, RuntimeException>runWhileHeld(hold -> null)).isNull();
+    }
+
+    @Test
+    @DisplayName("that throws ends with just that exception, checked or not, and the lock is free")
+    void exception() {
+        IOException thrown = new IOException("the disk is full");
+        assertThatThrownBy(() -> lock.<Object, IOException>runWhileHeld(hold -> {
+                    throw thrown;
+                }))
+                .isSameAs(thrown)
+                .hasNoSuppressedExceptions();
+        StackOverflowError error = new StackOverflowError();
+        assertThatThrownBy(() -> lock.<Object, RuntimeException>runWhileHeld(hold -> {
+                    throw error;
+                }))
+                .isSameAs(error);
+        assertThat(world.holderOf("ledger")).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "is interrupted when the hold is lost, and the caller learns of the loss; what the task threw is suppressed in it")
+    void lostAndInterrupted() throws Exception {
+        Doing<Object> working = worker.starts(() -> lock.<Object, InterruptedException>runWhileHeld(hold -> {
+            begun.countDown();
+            new CountDownLatch(1).await();
+            return null;
+        }));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+        world.releaseByForce("ledger");
+
+        assertThatThrownBy(working::result).isInstanceOfSatisfying(LockLostException.class, e -> {
+            assertThat(e.loss().cause()).isEqualTo(Loss.Cause.REMOVED);
+            assertThat(e.getSuppressed()).singleElement().isInstanceOf(InterruptedException.class);
+        });
+        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
+        assertThat(worker.<Integer>does(lock::holdCount)).isZero();
+    }
+
+    @Test
+    @DisplayName(
+            "that returns all the same, though the hold is lost, has no result, and the interrupt does not outlive the call")
+    void lostAndReturned() throws Exception {
+        AtomicBoolean wasInterrupted = new AtomicBoolean();
+        Doing<String> working = worker.starts(() -> lock.<String, RuntimeException>runWhileHeld(hold -> {
+            begun.countDown();
+            Eventually.holds(
+                    "the worker is interrupted", () -> Thread.currentThread().isInterrupted());
+            wasInterrupted.set(true);
+            return "a result that may be stale";
+        }));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+        world.releaseByForce("ledger");
+
+        assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
+        assertThat(wasInterrupted).isTrue();
+        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
+    }
+
+    @Test
+    @DisplayName("that is over when the hold is lost is not interrupted, and neither is what the thread does next")
+    void neverInterruptedAfterwards() throws Exception {
+        Actor operator = world.actor("operator");
+        for (int i = 0; i < 200; i++) {
+            Doing<Boolean> forcing = operator.starts(() -> {
+                world.recordOf("ledger")
+                        .ifPresent(info -> info.holders()
+                                .get(0)
+                                .tokens()
+                                .ifPresent(tokens -> world.ask(
+                                        new dev.holdfast.spi.Command.ForceRelease(info.name(), tokens.last()))));
+                return true;
+            });
+            try {
+                lock.<Object, RuntimeException>runWhileHeld(hold -> null);
+            } catch (LockLostException e) {
+                // As well: it was lost while it was held.
+            }
+            assertThat(Thread.interrupted()).isFalse();
+            forcing.result();
+            assertThat(Thread.interrupted()).isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("keeps an interrupt that was meant for it by others")
+    void othersInterrupt() throws Exception {
+        assertThat(worker.<Boolean>does(() -> {
+                    lock.<Object, RuntimeException>runWhileHeld(hold -> {
+                        Thread.currentThread().interrupt();
+                        return null;
+                    });
+                    return Thread.interrupted();
+                }))
+                .isTrue();
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName("may close the hold itself")
+    void closesItself() throws InterruptedException {
+        assertThat(lock.<Boolean, RuntimeException>runWhileHeld(hold -> {
+                    hold.close();
+                    return hold.isHeld();
+                }))
+                .isFalse();
+        assertThat(lock.holdCount()).isZero();
+    }
+
+    @Test
+    @DisplayName("may run under a hold that the thread has already, which lasts")
+    void nested() throws InterruptedException {
+        try (Hold outer = lock.acquire()) {
+            long token = lock.<Long, RuntimeException>runWhileHeld(Hold::fencingToken);
+            assertThat(token).isEqualTo(outer.fencingToken());
+            assertThat(outer.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("that lost the hold with an inner release of its own tells the loss once")
+    void lostAndClosedByTheTask() throws Exception {
+        Doing<Object> working = worker.starts(() -> lock.<Object, RuntimeException>runWhileHeld(hold -> {
+            begun.countDown();
+            Eventually.holds("the hold is lost", () -> !hold.isHeld());
+            hold.close();
+            return null;
+        }));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        world.releaseByForce("ledger");
+
+        assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
+        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
+    }
+}

@@ -1,0 +1,198 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockOptions;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Trying does not wait for others")
+class TryingTest {
+
+    private static final AcquireOptions AT_ONCE = AcquireOptions.defaults().withMaxWait(Duration.ZERO);
+
+    private final World world = World.live();
+    private final Line line = world.line();
+    private final Holdfast holdfast = world.client("alice", line);
+    private final DistributedLock lock = holdfast.lock("ledger");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("a free lock is acquired, by every form")
+    void free() throws Exception {
+        assertThat(lock.tryLock()).isTrue();
+        lock.unlock();
+        assertThat(lock.tryLock(0, TimeUnit.SECONDS)).isTrue();
+        lock.unlock();
+        lock.tryAcquire().orElseThrow().close();
+        lock.tryAcquire(Duration.ZERO).orElseThrow().close();
+        lock.tryAcquire(AT_ONCE).orElseThrow().close();
+        lock.acquire(Duration.ZERO).close();
+        lock.acquireAsync(AT_ONCE)
+                .toCompletableFuture()
+                .get(20, TimeUnit.SECONDS)
+                .close();
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName(
+            "'held by a thread of this process' is a value, or LockWaitTimeoutException from the forms that promise a hold")
+    void heldHere() throws Exception {
+        Actor bob = world.actor("bob");
+        Hold theirs = bob.does(() -> lock.acquire());
+
+        assertTaken();
+
+        bob.performs(theirs::close);
+    }
+
+    @Test
+    @DisplayName("'held by another process' too, and nothing is left in the queue")
+    void heldElsewhere() throws Exception {
+        Hold theirs = world.client("bob").lock("ledger").acquire();
+
+        assertTaken();
+
+        assertThat(world.waitersOf("ledger")).isZero();
+        theirs.close();
+    }
+
+    private void assertTaken() throws InterruptedException {
+        assertThat(lock.tryLock()).isFalse();
+        assertThat(lock.tryLock(0, TimeUnit.DAYS)).isFalse();
+        assertThat(lock.tryAcquire()).isEmpty();
+        assertThat(lock.tryAcquire(Duration.ZERO)).isEmpty();
+        assertThat(lock.tryAcquire(AT_ONCE)).isEmpty();
+        assertThatThrownBy(() -> lock.acquire(Duration.ZERO))
+                .isInstanceOf(LockWaitTimeoutException.class)
+                .hasMessageContaining("ledger")
+                .hasMessageContaining("PT0S");
+        assertThatThrownBy(() -> lock.acquire(AT_ONCE)).isInstanceOf(LockWaitTimeoutException.class);
+        assertThatThrownBy(
+                        () -> lock.acquireAsync(AT_ONCE).toCompletableFuture().get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(LockWaitTimeoutException.class);
+    }
+
+    @Test
+    @DisplayName("on a fair lock nobody overtakes a thread that waits here; the store is not asked")
+    void neverOvertakesLocally() throws Exception {
+        Actor bob = world.actor("bob");
+        Hold mine = lock.acquire();
+        Actor.Doing<Hold> theirs = bob.waitsFor(() -> lock.acquire());
+        line.forget();
+
+        assertThat(world.actor("carol").<Boolean>does(lock::tryLock)).isFalse();
+        assertThat(line.sent()).isEmpty();
+
+        mine.close();
+        assertThat(lock.tryLock()).isFalse();
+        bob.performs(theirs.result()::close);
+    }
+
+    @Test
+    @DisplayName("the owner that has just released a fair lock does not overtake either, though its turn is not over")
+    void neverOvertakesInItsTurn() throws Exception {
+        try (World still = World.still()) {
+            DistributedLock turned = still.client("alice").lock("ledger");
+            Actor bob = still.actor("bob");
+            Actor carol = still.actor("carol");
+            for (int i = 0; i < 20; i++) {
+                Hold first = turned.acquire();
+                Actor.Doing<Boolean> overtaking = bob.waitsFor(() -> {
+                    turned.acquire().close();
+                    return turned.tryLock();
+                });
+                Actor.Doing<Hold> waiting = carol.waitsFor(() -> turned.acquire());
+
+                first.close();
+
+                assertThat(overtaking.result()).isFalse();
+                carol.performs(waiting.result()::close);
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("on a fair lock nobody overtakes another process that waits")
+    void neverOvertakesElsewhere() throws Exception {
+        Hold mine = lock.acquire();
+        Actor bob = world.actor("bob");
+        DistributedLock theirs = world.client("bob").lock("ledger");
+        Actor.Doing<Hold> waiting = bob.waitsFor(() -> theirs.acquire());
+        Actor carol = world.actor("carol");
+        DistributedLock hers = world.client("carol").lock("ledger");
+
+        mine.close();
+        Hold held = waiting.result();
+
+        assertThat(carol.<Boolean>does(hers::tryLock)).isFalse();
+        assertThat(lock.tryLock()).isFalse();
+        bob.performs(held::close);
+    }
+
+    @Test
+    @DisplayName("a lock that others declare otherwise is an error, not 'taken'")
+    void mismatch() throws Exception {
+        Hold theirs = world.client("bob").lock("ledger", LockOptions.barging()).acquire();
+
+        assertThatThrownBy(lock::tryLock)
+                .isInstanceOf(LockMismatchException.class)
+                .hasMessageContaining("ledger")
+                .hasMessageContaining("barging");
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockMismatchException.class);
+
+        theirs.close();
+    }
+
+    @Test
+    @DisplayName("a store that can't be reached is an error, not 'taken', and what may have been granted is given back")
+    void unavailable() {
+        Line slow = world.line();
+        DistributedLock tried = world.client(world.builder("bob", slow).storeTimeout(Duration.ofMillis(200)))
+                .lock("ledger");
+        slow.losesReplyToNext(Command.Acquire.class);
+
+        assertThatThrownBy(tried::tryLock).isInstanceOf(StoreUnavailableException.class);
+
+        assertThat(tried.isHeldByCurrentThread()).isFalse();
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName(
+            "a store that refuses this client is an error of its own, whether or not the command may have had an effect")
+    void refused() {
+        for (Effect effect : Effect.values()) {
+            line.failsNext(Command.Acquire.class, Reason.DENIED, effect);
+            assertThatThrownBy(lock::tryLock).isInstanceOf(StoreRefusedException.class);
+            line.failsNext(Command.Acquire.class, Reason.CORRUPT, effect);
+            assertThatThrownBy(lock::tryLock).isInstanceOf(StoreRefusedException.class);
+        }
+        world.isIdle();
+    }
+}

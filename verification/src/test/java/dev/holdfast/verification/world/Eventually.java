@@ -1,0 +1,28 @@
+package dev.holdfast.verification.world;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Looks again and again until something is so, up to a deadline that only a failure meets. */
+public final class Eventually {
+
+    /** Far beyond what anything takes here, also on a busy machine. */
+    public static final Duration DEADLINE = Duration.ofSeconds(20);
+
+    private static final long LOOK_EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+    private Eventually() {}
+
+    /** Returns as soon as the condition holds; fails the test if that does not happen. */
+    public static void holds(String what, BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start > DEADLINE.toNanos()) {
+                throw new AssertionError("Within " + DEADLINE + " it did not come about that " + what);
+            }
+            LockSupport.parkNanos(LOOK_EVERY_NANOS);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package dev.holdfast.verification.world;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreTraits;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** A client's line to a store: a test listens to it and disturbs it. */
+public final class Line implements LockStore {
+
+    private final LockStore store;
+    private final List<Command> sent = new CopyOnWriteArrayList<>();
+
+    /** Guarded by this; the first that fits decides. */
+    private final List<Disturbance> disturbances = new ArrayList<>();
+
+    private volatile Consumer<Signal> listener = signal -> {};
+    private volatile boolean signalsAreLost;
+    private volatile boolean isClosed;
+
+    /** Makes a line to a store. */
+    public Line(LockStore store) {
+        this.store = store;
+    }
+
+    // ---- Listening
+
+    /** What was sent so far, oldest first, delivered or not. */
+    public List<Command> sent() {
+        return List.copyOf(sent);
+    }
+
+    /** What was sent so far of one kind, oldest first. */
+    public <C extends Command> List<C> sent(Class<C> kind) {
+        return sent.stream().filter(kind::isInstance).map(kind::cast).toList();
+    }
+
+    /** Forgets what was sent. */
+    public void forget() {
+        sent.clear();
+    }
+
+    /** Whether the client has closed it. */
+    public boolean isClosed() {
+        return isClosed;
+    }
+
+    // ---- Disturbing
+
+    /** What happens to a command. */
+    private interface Fate {
+        CompletionStage<Reply> of(Command command, Caller caller);
+    }
+
+    private record Disturbance(Predicate<Command> of, boolean once, Fate fate) {}
+
+    /** The next command of this kind never arrives, and nobody is told. */
+    public void losesNext(Class<? extends Command> kind) {
+        disturb(new Disturbance(kind::isInstance, true, (command, caller) -> new CompletableFuture<>()));
+    }
+
+    /** The next command of this kind takes effect, but its reply never arrives. */
+    public void losesReplyToNext(Class<? extends Command> kind) {
+        disturb(new Disturbance(kind::isInstance, true, (command, caller) -> {
+            var unused = store.execute(command, caller);
+            return new CompletableFuture<>();
+        }));
+    }
+
+    /** The next command of this kind is answered so, without the store. */
+    public void answersNext(Class<? extends Command> kind, Reply reply) {
+        disturb(new Disturbance(kind::isInstance, true, (command, caller) -> CompletableFuture.completedFuture(reply)));
+    }
+
+    /** The next command of this kind fails, and does not reach the store. */
+    public void failsNext(Class<? extends Command> kind, Reason reason, Effect effect) {
+        disturb(new Disturbance(kind::isInstance, true, failing(reason, effect)));
+    }
+
+    /** From now on all commands of this kind fail, and don't reach the store, until the line is mended. */
+    public void fails(Class<? extends Command> kind, Reason reason, Effect effect) {
+        disturb(new Disturbance(kind::isInstance, false, failing(reason, effect)));
+    }
+
+    /** From now on nothing arrives, neither commands nor signals, until the line is mended. */
+    public void isCut() {
+        signalsAreLost = true;
+        disturb(new Disturbance(command -> true, false, (command, caller) -> new CompletableFuture<>()));
+    }
+
+    /** From now on no signals arrive, until the line is mended. */
+    public void losesSignals() {
+        signalsAreLost = true;
+    }
+
+    /** The next command of this kind is kept on the way until the test lets it go on. */
+    public HeldUp holdsUpNext(Class<? extends Command> kind) {
+        HeldUp heldUp = new HeldUp(store);
+        disturb(new Disturbance(kind::isInstance, true, heldUp));
+        return heldUp;
+    }
+
+    /** All disturbances are over. */
+    public synchronized void isMended() {
+        signalsAreLost = false;
+        disturbances.clear();
+    }
+
+    /** A signal that the store has not sent. */
+    public void signals(Signal signal) {
+        listener.accept(signal);
+    }
+
+    private static Fate failing(Reason reason, Effect effect) {
+        return (command, caller) ->
+                CompletableFuture.failedFuture(new StoreException(reason, effect, "the test says so", null));
+    }
+
+    private synchronized void disturb(Disturbance disturbance) {
+        disturbances.add(disturbance);
+    }
+
+    private synchronized Fate fateOf(Command command) {
+        for (Disturbance disturbance : disturbances) {
+            if (disturbance.of.test(command)) {
+                if (disturbance.once) {
+                    disturbances.remove(disturbance);
+                }
+                return disturbance.fate;
+            }
+        }
+        return store::execute;
+    }
+
+    // ---- The store's part
+
+    @Override
+    public StoreTraits traits() {
+        return store.traits();
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        sent.add(command);
+        return fateOf(command).of(command, caller);
+    }
+
+    @Override
+    public void subscribe(Consumer<Signal> told) {
+        listener = told;
+        store.subscribe(signal -> {
+            if (!signalsAreLost) {
+                told.accept(signal);
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        store.close();
+    }
+
+    /** A command that is kept on its way. */
+    public static final class HeldUp implements Fate {
+        private final LockStore store;
+        private final CompletableFuture<Command> command = new CompletableFuture<>();
+        private final CompletableFuture<Reply> reply = new CompletableFuture<>();
+
+        private HeldUp(LockStore store) {
+            this.store = store;
+        }
+
+        @Override
+        public CompletionStage<Reply> of(Command sent, Caller caller) {
+            command.complete(sent);
+            return reply;
+        }
+
+        /** Returns when the command is on its way. */
+        public Command hasCome() {
+            Eventually.holds("the command is sent", command::isDone);
+            return command.join();
+        }
+
+        /** It arrives and takes effect; its reply stays on the way. */
+        public Reply arrives() {
+            return store.execute(hasCome(), Caller.GOES_ON)
+                    .toCompletableFuture()
+                    .join();
+        }
+
+        /** It arrives, and its reply too. */
+        public void goesOn() {
+            reply.complete(arrives());
+        }
+
+        /** The client gets this answer. */
+        public void isAnswered(Reply answer) {
+            reply.complete(answer);
+        }
+
+        /** The client is told that it failed. */
+        public void fails(Reason reason, Effect effect) {
+            reply.completeExceptionally(new StoreException(reason, effect, "the test says so", null));
+        }
+    }
+}

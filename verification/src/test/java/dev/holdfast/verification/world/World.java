@@ -1,0 +1,157 @@
+package dev.holdfast.verification.world;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.memory.ReferenceStore;
+import dev.holdfast.testkit.ManualEnvironment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** One store with the clients and threads that a test brings to it. What a test leaves at the store, all clients closed, fails it. */
+public final class World implements AutoCloseable {
+
+    private final Optional<ManualEnvironment> time;
+    private final ReferenceStore store;
+    private final List<Holdfast> clients = new ArrayList<>();
+    private final List<Actor> actors = new ArrayList<>();
+    private final List<Line> lines = new ArrayList<>();
+
+    private World(Optional<ManualEnvironment> time) {
+        this.time = time;
+        this.store = time.map(manual -> new ReferenceStore(manual.unixMicros())).orElseGet(ReferenceStore::new);
+    }
+
+    /** A world on the system's time. */
+    public static World live() {
+        return new World(Optional.empty());
+    }
+
+    /** A world in which time passes only when the test says so. */
+    public static World still() {
+        return new World(Optional.of(new ManualEnvironment()));
+    }
+
+    /** The time of a {@linkplain #still() still} world. */
+    public ManualEnvironment time() {
+        return time.orElseThrow();
+    }
+
+    /** Lets time pass, at the store too. */
+    public void passes(Duration by) {
+        time().advance(by);
+        store.expire();
+        time().settle();
+    }
+
+    // ---- Clients
+
+    /** A client with the usual settings. */
+    public Holdfast client(String label) {
+        return client(builder(label));
+    }
+
+    /** A client on a line of its own. */
+    public Holdfast client(String label, Line line) {
+        return client(builder(label, line));
+    }
+
+    /** A client with other settings. */
+    public Holdfast client(Holdfast.Builder builder) {
+        Holdfast client = builder.build();
+        clients.add(client);
+        return client;
+    }
+
+    /** The settings of a client. */
+    public Holdfast.Builder builder(String label) {
+        return builder(label, line());
+    }
+
+    /** The settings of a client on a line of its own. */
+    public Holdfast.Builder builder(String label, Line line) {
+        Holdfast.Builder builder = Holdfast.builder(line).label(label);
+        time.ifPresent(builder::environment);
+        return builder;
+    }
+
+    /** A line to the store. */
+    public Line line() {
+        Line line = new Line(store.connect());
+        lines.add(line);
+        return line;
+    }
+
+    /** A thread. */
+    public Actor actor(String name) {
+        Actor actor = new Actor(name);
+        actors.add(actor);
+        return actor;
+    }
+
+    // ---- The store, seen from outside
+
+    /** Asks the store itself. */
+    public Reply ask(Command command) {
+        return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+    }
+
+    /** What the store records about a name; empty if nobody holds it or waits for it. */
+    public Optional<ResourceInfo> recordOf(String name) {
+        return records(name).stream()
+                .filter(info -> info.name().value().equals(name))
+                .findAny();
+    }
+
+    /** Who holds a name at the store, by label; empty if nobody does. */
+    public Optional<String> holderOf(String name) {
+        return recordOf(name)
+                .flatMap(info ->
+                        info.holders().stream().map(ResourceInfo.Party::label).findFirst());
+    }
+
+    /** How many claims wait at the store for a name. */
+    public long waitersOf(String name) {
+        return recordOf(name).map(ResourceInfo::waiting).orElse(0L);
+    }
+
+    /** An operator releases a name by force. */
+    public void releaseByForce(String name) {
+        long token = recordOf(name)
+                .orElseThrow()
+                .holders()
+                .get(0)
+                .tokens()
+                .orElseThrow()
+                .last();
+        Reply reply = ask(new Command.ForceRelease(new ResourceName(name), token));
+        if (!(reply instanceof Reply.Released)) {
+            throw new AssertionError("The release by force was answered " + reply);
+        }
+    }
+
+    /** Fails the test unless nobody holds or waits for anything. */
+    public void isIdle() {
+        Eventually.holds(
+                "nothing is held or waited for at the store, but there is " + records(""),
+                () -> records("").isEmpty());
+    }
+
+    private List<ResourceInfo> records(String prefix) {
+        return ((Reply.Inspected) ask(new Command.Inspect(prefix, Optional.empty(), 1_000))).resources();
+    }
+
+    @Override
+    public void close() {
+        lines.forEach(Line::isMended);
+        actors.forEach(Actor::close);
+        clients.forEach(Holdfast::close);
+        isIdle();
+        time.ifPresent(ManualEnvironment::close);
+    }
+}
