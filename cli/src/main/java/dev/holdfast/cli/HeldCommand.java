@@ -36,31 +36,30 @@ final class HeldCommand {
      * @throws CliException if the command can't be run, or the lock was lost
      */
     int run(Hold hold, LockStore store) {
-        int code;
-        boolean isLost = false;
-        int signal = signals.beginRun();
-        if (signal != 0) {
-            // It came too late to end the wait, and early enough to change our mind.
-            Thread.interrupted();
-            code = ExitCode.SIGNAL_BASE + signal;
-        } else {
-            Presence presence = Presence.of(store);
-            String mark = newMark();
-            Process process;
-            try {
-                process = start(hold, presence, mark);
-            } catch (CliException e) {
+        Presence presence = Presence.of(store);
+        String mark = newMark();
+        Process process;
+        try {
+            ProcessBuilder builder = prepare(hold, presence, mark);
+            int signal = signals.beginRun();
+            if (signal != 0) {
+                // It came too late to end the wait, and early enough to change our mind.
+                Thread.interrupted();
                 signals.ended();
-                throw new CliException(release(hold, e.exitCode(), false), String.valueOf(e.getMessage()), e);
+                return release(hold, ExitCode.SIGNAL_BASE + signal, false);
             }
-            isLost = seeThrough(process, hold, presence, mark);
-            code = process.exitValue();
+            process = Child.start(builder);
+        } catch (CliException e) {
+            signals.ended();
+            throw new CliException(release(hold, e.exitCode(), false), String.valueOf(e.getMessage()), e);
         }
+        boolean isLost = seeThrough(process, hold, presence, mark);
         signals.ended();
-        return release(hold, code, isLost);
+        return release(hold, process.exitValue(), isLost);
     }
 
-    private Process start(Hold hold, Presence presence, String mark) {
+    /** Makes all ready but the process, so that a signal is either heeded before it is there or passed on to it. */
+    private ProcessBuilder prepare(Hold hold, Presence presence, String mark) {
         ProcessBuilder builder = Child.prepare(options.command(), options.withStdin());
         long deadline = Instant.now().plus(hold.remaining()).getEpochSecond();
         ChildEnvironment.fill(builder.environment(), location, mark, hold.name(), hold.fencingToken(), label, deadline);
@@ -70,16 +69,16 @@ final class HeldCommand {
         } catch (StoreException e) {
             throw Stores.failure(location, e);
         }
-        return Child.start(builder);
+        return builder;
     }
 
     /** Returns when the command has ended and what it started is gone, or is none of our business; answers whether the lock was lost meanwhile. */
     private boolean seeThrough(Process process, Hold hold, Presence presence, String mark) {
         ProcessTree tree = new ProcessTree(process.toHandle(), mark);
         try {
+            signals.started(tree);
             LeaseWatch watch = new LeaseWatch(hold, tree, options.lossPolicy(), console);
             watch.start();
-            signals.started(tree);
             follow(presence, process);
             int code = await(process);
             new Aftermath(options, tree, watch, signals, console).await(code);

@@ -83,7 +83,7 @@ final class SignalRelay {
         return stoppedBy;
     }
 
-    /** The command was started; it gets what came meanwhile. */
+    /** The command was started; it gets what came meanwhile. If that was Ctrl-C it may get it twice, which is better than not at all. */
     void started(ProcessTree command) {
         List<String> late;
         synchronized (this) {

@@ -1,0 +1,85 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.holdfast.cli.CliProcess.Place;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Ctrl-C at a terminal, which {@code script} plays: it reaches the command and its wrapper alike. */
+class TerminalTest {
+
+    private static final int CTRL_C = 3;
+
+    @TempDir
+    Path directory;
+
+    private Place place;
+
+    @BeforeEach
+    void open() {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "there is no /proc here");
+        place = new Place(directory, Map.of("HOLDFAST_STORE", "memory:"));
+    }
+
+    @Test
+    void ctrlCReachesTheCommandOnce() {
+        Path script = place.script(
+                "command.sh",
+                "trap 'echo int >> ints' INT\ntrap 'echo usr1 >> usr1' USR1\ntrap 'echo usr2 >> usr2' USR2\necho $PPID > started\nwhile [ ! -e stop ]; do sleep 0.02; done\nexit 6\n");
+        try (CliProcess terminal = startAtTerminal(script)) {
+            long wrapper = Long.parseLong(CliProcess.untilWritten(place.file("started")));
+            // While the command is being started, the wrapper can't tell whether it has got what the terminal sends.
+            CliProcess.signal(wrapper, "USR1");
+            CliProcess.untilWritten(place.file("usr1"));
+            press(terminal);
+            CliProcess.untilWritten(place.file("ints"));
+            // What the wrapper sends later arrives later: had it passed the INT on as well, that would be there by now.
+            CliProcess.signal(wrapper, "USR2");
+            CliProcess.untilWritten(place.file("usr2"));
+            place.script("stop", "");
+            assertThat(terminal.exitCode()).isEqualTo(6);
+            assertThat(place.read("ints")).isEqualTo("int\n");
+        }
+    }
+
+    @Test
+    void ctrlCTwiceInARowKills() {
+        Path script = place.script("command.sh", "trap '' INT\necho $PPID > started\nwhile :; do sleep 0.02; done\n");
+        try (CliProcess terminal = startAtTerminal(script)) {
+            CliProcess.untilWritten(place.file("started"));
+            CliProcess.until("the command is gone", () -> {
+                press(terminal);
+                return terminal.out().contains("killing");
+            });
+            assertThat(terminal.exitCode()).isEqualTo(137);
+            assertThat(terminal.out()).contains("second INT: killing the command");
+        }
+    }
+
+    private CliProcess startAtTerminal(Path script) {
+        StringBuilder line = new StringBuilder("exec");
+        CliProcess.java().forEach(word -> line.append(" '").append(word).append('\''));
+        line.append(" run x -- ").append(script);
+        return place.startProgram(
+                ProcessBuilder.Redirect.PIPE, List.of("/usr/bin/script", "-qec", line.toString(), "/dev/null"));
+    }
+
+    private static void press(CliProcess terminal) {
+        try {
+            terminal.stdin().write(CTRL_C);
+            terminal.stdin().flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
