@@ -1,10 +1,10 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
+import dev.holdfast.spi.Randomness;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -30,7 +30,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     private final ScheduledThreadPoolExecutor timers;
     private final ThreadPoolExecutor callbacks;
-    private final SplittableRandom seeds = new SplittableRandom(new SecureRandom().nextLong());
+    private final SplittableRandom seeds = new SplittableRandom(Randomness.nextLong());
     private final @Nullable RandomAccessFile uptime;
 
     /** Starts no thread before one is needed. */

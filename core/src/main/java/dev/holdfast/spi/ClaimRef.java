@@ -1,5 +1,7 @@
 package dev.holdfast.spi;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The identity of a claim, and of the grant that answers it: never reused, and complete, because a store needs the
  * resource to find the place.
@@ -24,5 +26,18 @@ public record ClaimRef(ResourceName resource, SessionId session, long claim) {
     @Override
     public String toString() {
         return resource + "#" + session + ":" + claim;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ClaimRef that
+                && claim == that.claim
+                && session.equals(that.session)
+                && resource.equals(that.resource);
+    }
+
+    @Override
+    public int hashCode() {
+        return (resource.hashCode() * 31 + session.hashCode()) * 31 + Long.hashCode(claim);
     }
 }

@@ -1,6 +1,7 @@
 package dev.holdfast.spi;
 
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The name of a resource: 1 to 512 bytes of UTF-8, not blank, compared byte for byte on every store. There is no
@@ -56,6 +57,16 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
             }
         }
         return Integer.compare(a.length(), b.length());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ResourceName that && value.equals(that.value);
+    }
+
+    @Override
+    public int hashCode() {
+        return value.hashCode();
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.holdfast.spi;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a claim declares its resource to be.
  *
@@ -27,5 +29,18 @@ public record ResourceSpec(Kind kind, int capacity, Order order) {
         if (!suits) {
             throw new IllegalArgumentException("Capacity " + capacity + " and order " + order + " do not suit " + kind);
         }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ResourceSpec that
+                && kind == that.kind
+                && capacity == that.capacity
+                && order == that.order;
+    }
+
+    @Override
+    public int hashCode() {
+        return (kind.hashCode() * 31 + order.hashCode()) * 31 + capacity;
     }
 }

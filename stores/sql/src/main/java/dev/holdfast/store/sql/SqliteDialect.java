@@ -8,11 +8,11 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.Tokens;
-import java.security.SecureRandom;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** SQLite: one file, one writer at a time, on the machine of all who use it. */
@@ -34,7 +34,7 @@ final class SqliteDialect implements Dialect {
     private final SqliteClients clients;
     private final Wakes wakes;
     private final FastPath fastPath;
-    private final SecureRandom random;
+    private final RandomGenerator random;
     private final long client;
     private final long tokenFloor;
     /** Whether a transaction is under way. */
@@ -51,7 +51,7 @@ final class SqliteDialect implements Dialect {
     /** Whether the transaction that is under way has to be on the disk before anybody is answered. */
     private boolean mustLast;
 
-    SqliteDialect(SqliteDatabase database, SqliteClients clients, Wakes wakes, SecureRandom random, long client) {
+    SqliteDialect(SqliteDatabase database, SqliteClients clients, Wakes wakes, RandomGenerator random, long client) {
         this.database = database;
         this.clock = database.clock();
         this.statements = database.statements();

@@ -5,6 +5,7 @@ import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
@@ -13,10 +14,10 @@ import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -63,7 +64,7 @@ public final class SqliteStore implements LockStore {
     private SqliteStore(Builder options) {
         Machine machine = options.machine == null ? SystemMachine.look() : options.machine;
         StoreClock clock = options.clock == null ? SystemMachine.clock(machine) : options.clock;
-        SecureRandom random = new SecureRandom();
+        SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         ProcFs proc = new ProcFs(SystemMachine.PROC);
         SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, SystemMachine.PROC);
         SqliteSchema schema = new SqliteSchema(options.versions);
