@@ -32,6 +32,17 @@ public final class SqliteStoreProvider implements StoreProvider {
                 .open();
     }
 
+    /**
+     * The file that a URI means, for tools that want to know whether it is there before they open it, which would make it. Touches nothing.
+     *
+     * @throws IllegalArgumentException if the URI is not of this form
+     */
+    public static Path fileOf(StoreUri uri) {
+        return uri.rest().isEmpty()
+                ? defaultFile(System.getenv(), System.getProperty("user.home"), System.getProperty("os.name"))
+                : file(uri);
+    }
+
     static SqliteStore.Builder builder(StoreUri uri, Map<String, String> environment, String home, String system) {
         uri.allowOnly(Set.of(SYNCHRONOUS));
         boolean isDefault = uri.rest().isEmpty();
