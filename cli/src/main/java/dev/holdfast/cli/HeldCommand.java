@@ -3,8 +3,8 @@ package dev.holdfast.cli;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.StoreException;
-import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.concurrent.TimeUnit;
@@ -137,10 +137,9 @@ final class HeldCommand {
         return code;
     }
 
-    /** 128 random bits: an environment is readable for its own user only, but a guess must not make a stranger's process ours. */
+    /** 128 random bits: an environment is readable for its own user only, and a guess must not make a stranger's process ours. */
     private static String newMark() {
-        byte[] random = new byte[16];
-        new SecureRandom().nextBytes(random);
-        return HexFormat.of().formatHex(random);
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(Randomness.nextLong()) + hex.toHexDigits(Randomness.nextLong());
     }
 }

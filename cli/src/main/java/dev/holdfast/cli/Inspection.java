@@ -20,49 +20,62 @@ final class Inspection {
 
     /** Lists what is held or waited for. */
     void list(String prefix, boolean json) throws InterruptedException {
-        try (LockStore store = Stores.openToLook(location)) {
-            TokenSource tokens = store.traits().tokenSource();
-            Json all = new Json().beginArray();
-            Holders.forEach(store, location, prefix, info -> {
-                if (info.holders().isEmpty() && info.waiting() == 0) {
-                    return; // only the counter of its tokens is left
-                }
-                if (json) {
-                    write(all, info, tokens);
-                } else {
-                    console.print(Printable.quote(info.name().value()) + ": " + summary(info, tokens));
-                }
-            });
-            if (json) {
-                console.print(all.endArray().toString());
+        Json all = new Json().beginArray();
+        Optional<LockStore> opened = Stores.openToLook(location, console);
+        if (opened.isPresent()) {
+            try (LockStore store = opened.get()) {
+                TokenSource tokens = store.traits().tokenSource();
+                Holders.forEach(store, location, prefix, info -> {
+                    if (info.holders().isEmpty() && info.waiting() == 0) {
+                        return; // only the counter of its tokens is left
+                    }
+                    if (json) {
+                        write(all, info, tokens);
+                    } else {
+                        console.print(Printable.quote(info.name().value()) + ": " + summary(info, tokens));
+                    }
+                });
             }
+        }
+        if (json) {
+            console.print(all.endArray().toString());
         }
     }
 
     /** Shows one lock. */
     void show(String name, boolean json) throws InterruptedException {
-        try (LockStore store = Stores.openToLook(location)) {
+        Optional<LockStore> opened = Stores.openToLook(location, console);
+        if (opened.isEmpty()) {
+            showNothing(name, json);
+            return;
+        }
+        try (LockStore store = opened.get()) {
             TokenSource tokens = store.traits().tokenSource();
             Optional<ResourceInfo> found = Holders.find(store, location, name);
-            if (json) {
+            if (found.isEmpty()) {
+                showNothing(name, json);
+            } else if (json) {
                 Json one = new Json();
-                if (found.isPresent()) {
-                    write(one, found.get(), tokens);
-                } else {
-                    one.beginObject()
-                            .name("name")
-                            .value(name)
-                            .name("state")
-                            .value("free")
-                            .endObject();
-                }
+                write(one, found.get(), tokens);
                 console.print(one.toString());
-            } else if (found.isEmpty()) {
-                console.print(Printable.quote(name) + ": free");
             } else {
                 printAll(found.get(), tokens);
             }
         }
+    }
+
+    private void showNothing(String name, boolean json) {
+        console.print(
+                json
+                        ? new Json()
+                                .beginObject()
+                                .name("name")
+                                .value(name)
+                                .name("state")
+                                .value("free")
+                                .endObject()
+                                .toString()
+                        : Printable.quote(name) + ": free");
     }
 
     private void printAll(ResourceInfo info, TokenSource tokens) {

@@ -28,6 +28,7 @@ public final class Main {
             if (!args.isEmpty() && args.get(0).equals("run")) {
                 RunArguments plain = RunArguments.readPlain(args.subList(1, args.size()));
                 if (plain != null) {
+                    HeadStart.begin();
                     return runCommand(plain, environment, console);
                 }
             }

@@ -2,6 +2,7 @@ package dev.holdfast.cli;
 
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.sql.SqliteStore;
 import java.util.Map;
 
 /**
@@ -40,6 +41,25 @@ interface Presence {
 
     /** What a store offers. */
     static Presence of(LockStore store) {
-        return NONE;
+        return store instanceof SqliteStore sqlite ? new OfSqlite(sqlite.presence()) : NONE;
+    }
+
+    /** The store in a file knows the processes of its machine. */
+    record OfSqlite(dev.holdfast.store.sql.Presence presence) implements Presence {
+
+        @Override
+        public void leaseOnly() {
+            presence.leaseOnly();
+        }
+
+        @Override
+        public void mark(Map<String, String> environment) {
+            presence.mark(environment);
+        }
+
+        @Override
+        public void follow(long pid) {
+            presence.follow(pid);
+        }
     }
 }

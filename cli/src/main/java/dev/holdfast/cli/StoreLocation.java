@@ -1,6 +1,8 @@
 package dev.holdfast.cli;
 
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.sql.SqliteStoreProvider;
+import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,24 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
         return new StoreLocation(text, uri, option == null && !isInherited);
     }
 
+    /** Whether it is a file of this machine. */
+    boolean isFile() {
+        return uri.scheme().equals("sqlite");
+    }
+
+    /**
+     * The file, whether it is there or not.
+     *
+     * @throws CliException (usage) if the URI names none
+     */
+    Path file() {
+        try {
+            return SqliteStoreProvider.fileOf(uri).toAbsolutePath();
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
+        }
+    }
+
     /**
      * Lets a command see which store its lock is on, so that a {@code holdfast} inside it means the same one; but never the credentials. A store that nobody named stays unnamed.
      *
@@ -52,8 +72,19 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
     void showTo(Map<String, String> environment) {
         if (!isDefault) {
             String masked = uri.toString();
-            environment.put(VARIABLE, masked.contains(MASK) ? masked : text);
+            environment.put(VARIABLE, masked.contains(MASK) ? masked : absolute());
         }
+    }
+
+    /** The command may go to another directory, where a relative path would mean another file. */
+    private String absolute() {
+        if (!isFile() || uri.rest().isEmpty() || uri.rest().startsWith("/")) {
+            return text;
+        }
+        int rest = text.indexOf(':') + 1;
+        return text.substring(0, rest)
+                + file()
+                + text.substring(rest + uri.rest().length());
     }
 
     @Override

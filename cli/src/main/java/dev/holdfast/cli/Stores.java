@@ -6,7 +6,11 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -35,12 +39,22 @@ final class Stores {
     }
 
     /**
-     * Opens a store to look at it or to end what is there: nothing is made that is not there.
+     * Opens a store to look at it or to end what is there, and makes nothing that isn't there.
      *
+     * @return empty if there is no store yet, and so nobody holds anything
      * @throws CliException if it can't be used
      */
-    static LockStore openToLook(StoreLocation location) {
-        return open(location);
+    static Optional<LockStore> openToLook(StoreLocation location, Console console) {
+        if (location.isFile()) {
+            Path file = location.file();
+            if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+                if (!location.isDefault()) {
+                    console.say("nothing is locked: " + Printable.quote(file.toString()) + " isn't there yet");
+                }
+                return Optional.empty();
+            }
+        }
+        return Optional.of(open(location));
     }
 
     /**
