@@ -9,7 +9,6 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,25 +23,18 @@ import org.jspecify.annotations.Nullable;
 final class FastPath {
 
     /**
-     * The block that {@link Tokens#next} reserves where the counter is not ahead of the clock, in SQL. ?3 is the smallest token that may be given, ?4 the largest
-     * that the clock allows, ?5 how many are wanted.
+     * Takes a resource that is free, for a session that lives. The tokens are what the clock allows, which is what {@link Tokens#next} gives unless the counter is level with it;
+     * so nothing has to be read back.
      */
-    private static final String FIRST = "max(last_token + 1, ?3)";
-
-    private static final String LAST = "min(" + FIRST + " + ?5 - 1, ?4)";
-
     private static final String TAKE =
-            "UPDATE holdfast_resource SET session = ?1, claim = ?2, weight = ?6, first_token = " + FIRST
-                    + ", end_token = " + LAST + ", last_token = " + LAST + ", ends = ?7, capacity = ?8"
-                    + " WHERE name = ?9 AND session = 0 AND grants = 0 AND waiters = 0 AND spec = ?10"
-                    + " AND last_token >= 0 AND last_token < ?4"
-                    + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?1 AND epoch <= ?11 AND deadline > ?12)"
-                    + " RETURNING first_token, end_token";
+            "UPDATE holdfast_resource SET session = ?1, claim = ?2, weight = ?3, first_token = ?4, end_token = ?5,"
+                    + " last_token = ?5, ends = ?6, seq = 0, capacity = spec >> 16"
+                    + " WHERE name = ?7 AND session = 0 AND grants = 0 AND waiters = 0 AND spec = ?8 AND last_token >= 0 AND last_token < ?4"
+                    + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?1 AND epoch <= ?9 AND deadline > ?10)";
 
-    private static final String GIVE_BACK = "UPDATE holdfast_resource"
-            + " SET session = 0, claim = 0, weight = 0, first_token = 0, end_token = 0, ends = 0, seq = 0"
+    /** Where there is no session the other columns of the grant mean nothing. A grant of a session that is over is not there any more, even if nobody has looked yet. */
+    private static final String GIVE_BACK = "UPDATE holdfast_resource SET session = 0"
             + " WHERE name = ?1 AND session = ?2 AND claim = ?3 AND waiters = 0 AND (ends <= 0 OR ends > ?4)"
-            // A grant of a session that is over is not there any more, even if nobody has looked yet.
             + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?2 AND deadline > ?4)";
 
     private static final Reply.Released RELEASED = new Reply.Released();
@@ -78,33 +70,24 @@ final class FastPath {
         if (smallest > largest || largest > Math.min(horizon, Tokens.MAX_TOKEN)) {
             return null;
         }
+        TokenBlock tokens = new TokenBlock(smallest, Math.min(smallest + acquire.tokens() - 1, largest));
         long lease = Micros.of(acquire.lease().length());
         PreparedStatement update = statements.prepare(TAKE);
         update.setLong(1, Session.numberOf(acquire.claim().session()));
         update.setLong(2, acquire.claim().claim());
-        update.setLong(3, smallest);
-        update.setLong(4, largest);
-        update.setInt(5, acquire.tokens());
-        update.setInt(6, acquire.weight());
-        update.setLong(7, lease == 0 ? 0 : now + lease);
-        update.setInt(8, acquire.spec().capacity());
-        update.setBytes(9, acquire.resource().utf8());
-        update.setLong(10, Codes.of(acquire.spec()));
-        update.setLong(11, acquire.epoch());
-        update.setLong(12, now);
-        try (ResultSet row = update.executeQuery()) {
-            if (!row.next()) {
-                return null;
-            }
-            TokenBlock tokens = new TokenBlock(row.getLong(1), row.getLong(2));
-            // The statement is over, and committed, when there is no further row; a driver may keep quiet about what
-            // fails in close().
-            if (row.next()) {
-                throw Statements.damaged(acquire.resource(), "there are two rows of that name");
-            }
-            Optional<Duration> remaining = lease == 0 ? Optional.empty() : Optional.of(Micros.duration(lease));
-            return new Reply.Granted(tokens, remaining, false);
+        update.setInt(3, acquire.weight());
+        update.setLong(4, tokens.first());
+        update.setLong(5, tokens.last());
+        update.setLong(6, lease == 0 ? 0 : now + lease);
+        update.setBytes(7, acquire.resource().utf8());
+        update.setLong(8, Codes.of(acquire.spec()));
+        update.setLong(9, acquire.epoch());
+        update.setLong(10, now);
+        if (update.executeUpdate() == 0) {
+            return null;
         }
+        Optional<Duration> remaining = lease == 0 ? Optional.empty() : Optional.of(Micros.duration(lease));
+        return new Reply.Granted(tokens, remaining, false);
     }
 
     private @Nullable Reply giveBack(Release release, long now) throws SQLException {

@@ -36,6 +36,9 @@ final class Lane implements Batcher.Trip {
     private final Steps steps;
 
     @GuardedBy("lock")
+    private final Courtesy courtesy = new Courtesy();
+
+    @GuardedBy("lock")
     private boolean closed;
 
     /** @param telling is given what is to be told when a transaction is committed, with no lock held */
@@ -52,11 +55,13 @@ final class Lane implements Batcher.Trip {
         lock.lock();
         try {
             mustBeOpen();
+            courtesy.begin();
             if (calls.size() == 1) {
                 alone(calls.get(0), told);
             } else {
                 together(calls, told);
             }
+            courtesy.end();
         } finally {
             lock.unlock();
             tell(told);

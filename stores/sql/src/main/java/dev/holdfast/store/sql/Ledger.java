@@ -609,24 +609,35 @@ final class Ledger {
 
     Reply.Queued queued(Claim waiter) throws SQLException {
         Resource resource = waiter.resource;
-        Session own = known(waiter.session);
-        long recheck = own == null ? RECHECK_MICROS : Math.min(RECHECK_MICROS, Math.max(1, own.ttl / 3));
+        long left = Long.MAX_VALUE;
         if (resource.hasInlineGrant()) {
-            recheck = Math.min(recheck, leftInAll(Claim.inline(resource)));
+            left = leftInAll(Claim.inline(resource));
         }
         if (resource.grants > 0) {
-            recheck = Math.min(recheck, claims.firstEnd(resource) - now);
+            left = Math.min(left, claims.firstEnd(resource) - now);
             for (long session : claims.grantedSessions(resource)) {
-                recheck = Math.min(recheck, sessionLeft(session));
+                left = Math.min(left, sessionLeft(session));
             }
         }
         Claim head = claims.head(resource);
-        if (head != null && head.place == waiter.place) {
-            recheck = Math.min(recheck, HEAD_RECHECK_MICROS);
-        } else if (head != null) {
-            recheck = Math.min(recheck, sessionLeft(head.session));
+        boolean isHead = head == null || head.place == waiter.place;
+        if (head != null) {
+            left = Math.min(left, sessionLeft(head.session));
         }
-        return new Reply.Queued(Micros.duration(Math.max(1, recheck)));
+        Session own = known(waiter.session);
+        return new Reply.Queued(Micros.duration(recheck(own == null ? 1 : own.ttl, isHead, left)));
+    }
+
+    /**
+     * When a waiter is to look again at the latest.
+     *
+     * @param ttl of its session
+     * @param isHead whether it is the next
+     * @param left the time to the earliest end of what is in its way
+     */
+    static long recheck(long ttl, boolean isHead, long left) {
+        long looks = isHead ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
+        return Math.max(1, Math.min(Math.min(looks, ttl / 3), left));
     }
 
     /** The microseconds after which a live claim ends if nobody renews or extends anything. */

@@ -10,7 +10,7 @@ final class Patience {
 
     private static final long MAX_WAIT_NANOS = 5_000_000_000L;
     private static final long MIN_PAUSE_NANOS = 20_000;
-    private static final long MAX_PAUSE_NANOS = 1_000_000;
+    private static final long MAX_PAUSE_NANOS = 200_000;
 
     private long startNanos;
     private long pauseNanos;

@@ -72,7 +72,10 @@ final class SqliteConnections {
     }
 
     private void setUp(Connection connection, SqliteStore.Synchronous synchronous) throws SQLException {
+        // In one transaction: somebody else may be making the tables.
+        run(connection, "BEGIN");
         boolean isOld = schema.check(connection, file.path().toString());
+        run(connection, "COMMIT");
         String mode = text(connection, "PRAGMA journal_mode = WAL");
         if (!mode.equalsIgnoreCase("wal")) {
             throw new StoreException(

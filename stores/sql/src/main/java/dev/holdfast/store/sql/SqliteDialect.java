@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class SqliteDialect implements Dialect {
 
     /** How often the file is looked at: a look costs a tenth of a commit that is not flushed. */
-    private static final long CHECK_NANOS = 20_000_000;
+    private static final long CHECK_NANOS = 100_000_000;
 
     private static final long MIN_TTL_MICROS = 200_000;
 
@@ -34,6 +34,7 @@ final class SqliteDialect implements Dialect {
     private final SqliteClients clients;
     private final Wakes wakes;
     private final FastPath fastPath;
+    private final QuietPoll quietPoll;
     private final RandomGenerator random;
     private final long client;
     private final long tokenFloor;
@@ -60,6 +61,7 @@ final class SqliteDialect implements Dialect {
         this.random = random;
         this.client = client;
         this.fastPath = new FastPath(statements);
+        this.quietPoll = new QuietPoll(statements, clients, client);
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
                 database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
@@ -112,7 +114,9 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public @Nullable Reply quick(Command command) throws SQLException {
-        return fastPath.tryIt(command, clock, tokenFloor, horizon);
+        return command instanceof Command.Poll poll && !isActive
+                ? quietPoll.tryIt(poll, clock.nowMicros())
+                : fastPath.tryIt(command, clock, tokenFloor, horizon);
     }
 
     @Override
