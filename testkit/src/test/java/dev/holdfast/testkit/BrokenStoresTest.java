@@ -8,7 +8,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -51,8 +52,13 @@ class BrokenStoresTest {
     /** Enough that a run which finds it is not left to luck; nearly all are found in the first few hundred. */
     private static final String MANY_RUNS = "5000";
 
-    @AfterEach
-    void forgetTheRuns() {
+    @BeforeAll
+    static void drawManyRuns() {
+        System.setProperty(ModelRules.RUNS, MANY_RUNS);
+    }
+
+    @AfterAll
+    static void drawAsManyAsUsual() {
         System.clearProperty(ModelRules.RUNS);
     }
 
