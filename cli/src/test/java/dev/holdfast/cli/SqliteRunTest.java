@@ -1,0 +1,310 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.cli.CliProcess.Place;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Several commands on one SQLite file: who waits, who is told, and what is left when somebody dies. */
+class SqliteRunTest {
+
+    /** Longer than any test: where the lock comes free sooner, it is not for the lease. */
+    private static final String LONG_LEASE = "10m";
+
+    @TempDir
+    Path directory;
+
+    private Place place;
+
+    @BeforeEach
+    void open() {
+        place = new Place(directory, Map.of("HOLDFAST_STORE", "sqlite:" + directory.resolve("locks.db")));
+    }
+
+    @Test
+    void twoTerminalsRunOneAfterTheOther() {
+        try (CliProcess first = hold("x", "first");
+                CliProcess second = place.start(
+                        "run",
+                        "x",
+                        "--",
+                        "sh",
+                        "-c",
+                        "cat first.ended > second.saw; echo $HOLDFAST_TOKEN > second.token")) {
+            CliProcess.until(
+                    "the second tells whom it waits for", () -> second.err().contains("\n"));
+            assertThat(second.err())
+                    .matches("holdfast: waiting for 'x': held by \\S+@\\S+ pid " + first.pid()
+                            + " 'sh' since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ, lease \\S+ left\n");
+            letGo("first");
+            assertThat(first.exitCode()).isZero();
+            assertThat(second.exitCode()).isZero();
+            assertThat(place.read("second.saw")).isEqualTo("ended\n");
+            assertThat(Long.parseLong(place.read("second.token").strip()))
+                    .isGreaterThan(Long.parseLong(place.read("first.token").strip()));
+        }
+    }
+
+    @Test
+    void whoDoesNotWaitIsToldWhoHoldsTheLock() {
+        try (CliProcess holder = hold("x", "first");
+                CliProcess busy = place.run("run", "--nonblock", "x", "--", "touch", "ran");
+                CliProcess busyForCron = place.run("run", "--nonblock", "-E", "0", "x", "--", "touch", "ran");
+                CliProcess impatient = place.run("run", "--wait", "300ms", "x", "--", "touch", "ran");
+                CliProcess other = place.run("run", "--nonblock", "X", "--", "true")) {
+            assertThat(busy.exitCode()).isEqualTo(75);
+            assertThat(busy.err())
+                    .startsWith("holdfast: lock 'x' is taken: held by ")
+                    .contains(" pid " + holder.pid() + " 'sh' since ")
+                    .endsWith("; the command was not run\n");
+            assertThat(busyForCron.exitCode()).isZero();
+            assertThat(impatient.exitCode()).isEqualTo(75);
+            assertThat(impatient.err()).startsWith("holdfast: lock 'x' was not free within 300ms: held by ");
+            assertThat(other.exitCode()).as("another name is another lock").isZero();
+            assertThat(place.file("ran")).doesNotExist();
+            letGo("first");
+            assertThat(holder.exitCode()).isZero();
+        }
+    }
+
+    @Test
+    void aWaiterThatIsToldToEndLeavesNothingBehind() {
+        try (CliProcess holder = hold("x", "first");
+                CliProcess waiter = place.start("run", "x", "--", "touch", "ran")) {
+            untilShown("x", "waiting   ");
+            waiter.signal("TERM");
+            assertThat(waiter.exitCode()).isEqualTo(143);
+            assertThat(show("x")).doesNotContain("waiting");
+            letGo("first");
+            assertThat(holder.exitCode()).isZero();
+            assertThat(place.file("ran")).doesNotExist();
+        }
+    }
+
+    @Test
+    void aWaiterThatDiesIsPassedOver() {
+        try (CliProcess holder = hold("x", "first");
+                CliProcess dead = place.start("run", "--lease", LONG_LEASE, "x", "--", "touch", "ran")) {
+            untilShown("x", "waiting   ");
+            dead.signal("KILL");
+            assertThat(dead.exitCode()).isEqualTo(137);
+            try (CliProcess next = place.start("run", "x", "--", "true")) {
+                untilShown("x", "pid " + next.pid());
+                letGo("first");
+                assertThat(holder.exitCode()).isZero();
+                assertThat(next.exitCode()).isZero();
+            }
+            assertThat(place.file("ran")).doesNotExist();
+        }
+    }
+
+    @Test
+    void afterKillOfTheWrapperTheCommandKeepsTheLockAndItsEndFreesIt() {
+        try (CliProcess wrapper = hold("x", "first")) {
+            wrapper.signal("KILL");
+            assertThat(wrapper.exitCode()).isEqualTo(137);
+            assertTaken("x");
+            try (CliProcess next = place.start("run", "x", "--", "true")) {
+                untilShown("x", "waiting   ");
+                letGo("first");
+                assertThat(next.exitCode()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void afterKillOfBothTheLockIsFreeAtOnce() {
+        try (CliProcess wrapper = hold("x", "first")) {
+            long command = Long.parseLong(place.read("first.pid").strip());
+            wrapper.signal("KILL");
+            assertThat(wrapper.exitCode()).isEqualTo(137);
+            CliProcess.signal(command, "KILL");
+            try (CliProcess next = place.start("run", "--wait", "50s", "x", "--", "true")) {
+                assertThat(next.exitCode()).isZero();
+            }
+        }
+    }
+
+    /** The wrapper and the command are gone; what the command put into the background, away from its parents, is not. */
+    @Test
+    void aDaemonOfTheCommandKeepsTheLockToo() {
+        Path daemon = place.script(
+                "daemon.sh",
+                "setsid sh -c '(echo $$ > started; while [ ! -e stop ]; do sleep 0.05; done) </dev/null >/dev/null 2>&1 &'\nwhile :; do sleep 0.05; done\n");
+        try (CliProcess wrapper = place.start("run", "--lease", LONG_LEASE, "x", "--", daemon.toString())) {
+            CliProcess.untilWritten(place.file("started"));
+            long command = wrapper.handle().children().findFirst().orElseThrow().pid();
+            wrapper.signal("KILL");
+            assertThat(wrapper.exitCode()).isEqualTo(137);
+            CliProcess.signal(command, "KILL");
+            CliProcess.until(
+                    "the command is gone", () -> ProcessHandle.of(command).isEmpty() || ProcFs.isZombie(command));
+            assertTaken("x");
+            place.script("stop", "");
+            try (CliProcess next = place.start("run", "--wait", "50s", "x", "--", "true")) {
+                assertThat(next.exitCode()).isZero();
+            }
+        }
+    }
+
+    /** The wrapper is stopped for longer than its lease, as by a debugger or a snapshot of the machine. */
+    @Test
+    void aLostLockEndsTheCommandAndItsTokenIsRefused() {
+        place.script(
+                "write.sh",
+                "newest=$(cat newest 2>/dev/null || echo 0)\n"
+                        + "[ \"$HOLDFAST_TOKEN\" -ge \"$newest\" ] || { echo \"refused $1\" >> refused; exit 1; }\n"
+                        + "echo \"$HOLDFAST_TOKEN\" > newest\necho \"$1\" >> ledger\n");
+        Path stale = place.script(
+                "stale.sh",
+                "./write.sh first\necho > first.wrote\nwhile [ ! -e second.wrote ]; do sleep 0.02; done\n./write.sh stale\necho > stale.tried\nwhile :; do sleep 0.02; done\n");
+        try (CliProcess paused = place.start("run", "--lease", "1s", "x", "--", stale.toString())) {
+            CliProcess.untilWritten(place.file("first.wrote"));
+            paused.signal("STOP");
+            try (CliProcess next = place.run("run", "x", "--", "./write.sh", "second")) {
+                assertThat(next.exitCode()).isZero();
+            }
+            place.script("second.wrote", "");
+            CliProcess.untilWritten(place.file("stale.tried"));
+            paused.signal("CONT");
+            assertThat(paused.exitCode()).isEqualTo(79);
+            assertThat(paused.err())
+                    .contains("lock 'x' is lost: ", "killing the command", "another may have held it meanwhile");
+            assertThat(place.read("ledger")).isEqualTo("first\nsecond\n");
+            assertThat(place.read("refused")).isEqualTo("refused stale\n");
+        }
+    }
+
+    @Test
+    void aLockThatIsTakenAwayEndsTheCommand() {
+        try (CliProcess holder =
+                place.start("run", "--lease", "3s", "x", "--", "sh", "-c", "echo > started; exec sleep 1000")) {
+            CliProcess.untilWritten(place.file("started"));
+            try (CliProcess release = place.run("release", "x", "--force")) {
+                assertThat(release.exitCode()).isZero();
+                assertThat(release.out()).contains("released 'x', which was held by ", " pid " + holder.pid());
+            }
+            assertThat(holder.exitCode()).isEqualTo(79);
+            assertThat(holder.err()).contains("it was removed at the store");
+        }
+    }
+
+    @Test
+    void aCommandRunsUnderSeveralLocks() {
+        try (CliProcess nested = place.start(
+                cli(
+                        "outer",
+                        cliWords(
+                                "inner",
+                                "sh",
+                                "-c",
+                                "echo \"$HOLDFAST_STACK\" > stack; echo $HOLDFAST_NAME > name; while [ ! -e stop ]; do sleep 0.02; done")))) {
+            CliProcess.untilWritten(place.file("name"));
+            assertThat(place.read("name")).isEqualTo("inner\n");
+            assertThat(place.read("stack")).matches("outer=\\d+ inner=\\d+\n");
+            assertTaken("outer");
+            assertTaken("inner");
+            place.script("stop", "");
+            assertThat(nested.exitCode()).isZero();
+        }
+    }
+
+    /** It would wait for a command that waits for it. */
+    @Test
+    void aCommandThatWantsTheLockItRunsUnderIsTold() {
+        try (CliProcess nested = place.start(cli("x", cliWords("x", "touch", "ran")))) {
+            assertThat(nested.exitCode()).isEqualTo(75);
+            assertThat(nested.err())
+                    .contains("lock 'x' is held by a command around this one, which waits for this one to end");
+            assertThat(place.file("ran")).doesNotExist();
+        }
+    }
+
+    @Test
+    void namesOfEveryKindAreLocksOfTheirOwn() {
+        String strange = "🔒 two words 'quoted' \u001b[31m\n#é";
+        try (CliProcess holder = hold(strange, "first");
+                CliProcess busy = place.run("run", "--nonblock", strange, "--", "true");
+                CliProcess list = place.run("ls");
+                CliProcess json = place.run("show", "--json", strange)) {
+            assertThat(busy.exitCode()).isEqualTo(75);
+            assertThat(busy.err())
+                    .contains("'🔒 two words \\'quoted\\' \\u001b[31m\\n#é'")
+                    .doesNotContain("\u001b");
+            assertThat(list.out())
+                    .startsWith("'🔒 two words \\'quoted\\' \\u001b[31m\\n#é': held by ")
+                    .hasLineCount(1);
+            assertThat(json.out())
+                    .contains("\"name\":\"🔒 two words 'quoted' \\u001b[31m\\u000a#é\"", "\"state\":\"held\"");
+            letGo("first");
+            assertThat(holder.exitCode()).isZero();
+        }
+    }
+
+    @Test
+    void aCommandThatCantBeRunGivesTheLockBack() {
+        try (CliProcess missing = place.run("run", "x", "--", "no-such-command-here");
+                CliProcess next = place.run("run", "--nonblock", "x", "--", "true")) {
+            assertThat(missing.exitCode()).isEqualTo(127);
+            assertThat(next.exitCode()).isZero();
+        }
+    }
+
+    /** Runs a command that holds a lock until it is let go, in a wrapper whose lease does not matter. */
+    private CliProcess hold(String name, String who) {
+        CliProcess holder = place.start(
+                "run",
+                "--lease",
+                LONG_LEASE,
+                name,
+                "--",
+                "sh",
+                "-c",
+                "echo $HOLDFAST_TOKEN > " + who + ".token; echo $$ > " + who + ".pid; while [ ! -e " + who
+                        + ".stop ]; do sleep 0.02; done; echo ended > " + who + ".ended");
+        CliProcess.untilWritten(place.file(who + ".pid"));
+        return holder;
+    }
+
+    private void letGo(String who) {
+        place.script(who + ".stop", "");
+    }
+
+    private void assertTaken(String name) {
+        try (CliProcess attempt = place.run("run", "--nonblock", name, "--", "true")) {
+            assertThat(attempt.exitCode()).as(attempt.err()).isEqualTo(75);
+        }
+    }
+
+    private void untilShown(String name, String what) {
+        CliProcess.until(
+                "'show " + name + "' tells '" + what + "'", () -> show(name).contains(what));
+    }
+
+    private String show(String name) {
+        try (CliProcess show = place.run("show", name)) {
+            assertThat(show.exitCode()).as(show.err()).isZero();
+            return show.out();
+        }
+    }
+
+    private static String[] cli(String name, String... command) {
+        String[] args = new String[command.length + 3];
+        args[0] = "run";
+        args[1] = name;
+        args[2] = "--";
+        System.arraycopy(command, 0, args, 3, command.length);
+        return args;
+    }
+
+    /** A whole command line of this build, for a run inside a run. */
+    private static String[] cliWords(String name, String... command) {
+        java.util.List<String> words = new java.util.ArrayList<>(CliProcess.java());
+        words.addAll(java.util.List.of(cli(name, command)));
+        return words.toArray(new String[0]);
+    }
+}
