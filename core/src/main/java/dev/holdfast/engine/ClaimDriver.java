@@ -111,6 +111,10 @@ final class ClaimDriver {
                     noteLease(claim, claim.own, granted, sentAt, steps);
                 }
                 gate.granted(claim, granted, out);
+                OwnLease own = claim.own;
+                if (own != null && claim.state == Claim.State.HELD) {
+                    out.add(() -> engine.watchLease(claim, own));
+                }
             } else if (reply instanceof Reply.Queued queued) {
                 gate.queued(claim, out);
                 if (claim.state == Claim.State.QUEUED) {
@@ -128,6 +132,9 @@ final class ClaimDriver {
                 out.add(() -> engine.keeper.endedAtStore(claim.session));
             } else {
                 gate.refused(claim, () -> engine.storeFailure(gate.name.value(), Unexpected.reply(reply)), out);
+            }
+            if (claim.isDead && !claim.isSettling) {
+                engine.settler.retract(claim.ref);
             }
         } finally {
             gate.lock.unlock();

@@ -487,9 +487,7 @@ final class Gate {
     private void passOn(Claim held, Outbox out) {
         Request first = queue.head();
         if (first == null) {
-            if (engine.rules.returnsUnwantedGrants()) {
-                standing.giveBack(held, Caller.GOES_ON, null, out);
-            }
+            standing.giveBack(held, Caller.GOES_ON, null, out);
         } else if (!engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
             out.add(() -> engine.lookAt(held));
         } else if (!engine.mayHandOn(held)) {

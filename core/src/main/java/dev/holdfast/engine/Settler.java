@@ -75,6 +75,11 @@ final class Settler {
         pending.put(command.claim(), command);
     }
 
+    /** What was announced is not to be ended any more: it was never made, or is gone with its session. */
+    void retract(ClaimRef claim) {
+        pending.remove(claim);
+    }
+
     void settle(Command command, Session session, Caller caller, Done done) {
         if (session.state == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw

@@ -189,10 +189,6 @@ final class Standing {
         of.state = Claim.State.HELD;
         of.adopt(reply.tokens());
         grant = of;
-        OwnLease own = of.own;
-        if (own != null) {
-            out.add(() -> engine.watchLease(of, own));
-        }
         if (queue.hasSeveral() || reply.awaited()) {
             of.cohort = new Cohort(engine.clock.now() + engine.cohortBudgetNanos, reply.awaited());
         }
@@ -274,6 +270,8 @@ final class Standing {
         }
         if (grant == held) {
             grant = null;
+            // Who waited until now waited for this process's own holds.
+            answers++;
         }
         if (claim == held) {
             claim = null;
@@ -318,6 +316,12 @@ final class Standing {
         }
         if (isKnown) {
             unwanted.state = Claim.State.OVER;
+        }
+        if (!isKnown) {
+            // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
+            // for a withdrawal before the epoch is raised could come before the claim.
+            engine.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+        } else if (engine.rules.returnsUnwantedGrants()) {
             settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
         }
     }
