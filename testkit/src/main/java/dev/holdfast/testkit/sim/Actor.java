@@ -214,8 +214,10 @@ final class Actor {
             run.world.fail("I18 closed is closed", name + " is granted a lock while its client is being closed");
         }
         client.noteGrant();
+        client.startsHolding(request.resource);
         Holding holding = run.judge.granted(client, request.resource, hold, request.greatestBefore);
-        int steps = run.isDraining() ? 0 : dice.below(4);
+        int most = request.options.fixedLease().isPresent() ? 8 : 4;
+        int steps = run.isDraining() ? 0 : dice.below(most);
         work(holding, request, steps);
     }
 
@@ -278,11 +280,14 @@ final class Actor {
     // ---- Letting go
 
     private void finish(Holding holding, Request request) {
-        run.judge.look(holding);
+        if (dice.chance(0.5)) {
+            run.judge.look(holding);
+        }
         boolean endsByItself = request.options.fixedLease().isPresent()
                 || request.options.maxHold().isPresent();
         if (endsByItself && !run.isDraining() && dice.chance(run.plan.abandons)) {
             run.say(name + " forgets " + holding);
+            client.leaves(holding.resource, 2 * run.plan.leaseMax);
             think();
             return;
         }
@@ -299,6 +304,7 @@ final class Actor {
 
     private void release(Holding holding) {
         run.say(name + " releases " + holding);
+        client.stopsHolding(holding.resource);
         run.judge.releasing(holding);
         long since = run.world.now();
         run.judge.watchRelease(holding, since);

@@ -27,10 +27,14 @@ final class Client implements LinkWatch {
     private final Dice dice;
     private final List<Actor> actors = new ArrayList<>();
     private final Map<String, Integer> waiting = new HashMap<>();
+    private final Map<String, Integer> holding = new HashMap<>();
+    private final Map<String, Long> lastHeld = new HashMap<>();
     private final Map<String, Long> lastActive = new HashMap<>();
     private final Set<ClaimRef> unknownYields = new HashSet<>();
     private @Nullable SimLink link;
     private @Nullable ClientUnderTest subject;
+    private @Nullable Class<? extends Command> ambushed;
+    private Runnable ambush = () -> {};
     private boolean isClosing;
     private boolean isClosed;
     private boolean hasRetired;
@@ -154,10 +158,42 @@ final class Client implements LinkWatch {
     void stopsWaiting(String resource) {
         waiting.merge(resource, -1, Integer::sum);
         lastActive.put(resource, run.world.now());
+        lookWhetherIdle(resource);
     }
 
     boolean isWaitingFor(String resource) {
         return waiting.getOrDefault(resource, 0) > 0;
+    }
+
+    void startsHolding(String resource) {
+        holding.merge(resource, 1, Integer::sum);
+    }
+
+    void stopsHolding(String resource) {
+        holding.merge(resource, -1, Integer::sum);
+        lastHeld.put(resource, run.world.now());
+        lookWhetherIdle(resource);
+    }
+
+    /** A hold was left to end by itself. */
+    void leaves(String resource, long duration) {
+        holding.merge(resource, 1, Integer::sum);
+        process.after(duration, () -> stopsHolding(resource));
+        stopsHolding(resource);
+    }
+
+    /** Who neither holds nor waits has nothing at the store, as soon as what was on its way has been settled. */
+    private void lookWhetherIdle(String resource) {
+        long since = run.world.now();
+        if (run.plan.isCalm) {
+            run.world.after(run.plan.settledWithin(), () -> {
+                boolean holdsNothing =
+                        holding.getOrDefault(resource, 0) == 0 && lastHeld.getOrDefault(resource, 0L) <= since;
+                if (holdsNothing && hasBeenAloneSince(resource, since + 1) && isOpen()) {
+                    run.ledger.checkNothingOf(process, resource);
+                }
+            });
+        }
     }
 
     /** Whether no request for a resource has waited here since an instant. */
@@ -173,12 +209,22 @@ final class Client implements LinkWatch {
 
     // ---- What passes on its link
 
+    /** Has something happen shortly after the next command of a kind was sent. */
+    void ambush(Class<? extends Command> kind, Runnable what) {
+        ambushed = kind;
+        ambush = what;
+    }
+
     @Override
     public void sent(Command command) {
         if (isClosed && !process.isDead()) {
             run.world.fail("I18 closed is closed", name() + " was closed, and sends " + Words.of(command));
         }
         hasRetired |= command instanceof Command.Retire;
+        if (ambushed != null && ambushed.isInstance(command)) {
+            ambushed = null;
+            run.world.after(dice.between(0, run.plan.delayMax), ambush);
+        }
     }
 
     @Override

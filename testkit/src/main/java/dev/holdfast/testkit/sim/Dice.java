@@ -1,5 +1,7 @@
 package dev.holdfast.testkit.sim;
 
+import java.util.List;
+
 /**
  * The randomness of one part of a run. Each part has dice of its own, so that one more throw in one part does not change all the others.
  *
@@ -49,6 +51,11 @@ final class Dice {
     /** The numbers, of which one is chosen. */
     long oneOf(long... numbers) {
         return numbers[below(numbers.length)];
+    }
+
+    /** One of several, each as likely. */
+    <T> T oneOf(List<T> several) {
+        return several.get(below(several.size()));
     }
 
     static long mix(long z) {

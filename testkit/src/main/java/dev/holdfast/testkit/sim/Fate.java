@@ -14,6 +14,15 @@ final class Fate {
     /** Clients take smaller steps of the wall clock, as parts of the ttl, for the noise of clocks; so short a freeze is a matter of the margin. */
     private static final int SHORTEST_FREEZE = 25;
 
+    private static final List<Class<? extends Command>> AMBUSHED = List.of(
+            Command.KeepAlive.class,
+            Command.KeepAlive.class,
+            Command.Acquire.class,
+            Command.Yield.class,
+            Command.Release.class,
+            Command.Poll.class,
+            Command.Extend.class);
+
     private static final long SHORTEST_OUTAGE_THAT_LOSES_DATA = 20 * MILLI;
 
     private final Run run;
@@ -38,12 +47,13 @@ final class Fate {
         times(plan.isAmnesic ? 1 : 0, () -> outage(true));
         times(plan.storeSteps, this::stepStore);
         times(plan.forced, this::force);
+        times(plan.ambushes, () -> withOne(this::ambush));
         times(plan.expiresActively ? 20 : 0, () -> run.server.expire(anyLink()));
     }
 
     private void times(int count, Runnable event) {
         for (int i = 0; i < count; i++) {
-            run.world.after(dice.between(0, plan.chaos), () -> {
+            run.world.after(dice.between(0, dice.chance(0.5) ? plan.busy() : plan.chaos), () -> {
                 if (!run.isDraining()) {
                     event.run();
                 }
@@ -54,7 +64,7 @@ final class Fate {
     private void withOne(Consumer<Client> event) {
         List<Client> live = run.clients().stream().filter(Client::isOpen).toList();
         if (!live.isEmpty()) {
-            event.accept(live.get(dice.below(live.size())));
+            event.accept(dice.oneOf(live));
         }
     }
 
@@ -71,14 +81,27 @@ final class Fate {
     }
 
     private void stop(Client client, SimProcess.Stop how) {
+        stop(client, how, dice.heavyTail(MILLI, 5 * plan.ttl / 2));
+    }
+
+    private void stop(Client client, SimProcess.Stop how, long duration) {
         SimProcess process = client.process();
         // A step back that no look at the clock came after would hide the freeze: nothing in the machine could tell.
         boolean wouldBeHidden = how == SimProcess.Stop.FROZEN && run.world.now() - process.setBackAt() < plan.ttl / 4;
         if (process.isRunning() && !wouldBeHidden) {
             process.stop(how);
             long shortest = how == SimProcess.Stop.FROZEN ? plan.ttl / SHORTEST_FREEZE : MILLI;
-            run.world.after(dice.heavyTail(shortest, 5 * plan.ttl / 2), process::resume);
+            run.world.after(Math.max(shortest, duration), process::resume);
         }
+    }
+
+    /** Stops a process just after it has sent a command: when it goes on, the answer has been waiting for long. */
+    private void ambush(Client client) {
+        Class<? extends Command> kind = dice.oneOf(AMBUSHED);
+        SimProcess.Stop how = dice.chance(0.6) ? SimProcess.Stop.PAUSED : dice.oneOf(List.of(SimProcess.Stop.values()));
+        // Most of all so long that a lease ends by the clock of its holder, and not yet by that of the store.
+        long duration = dice.chance(0.6) ? dice.between(plan.ttl / 2, plan.ttl) : dice.heavyTail(MILLI, 2 * plan.ttl);
+        client.ambush(kind, () -> stop(client, how, duration));
     }
 
     private void stepWall(Client client) {
@@ -120,7 +143,9 @@ final class Fate {
             }
         });
         long least = losesData ? SHORTEST_OUTAGE_THAT_LOSES_DATA : MILLI;
-        run.world.after(dice.heavyTail(least, 3 * plan.ttl / 2), () -> {
+        // The shorter it is, the less the clock helps the tokens: half of those that matter are as short as can be.
+        boolean isShort = losesData && dice.chance(0.5);
+        run.world.after(isShort ? least : dice.heavyTail(least, 3 * plan.ttl / 2), () -> {
             if (losesData) {
                 run.server.loseEverything();
             }

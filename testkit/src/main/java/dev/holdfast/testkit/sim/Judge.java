@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Judge {
 
+    /** The longest sleep that may go unnoticed for a while, with what the clocks' grain adds. */
+    private static final long NAP = 40_000_000;
+
     private final World world;
     private final Plan plan;
     private final Ledger ledger;
@@ -212,6 +215,7 @@ final class Judge {
             reached.hit(Reach.HAND_OFF_REFUSED_BY_DEADLINE);
         }
         if (holding.hold.remaining().isZero()) {
+            holding.wasOver = true;
             ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
             if (grant != null) {
                 grant.wasOverAtRelease = true;
@@ -325,16 +329,22 @@ final class Judge {
         }
         // Timers sleep with the machine, so after that they take longer to find out.
         boolean isDrowsy = world.now() - process.awakeSince() < plan.ttl / 8 + plan.toldWithin();
+        if (process.isPaused() && holding.hold.remaining().isZero()) {
+            // Its own clock says so, whatever it is told when it goes on.
+            holding.wasOver = true;
+        }
         boolean isFresh = world.now() - process.runningSince() < plan.toldWithin();
         if (!process.isRunning() || isFresh || isDrowsy) {
-            world.after(plan.toldWithin(), () -> checkTold(holding));
+            world.after(process.isRunning() ? plan.toldWithin() : plan.ttl / 16, () -> checkTold(holding));
         } else if (!holding.hold.remaining().isZero()) {
-            holding.overSince = Long.MAX_VALUE;
+            if (holding.overSince != Long.MAX_VALUE) {
+                world.fail("I14 what is lost stays lost", holding + " was over, and now has time left");
+            }
             watch(holding);
         } else if (holding.overSince == Long.MAX_VALUE) {
-            // It may have ended just now, for an extension has moved its end.
+            // It may have ended just now: an extension, or a nap that was found out late, has moved its end.
             holding.overSince = world.now();
-            world.after(plan.toldWithin(), () -> checkTold(holding));
+            world.after(plan.toldWithin() + (process.hasSlept() ? NAP : 0), () -> checkTold(holding));
         } else {
             world.fail(
                     "I13 loss is told once, in time",

@@ -369,6 +369,21 @@ final class Ledger {
         return books.values().stream().anyMatch(book -> !book.held.isEmpty());
     }
 
+    /** A process that neither holds nor waits has no claim. */
+    void checkNothingOf(SimProcess process, String resource) {
+        Book book = book(resource);
+        for (Map<ClaimRef, ClaimRecord> present : List.of(book.held, book.waiting)) {
+            for (ClaimRecord record : present.values()) {
+                if (record.session.owner.process() == process) {
+                    world.fail(
+                            "I11 what was withdrawn never holds",
+                            process + " neither holds nor waits for " + resource + ", but at the store stands "
+                                    + record);
+                }
+            }
+        }
+    }
+
     /** What stands at the store now and whose time is not over, in words; empty if nothing does. */
     String leftovers(long micros) {
         StringBuilder text = new StringBuilder();

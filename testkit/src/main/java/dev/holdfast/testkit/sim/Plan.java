@@ -1,5 +1,6 @@
 package dev.holdfast.testkit.sim;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -11,6 +12,14 @@ import java.util.concurrent.TimeUnit;
 final class Plan {
 
     private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** What a seed dwells on: some situations are too rare where everything happens. */
+    private enum Theme {
+        ANYTHING,
+        EXTENSIONS,
+        AMBUSHES,
+        LOST_DATA
+    }
 
     // Who takes part.
     final int processes;
@@ -48,6 +57,7 @@ final class Plan {
     final long longDelayMax;
     final double requestLoss;
     final double replyLoss;
+    final double slowReply;
     final double refusal;
     final double breaking;
     final double lateCopy;
@@ -67,6 +77,7 @@ final class Plan {
     final int outages;
     final int storeSteps;
     final int forced;
+    final int ambushes;
     final boolean isAmnesic;
     final boolean expiresActively;
 
@@ -78,6 +89,7 @@ final class Plan {
     Plan(Dice dice) {
         this.dice = dice;
         isCalm = dice.chance(0.15);
+        Theme theme = isCalm || dice.chance(0.7) ? Theme.ANYTHING : dice.oneOf(List.of(Theme.values()));
         processes = (int) dice.between(1, 4);
         threads = (int) dice.between(processes == 1 ? 2 : 1, 4);
         resources = (int) dice.between(1, 2);
@@ -85,18 +97,19 @@ final class Plan {
         isBarging = dice.chance(0.15);
         ttl = dice.between(1_000, 4_000) * MILLI;
         cohortBudget = dice.oneOf(0, 2, 10, 10, 60) * MILLI;
-        storeTimeout = dice.between(ttl / MILLI / 5, ttl / MILLI) * MILLI;
-        thinkMax = dice.oneOf(1, 20, 300, 1_500) * MILLI;
-        holdMax = dice.oneOf(1, 10, 100, 1_000, 2 * ttl / MILLI) * MILLI;
+        storeTimeout = dice.between(ttl / MILLI / 5, (dice.chance(0.2) ? 3 : 1) * ttl / MILLI) * MILLI;
+        boolean isHot = theme == Theme.LOST_DATA;
+        thinkMax = (isHot ? 1 : dice.oneOf(1, 20, 300, 1_500)) * MILLI;
+        holdMax = (isHot ? 1 : dice.oneOf(1, 10, 100, 1_000, 2 * ttl / MILLI)) * MILLI;
         leaseMax = dice.between(300, 3_000) * MILLI;
         chaos = dice.between(3, 8) * ttl;
 
         tries = some(0.3, 0.15);
         maxWaits = some(0.5, 0.4);
-        fixedLeases = some(0.3, 0.2);
+        fixedLeases = theme == Theme.EXTENSIONS ? 0.7 : some(0.3, 0.5);
         maxHolds = some(0.2, 0.1);
         cancels = some(0.4, 0.2);
-        extensions = some(0.7, 0.5);
+        extensions = theme == Theme.EXTENSIONS ? 0.8 : some(0.8, 1.0);
         doubleReleases = some(0.4, 0.1);
         abandons = some(0.2, 0.3);
 
@@ -112,10 +125,11 @@ final class Plan {
         longDelayMax = dice.between(50, 2 * ttl / MILLI) * MILLI;
         requestLoss = fault(0.3, 0.05);
         replyLoss = fault(0.3, 0.05);
+        slowReply = fault(0.15, 0.2);
         refusal = fault(0.15, 0.05);
         breaking = fault(0.3, 0.03);
         lateCopy = fault(0.5, 0.7);
-        harmlessCopy = fault(0.15, 0.05);
+        harmlessCopy = theme == Theme.EXTENSIONS ? 0.25 : fault(0.2, 0.2);
         signalLoss = fault(0.3, 0.3);
         signalCopy = fault(0.2, 0.2);
         inline = some(0.1, 1.0);
@@ -128,15 +142,28 @@ final class Plan {
         kills = processes > 1 ? happens(0.25, 2) : 0;
         closes = happens(0.2, 2);
         outages = happens(0.2, 2);
-        storeSteps = happens(0.08, 2);
+        storeSteps = isHot ? 0 : happens(0.08, 2);
         forced = happens(0.08, 2);
-        isAmnesic = happens(0.05, 1) > 0 && storeSteps == 0;
+        ambushes = theme == Theme.AMBUSHES ? 12 : happens(0.3, 5);
+        isAmnesic = isHot || (happens(0.05, 1) > 0 && storeSteps == 0);
         expiresActively = dice.chance(0.3);
+    }
+
+    /** For how long there is much to do, roughly: when faults do most harm. */
+    long busy() {
+        long contenders = Math.max(1, (long) processes * threads / resources);
+        long round = thinkMax / 2 + contenders * holdMax / 3 + 4 * delayMax;
+        return Math.min(chaos, operations * round + MILLI);
     }
 
     /** Whether the store keeps what it promised: then its holders exclude each other in true time. */
     boolean isStoreSound() {
         return storeSteps == 0 && !isAmnesic;
+    }
+
+    /** Within what time, while nothing is disturbed, what was asked of the store is answered and what nobody wants is withdrawn. */
+    long settledWithin() {
+        return 10 * delayMax + 4 * lateness + 5 * MILLI;
     }
 
     /** Within what time after its end the owner of a hold is told, if its process runs: a timer and a callback, both late. */
@@ -164,9 +191,9 @@ final class Plan {
                 "%d processes x %d threads x %d operations on %d resources%s, ttl %d ms, cohort %d ms, time-out %d ms, chaos %d ms%n"
                         + "think %d ms, hold %d ms, lease %d ms, rates +-%d ppm, store %d ppm, lateness %d us, delay %d-%d us%n"
                         + "tries %.2f waits %.2f leases %.2f maxHolds %.2f cancels %.2f extensions %.2f twice %.2f abandons %.2f%n"
-                        + "long delay %.3f (%d ms) lost %.3f/%.3f refused %.3f broken %.3f late copies %.2f copies %.2f signals lost %.2f"
+                        + "long delay %.3f (%d ms) lost %.3f/%.3f slow %.3f refused %.3f broken %.3f late copies %.2f copies %.2f signals lost %.2f"
                         + " copied %.2f inline %.2f%n"
-                        + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d store steps %d forced %d"
+                        + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d store steps %d forced %d ambushes %d"
                         + " amnesia %s active expiry %s%s",
                 processes,
                 threads,
@@ -197,6 +224,7 @@ final class Plan {
                 longDelayMax / MILLI,
                 requestLoss,
                 replyLoss,
+                slowReply,
                 refusal,
                 breaking,
                 lateCopy,
@@ -214,6 +242,7 @@ final class Plan {
                 outages,
                 storeSteps,
                 forced,
+                ambushes,
                 isAmnesic,
                 expiresActively,
                 isCalm ? ", calm" : "");

@@ -1,5 +1,6 @@
 package dev.holdfast.testkit.sim;
 
+import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /** Runs many seeds of a simulation, and judges the whole: every seed passes, some are run twice and must be the same, and every situation was reached. */
@@ -30,6 +31,26 @@ public final class Seeds {
      */
     public Summary run(long first, long count) {
         return run(first, count, seed -> {});
+    }
+
+    /**
+     * The first seed that breaks a rule.
+     *
+     * @param seed the seed
+     * @param failure what was broken, in brief
+     */
+    public record Finding(long seed, SimulationFailure failure) {}
+
+    /** Looks for a seed from {@code first} to {@code first + count - 1} that breaks a rule; empty if none does. */
+    public Optional<Finding> find(long first, long count) {
+        for (long seed = first; seed < first + count; seed++) {
+            try {
+                var unused = simulation.runBriefly(seed);
+            } catch (SimulationFailure failure) {
+                return Optional.of(new Finding(seed, failure));
+            }
+        }
+        return Optional.empty();
     }
 
     /** As {@link #run(long, long)}; tells each seed before it is run. */

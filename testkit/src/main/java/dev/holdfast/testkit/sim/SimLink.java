@@ -176,7 +176,7 @@ final class SimLink implements LockStore {
         long travel = weather.delay(dice) + (isCut ? weather.cutLeft() : 0);
         lane.newestArrival = Math.max(lane.newestArrival + 1, world.now() + travel);
         world.after(lane.newestArrival - world.now(), () -> arrive(call, lane, connection));
-        if (isHarmlessWhenLate(call.command) && dice.chance(weather.harmlessCopy())) {
+        if (dice.chance(weather.harmlessCopy(call.command))) {
             world.after(weather.longDelay(dice), () -> deliverLate(call));
         }
     }
@@ -202,7 +202,7 @@ final class SimLink implements LockStore {
     }
 
     private void back(Call call, Lane lane, long connection, @Nullable Reply reply) {
-        lane.newestReply = Math.max(lane.newestReply + 1, world.now() + weather.delay(dice));
+        lane.newestReply = Math.max(lane.newestReply + 1, world.now() + weather.replyDelay(dice));
         world.after(lane.newestReply - world.now(), process, () -> {
             if (lane.connection != connection || call.isAnswered) {
                 return;
@@ -290,11 +290,6 @@ final class SimLink implements LockStore {
         return command instanceof Command.OnResource on
                 ? lanes[1 + Math.floorMod(on.resource().value().hashCode(), LANES - 1)]
                 : lanes[CONTROL_LANE];
-    }
-
-    /** A copy of these changes nothing that a client relies on, whatever the client knows and whenever it comes. */
-    private static boolean isHarmlessWhenLate(Command command) {
-        return !(command instanceof Command.Acquire || command instanceof Command.Yield);
     }
 
     private static StoreException failure(StoreException.Reason reason, StoreException.Effect effect, String why) {

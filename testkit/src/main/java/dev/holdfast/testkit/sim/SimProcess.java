@@ -65,6 +65,11 @@ final class SimProcess {
         return state == State.STOPPED && stop == Stop.FROZEN;
     }
 
+    /** Whether it stands still while its clocks run. */
+    boolean isPaused() {
+        return state == State.STOPPED && stop == Stop.PAUSED;
+    }
+
     /** Whether its monotonic clock stands still. */
     boolean isAsleep() {
         return state == State.STOPPED && stop != Stop.PAUSED;
@@ -73,6 +78,11 @@ final class SimProcess {
     /** When its wall clock was last stepped back, in true time. */
     long setBackAt() {
         return setBackAt;
+    }
+
+    /** Whether its machine has ever slept. */
+    boolean hasSlept() {
+        return awakeSince != -NEVER;
     }
 
     /** Since when its timers have been running without a sleep, in true time. */

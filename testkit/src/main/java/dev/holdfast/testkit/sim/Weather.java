@@ -1,5 +1,6 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.spi.Command;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -70,6 +71,12 @@ final class Weather {
         return isFair ? 0 : plan.replyLoss;
     }
 
+    /** How long an answer travels. */
+    long replyDelay(Dice dice) {
+        boolean isSlow = !isFair && dice.chance(plan.slowReply);
+        return isSlow ? dice.between(0, plan.ttl) : delay(dice);
+    }
+
     double refusal() {
         return isFair ? 0 : plan.refusal;
     }
@@ -82,8 +89,13 @@ final class Weather {
         return plan.lateCopy;
     }
 
-    double harmlessCopy() {
-        return isFair ? 0 : plan.harmlessCopy;
+    /** How often a command is delivered a second time of which no copy does harm, at any time. */
+    double harmlessCopy(Command command) {
+        if (isFair || command instanceof Command.Acquire || command instanceof Command.Yield) {
+            return 0;
+        }
+        // Extensions are rare, and the order of two of them is worth a test.
+        return command instanceof Command.Extend ? 4 * plan.harmlessCopy : plan.harmlessCopy;
     }
 
     double signalLoss() {

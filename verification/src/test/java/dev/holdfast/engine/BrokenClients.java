@@ -1,0 +1,284 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Withdraw;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** Clients of which each breaks one rule: in the engine's own decisions, in its clocks, or in the driver below it. */
+final class BrokenClients {
+
+    private BrokenClients() {}
+
+    // ---- Broken decisions
+
+    /** The lease is counted from the answer, and not from before the question. */
+    static Starter deadlineFromTheReply() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            long deadline(long sentAt, long answeredAt, long leaseNanos, long marginNanos) {
+                return answeredAt + leaseNanos - marginNanos;
+            }
+        });
+    }
+
+    /** Nothing is given up for clocks that run at other rates. */
+    static Starter noMargin() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            long margin(long leaseNanos, long p99RoundTripNanos) {
+                return 0;
+            }
+        });
+    }
+
+    /** A hold shows the newest token of its grant. */
+    static Starter tokenReadLive() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            long shownToken(long own, long newest) {
+                return newest;
+            }
+        });
+    }
+
+    /** A grant that came too late for its request is kept. */
+    static Starter lateGrantKept() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean returnsUnwantedGrants() {
+                return false;
+            }
+        });
+    }
+
+    /** A lock is passed on within the process though its time is over. */
+    static Starter handOffPastTheDeadline() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean mayPassOn(long now, long deadline) {
+                return true;
+            }
+
+            @Override
+            boolean mayHandOn(long now, long deadline, boolean inDoubt) {
+                return !inDoubt;
+            }
+        });
+    }
+
+    /** A claim of unknown outcome is repeated or withdrawn without an end to what may still be on its way. */
+    static Starter epochNotRaised() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean raisesEpochWhenUnknown() {
+                return false;
+            }
+        });
+    }
+
+    /** A step of the wall clock means nothing. */
+    static Starter doubtIgnored() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean stepsRaiseDoubt() {
+                return false;
+            }
+        });
+    }
+
+    /** A keep-alive that is acknowledged after the deadline brings the holds back. */
+    static Starter lateRenewalCounts() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean mayRenew(long answeredAt, long deadline) {
+                return true;
+            }
+        });
+    }
+
+    /** Nobody looks at the deadline. */
+    static Starter deadlineIgnored() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean isGood(long now, long deadline) {
+                return true;
+            }
+        });
+    }
+
+    // ---- Broken clocks
+
+    /** The client knows the monotonic clock only, which sleeps with the machine. */
+    static Starter sleepNotCounted() {
+        Starter sound = EngineUnderTest.keeping(new SafetyRules());
+        return (store, environment, settings) -> sound.start(store, new OneClock(environment), settings);
+    }
+
+    // ---- Broken drivers
+
+    /** A grant is given back as soon as somebody waits for it, though its hold is live. */
+    static Starter yieldUnderALiveHold() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                return super.execute(command).thenApply(reply -> {
+                    if (command instanceof Command.Advance advance
+                            && reply instanceof Reply.Advanced advanced
+                            && advanced.awaited()) {
+                        var unused = super.execute(new Release(advance.claim()));
+                    }
+                    return reply;
+                });
+            }
+        });
+    }
+
+    /** A claim that was not answered is taken for one that had no effect. */
+    static Starter unknownTakenForNoEffect() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                CompletionStage<Reply> answer = super.execute(command);
+                return !isClaim(command)
+                        ? answer
+                        : answer.exceptionallyCompose(failure -> CompletableFuture.failedFuture(new StoreException(
+                                StoreException.Reason.UNAVAILABLE, Effect.NONE, "it will not have arrived", failure)));
+            }
+        });
+    }
+
+    /** What ends a claim is sent once; if it fails, it is taken for done. */
+    static Starter endingsNotRepeated() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                CompletionStage<Reply> answer = super.execute(command);
+                if (command instanceof Release) {
+                    return answer.exceptionally(failure -> new Reply.Released());
+                }
+                return command instanceof Withdraw ? answer.exceptionally(failure -> new Reply.Done()) : answer;
+            }
+        });
+    }
+
+    /** Claims that nobody wants any more are forgotten without a word to the store. */
+    static Starter withdrawalsForgotten() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                return command instanceof Withdraw
+                        ? CompletableFuture.completedFuture(new Reply.Done())
+                        : super.execute(command);
+            }
+        });
+    }
+
+    /** The driver repeats by itself what was not answered, without a word to the engine. */
+    static Starter driverRetries() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                return super.execute(command)
+                        .exceptionallyCompose(failure ->
+                                isUnknown(failure) ? super.execute(command) : CompletableFuture.failedFuture(failure));
+            }
+        });
+    }
+
+    private static Starter above(UnaryOperator<LockStore> driver) {
+        Starter sound = EngineUnderTest.keeping(new SafetyRules());
+        return (store, environment, settings) -> sound.start(driver.apply(store), environment, settings);
+    }
+
+    private static boolean isClaim(Command command) {
+        return command instanceof Acquire || command instanceof Yield;
+    }
+
+    private static boolean isUnknown(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        return cause instanceof StoreException known && known.effect() == Effect.UNKNOWN;
+    }
+
+    private record OneClock(Environment environment) implements Environment {
+
+        @Override
+        public long monotonicNanos() {
+            return environment.monotonicNanos();
+        }
+
+        @Override
+        public long bootNanos() {
+            return environment.monotonicNanos();
+        }
+
+        @Override
+        public long wallMillis() {
+            return TimeUnit.NANOSECONDS.toMillis(environment.monotonicNanos());
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            return environment.schedule(delayNanos, task);
+        }
+
+        @Override
+        public Executor callbacks() {
+            return environment.callbacks();
+        }
+
+        @Override
+        public long randomLong() {
+            return environment.randomLong();
+        }
+    }
+
+    private abstract static class Driver implements LockStore {
+        private final LockStore store;
+
+        Driver(LockStore store) {
+            this.store = store;
+        }
+
+        CompletionStage<Reply> execute(Command command) {
+            return store.execute(command, Caller.GOES_ON);
+        }
+
+        @Override
+        public CompletionStage<Reply> execute(Command command, Caller caller) {
+            return execute(command);
+        }
+
+        @Override
+        public StoreTraits traits() {
+            return store.traits();
+        }
+
+        @Override
+        public void subscribe(Consumer<Signal> listener) {
+            store.subscribe(listener);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
+    }
+}
