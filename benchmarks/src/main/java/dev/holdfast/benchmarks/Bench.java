@@ -1,0 +1,57 @@
+package dev.holdfast.benchmarks;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Where and when a cell measures. What runs before the window is the warm-up.
+ *
+ * @param place an empty directory on a disk, for this run of this cell alone
+ * @param begin when the window begins, by {@link System#nanoTime()}, which on Linux is the same clock in all processes
+ *     of a machine
+ * @param time how long the window is
+ * @param scale 1 for a measurement; less makes the large numbers of things smaller, to see that all runs
+ */
+record Bench(Path place, long begin, Duration time, double scale) {
+
+    /** A window that begins so much from now. */
+    static Bench after(Duration warmUp, Path place, Duration time, double scale) {
+        return new Bench(place, System.nanoTime() + warmUp.toNanos(), time, scale);
+    }
+
+    /** A later window, for processes that have yet to be started. */
+    Bench later(Duration warmUp) {
+        return after(scaled(warmUp), place, time, scale);
+    }
+
+    /** A window that begins at once. */
+    Bench now(Duration window) {
+        return after(Duration.ZERO, place, scale < 1 ? window.dividedBy(10) : window, scale);
+    }
+
+    long end() {
+        return begin + time.toNanos();
+    }
+
+    void awaitBegin() throws InterruptedException {
+        await(begin);
+    }
+
+    void awaitEnd() throws InterruptedException {
+        await(end());
+    }
+
+    private static void await(long moment) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(moment - System.nanoTime());
+    }
+
+    int scaled(int number) {
+        return (int) Math.max(1, Math.round(number * scale));
+    }
+
+    private Duration scaled(Duration time) {
+        // A JVM needs its time to start, whatever the scale.
+        return scale < 1 ? Duration.ofSeconds(1) : time;
+    }
+}

@@ -1,0 +1,47 @@
+package dev.holdfast.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** The JVM of one cell: measures, and prints the sheet. */
+final class CellMain {
+
+    private CellMain() {}
+
+    public static void main(String[] args) throws Exception {
+        Cell cell = Workloads.byId(args[0]).cell(args[1]);
+        Bench bench = new Bench(
+                Path.of(args[2]), Long.parseLong(args[3]), Duration.parse(args[4]), Double.parseDouble(args[5]));
+        Sheet sheet = new Sheet();
+        cell.body().run(bench, sheet);
+        sheet.lines().forEach(System.out::println);
+    }
+
+    /** Starts the JVM of a cell. */
+    static Jvm start(Path javaHome, Workload workload, Cell cell, Bench bench) throws IOException {
+        return Jvm.start(
+                javaHome,
+                CellMain.class,
+                List.of(
+                        workload.id(),
+                        cell.id(),
+                        bench.place().toString(),
+                        Long.toString(bench.begin()),
+                        bench.time().toString(),
+                        Double.toString(bench.scale())));
+    }
+
+    /** Starts the JVM of a cell that takes part in this one. */
+    static Jvm start(Workload workload, Cell cell, Bench bench) throws IOException {
+        return start(Path.of(System.getProperty("java.home")), workload, cell, bench);
+    }
+
+    /** Waits for the end of a cell's JVM, and reads its sheet. */
+    static Sheet sheet(Jvm jvm) throws IOException, InterruptedException {
+        Sheet sheet = new Sheet();
+        sheet.read(jvm.lines());
+        return sheet;
+    }
+}

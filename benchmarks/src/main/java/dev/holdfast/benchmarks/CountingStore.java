@@ -1,0 +1,54 @@
+package dev.holdfast.benchmarks;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreTraits;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/** Counts the commands that reach a store, by their kind. Thread-safe. */
+final class CountingStore implements LockStore {
+
+    private final LockStore store;
+    private final Map<Class<? extends Command>, LongAdder> counts = new ConcurrentHashMap<>();
+
+    CountingStore(LockStore store) {
+        this.store = store;
+    }
+
+    long count(Class<? extends Command> kind) {
+        LongAdder count = counts.get(kind);
+        return count == null ? 0 : count.sum();
+    }
+
+    long total() {
+        return counts.values().stream().mapToLong(LongAdder::sum).sum();
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return store.traits();
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        counts.computeIfAbsent(command.getClass(), unused -> new LongAdder()).increment();
+        return store.execute(command, caller);
+    }
+
+    @Override
+    public void subscribe(Consumer<Signal> listener) {
+        store.subscribe(listener);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,88 @@
+package dev.holdfast.benchmarks;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Runs the cells, each in a JVM of its own, round by round: A B C, A B C, so that a slow spell hits all alike. */
+final class Driver {
+
+    /** From before the start of a JVM; compiling what is hot takes most of it. */
+    static final Duration WARM_UP = Duration.ofSeconds(4);
+
+    /** How often a cell is run at most that others disturb. */
+    static final int TRIES = 10;
+
+    private final Options options;
+    private final PrintStream progress;
+
+    Driver(Options options, PrintStream progress) {
+        this.options = options;
+        this.progress = progress;
+    }
+
+    Results run() throws IOException, InterruptedException {
+        Results results = new Results();
+        for (Workload workload : options.workloads()) {
+            for (int round = 1; round <= options.rounds(); round++) {
+                Map<String, Sheet> sheets = new LinkedHashMap<>();
+                for (Cell cell : options.cells(workload)) {
+                    progress.printf("round %d of %d: %s/%s%n", round, options.rounds(), workload.id(), cell.id());
+                    sheets.put(cell.id(), runUndisturbed(workload, cell, results));
+                }
+                results.add(workload, new Figure.Round(sheets));
+            }
+        }
+        return results;
+    }
+
+    /** Runs a cell until others leave it alone; the last try counts in any case. */
+    private Sheet runUndisturbed(Workload workload, Cell cell, Results results)
+            throws IOException, InterruptedException {
+        for (int tries = 1; ; tries++) {
+            Processors before = Processors.now();
+            Sheet sheet = run(workload, cell);
+            double others = Processors.now().usedByOthersSince(before);
+            if (others <= options.disturbance()
+                    || tries == TRIES
+                    || !sheet.violations().isEmpty()) {
+                results.noteOthers(others);
+                return sheet;
+            }
+            progress.printf("  again, since others used %.0f %% of the processors%n", others * 100);
+        }
+    }
+
+    private Sheet run(Workload workload, Cell cell) throws IOException, InterruptedException {
+        Path place = Files.createTempDirectory(options.work(), "holdfast-bench-");
+        Bench bench = Bench.after(WARM_UP, place, options.time(), 1);
+        try (Jvm jvm = CellMain.start(options.javaHome(), workload, cell, bench)) {
+            return CellMain.sheet(jvm);
+        } catch (IllegalStateException failed) {
+            Sheet sheet = new Sheet();
+            sheet.violation("did not run: " + failed.getMessage());
+            return sheet;
+        } finally {
+            delete(place);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            List<Path> deepestFirst = paths.sorted(Comparator.reverseOrder()).toList();
+            for (Path path : deepestFirst) {
+                Files.deleteIfExists(path);
+            }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package dev.holdfast.benchmarks;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.store.memory.ReferenceStore;
+import dev.holdfast.store.sql.SqliteStore;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Holdfast on its stores. */
+enum Holdfasts implements Contestant {
+    MEMORY("memory") {
+        @Override
+        LockStore open(Path place) {
+            return new ReferenceStore();
+        }
+    },
+    SQLITE_FULL("sqlite-full") {
+        @Override
+        LockStore open(Path place) {
+            return SqliteStore.builder(place.resolve("locks.db"))
+                    .synchronous(SqliteStore.Synchronous.FULL)
+                    .open();
+        }
+    },
+    SQLITE_NORMAL("sqlite-normal") {
+        @Override
+        LockStore open(Path place) {
+            return SqliteStore.builder(place.resolve("locks.db"))
+                    .synchronous(SqliteStore.Synchronous.NORMAL)
+                    .open();
+        }
+    };
+
+    private final String title;
+
+    Holdfasts(String title) {
+        this.title = title;
+    }
+
+    abstract LockStore open(Path place);
+
+    @Override
+    public Client connect(Path place) {
+        LockStore store = open(place);
+        return new HoldfastClient(store, Holdfast.builder(store).build());
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    private record HoldfastClient(LockStore store, Holdfast holdfast) implements Client {
+
+        @Override
+        public Mutex mutex(String name) {
+            return new HoldMutex(holdfast.lock(name));
+        }
+
+        @Override
+        public void close() {
+            holdfast.close();
+            store.close();
+        }
+    }
+
+    /** Takes the hold and its token each time, as a user does who sends the token along. */
+    private static final class HoldMutex implements Mutex {
+
+        private final DistributedLock lock;
+        private @Nullable Hold hold;
+
+        HoldMutex(DistributedLock lock) {
+            this.lock = lock;
+        }
+
+        @Override
+        public long acquire() throws InterruptedException {
+            Hold granted = lock.acquire();
+            hold = granted;
+            return granted.fencingToken();
+        }
+
+        @Override
+        public void release() {
+            Hold held = hold;
+            hold = null;
+            if (held != null) {
+                held.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package dev.holdfast.benchmarks;
+
+import java.nio.file.Path;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The JDK's lock, which holds in one process only: for orientation. */
+enum Jdk implements Contestant {
+    FAIR("jdk-fair"),
+    UNFAIR("jdk-unfair");
+
+    private final String title;
+
+    Jdk(String title) {
+        this.title = title;
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    @Override
+    public Client connect(Path place) {
+        ConcurrentMap<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+        return new Client() {
+            @Override
+            public Mutex mutex(String name) {
+                return new JdkMutex(locks.computeIfAbsent(name, unused -> new ReentrantLock(Jdk.this == FAIR)));
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private record JdkMutex(ReentrantLock lock) implements Mutex {
+
+        @Override
+        public long acquire() throws InterruptedException {
+            lock.lockInterruptibly();
+            return NO_TOKEN;
+        }
+
+        @Override
+        public void release() {
+            lock.unlock();
+        }
+    }
+}

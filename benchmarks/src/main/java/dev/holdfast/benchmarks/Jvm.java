@@ -1,0 +1,64 @@
+package dev.holdfast.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A JVM of its own for one main class of this module, with the class path of this one; what it prints is gathered. */
+final class Jvm implements AutoCloseable {
+
+    private final Process process;
+
+    private Jvm(Process process) {
+        this.process = process;
+    }
+
+    /** Starts it on the JDK that runs this. */
+    static Jvm start(Class<?> main, List<String> arguments) throws IOException {
+        return start(Path.of(System.getProperty("java.home")), main, arguments);
+    }
+
+    /** Starts it; what it prints to its standard error is shown. */
+    static Jvm start(Path javaHome, Class<?> main, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(javaHome.resolve("bin").resolve("java").toString());
+        // All memory at once, so that no measurement contains the growing of the heap.
+        command.addAll(List.of("-Xms1g", "-Xmx1g"));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.add(main.getName());
+        command.addAll(arguments);
+        return new Jvm(new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start());
+    }
+
+    /**
+     * Waits for its end.
+     *
+     * @return the lines that it printed
+     * @throws IllegalStateException if it failed
+     */
+    List<String> lines() throws IOException, InterruptedException {
+        List<String> lines;
+        try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+            lines = reader.lines().toList();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+        int exit = process.waitFor();
+        if (exit != 0) {
+            throw new IllegalStateException("A JVM of the measurement ended with exit code " + exit);
+        }
+        return lines;
+    }
+
+    /** Ends it, if it has not ended. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

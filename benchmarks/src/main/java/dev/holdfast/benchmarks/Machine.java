@@ -1,0 +1,51 @@
+package dev.holdfast.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What the measurements ran on. */
+final class Machine {
+
+    private Machine() {}
+
+    static String processors() {
+        int count = Runtime.getRuntime().availableProcessors();
+        return count + " × " + firstOf(Path.of("/proc/cpuinfo"), "model name", "unknown processor");
+    }
+
+    static String system() {
+        return System.getProperty("os.name") + " " + System.getProperty("os.version") + ", "
+                + System.getProperty("os.arch");
+    }
+
+    /** The JDK at a place, as its own release file states it. */
+    static String jdk(Path javaHome) {
+        Path release = javaHome.resolve("release");
+        return firstOf(release, "IMPLEMENTOR", "?") + " " + firstOf(release, "JAVA_RUNTIME_VERSION", "?");
+    }
+
+    static String fileSystem(Path directory) throws IOException {
+        var store = Files.getFileStore(directory);
+        return store.type() + " on " + store.name();
+    }
+
+    static String sqlite() {
+        return org.sqlite.SQLiteJDBCLoader.getVersion() + " by sqlite-jdbc";
+    }
+
+    /** The first value of a name in a file of lines such as {@code name = "value"}. */
+    private static String firstOf(Path file, String name, String otherwise) {
+        try {
+            for (String line : Files.readAllLines(file)) {
+                String[] parts = line.split("[:=]", 2);
+                if (parts.length == 2 && parts[0].strip().equals(name)) {
+                    return parts[1].strip().replace("\"", "");
+                }
+            }
+        } catch (IOException e) {
+            return otherwise;
+        }
+        return otherwise;
+    }
+}

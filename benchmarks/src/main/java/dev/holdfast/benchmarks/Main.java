@@ -1,0 +1,39 @@
+package dev.holdfast.benchmarks;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+
+/** The command: runs what is asked for, prints the table, and writes the page if that is asked for. */
+final class Main {
+
+    private Main() {}
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        Options options;
+        try {
+            options = Options.parse(args);
+        } catch (IllegalArgumentException e) {
+            System.err.println(e.getMessage());
+            System.err.println(Options.USAGE);
+            System.exit(2);
+            return;
+        }
+        if (options.wantsHelp()) {
+            out.println(Options.USAGE);
+            return;
+        }
+        Results results = new Driver(options, System.err).run();
+        out.print(Table.of(results));
+        if (options.page().isPresent()) {
+            Files.writeString(options.page().get(), Page.of(options, results));
+        }
+        if (!results.violations().isEmpty()) {
+            out.println();
+            results.violations().forEach(violation -> out.println("VIOLATION " + violation));
+            System.exit(1);
+        }
+    }
+}

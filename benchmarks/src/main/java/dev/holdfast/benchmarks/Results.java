@@ -1,0 +1,45 @@
+package dev.holdfast.benchmarks;
+
+import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The rounds of all workloads that were run, in their order. Not thread-safe. */
+final class Results {
+
+    private final Map<Workload, List<Figure.Round>> rounds = new LinkedHashMap<>();
+    private final List<String> violations = new ArrayList<>();
+    private final DoubleSummaryStatistics others = new DoubleSummaryStatistics();
+
+    /** Which part of the processors other programs used while a cell ran. */
+    void noteOthers(double part) {
+        others.accept(part);
+    }
+
+    String others() {
+        return String.format(
+                Locale.ROOT,
+                "%.0f %% to %.0f %% of the processors, %.0f %% on average",
+                others.getMin() * 100,
+                others.getMax() * 100,
+                others.getAverage() * 100);
+    }
+
+    void add(Workload workload, Figure.Round round) {
+        rounds.computeIfAbsent(workload, unused -> new ArrayList<>()).add(round);
+        round.sheets()
+                .forEach((cell, sheet) ->
+                        sheet.violations().forEach(text -> violations.add(workload.id() + "/" + cell + ": " + text)));
+    }
+
+    Map<Workload, List<Figure.Round>> rounds() {
+        return rounds;
+    }
+
+    List<String> violations() {
+        return violations;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.holdfast.benchmarks;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A question, the cells that are run to answer it, and the figures that are read from their sheets. */
+interface Workload {
+
+    /** What the command line calls it. */
+    String id();
+
+    String title();
+
+    /** How it is measured, for the page; Markdown. */
+    String method();
+
+    /** Run one after another in each round. */
+    List<Cell> cells();
+
+    /** Processes that cells start. */
+    default List<Cell> parts() {
+        return List.of();
+    }
+
+    List<Figure> figures();
+
+    /**
+     * The cell or the part of an id.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    default Cell cell(String id) {
+        return Stream.concat(cells().stream(), parts().stream())
+                .filter(cell -> cell.id().equals(id))
+                .findAny()
+                .orElseThrow(() -> new IllegalArgumentException("No cell '" + id + "' in " + id() + "; there are "
+                        + cells().stream().map(Cell::id).toList()));
+    }
+}

@@ -1,0 +1,19 @@
+package dev.holdfast.benchmarks;
+
+import java.util.List;
+
+/** All that is measured. */
+final class Workloads {
+
+    static final List<Workload> ALL = List.of(new Reentrancy(), new HotLock(), new ManyLocks());
+
+    private Workloads() {}
+
+    static Workload byId(String id) {
+        return ALL.stream()
+                .filter(workload -> workload.id().equals(id))
+                .findAny()
+                .orElseThrow(() -> new IllegalArgumentException("No workload '" + id + "'; there are "
+                        + ALL.stream().map(Workload::id).toList()));
+    }
+}

@@ -1,0 +1,49 @@
+package dev.holdfast.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@DisplayName("Every workload")
+class WorkloadsTest {
+
+    private static final Duration WARM_UP = Duration.ofMillis(20);
+    private static final Duration TIME = Duration.ofMillis(50);
+    private static final double SCALE = 0.01;
+
+    static Stream<String> ids() {
+        return Workloads.ALL.stream().map(Workload::id);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("ids")
+    @DisplayName("runs, sees no lock fail, and has a number for each of its figures")
+    void runsWithoutViolations(String id, @TempDir Path directory) throws Exception {
+        Workload workload = Workloads.byId(id);
+        Map<String, Sheet> sheets = new LinkedHashMap<>();
+        for (Cell cell : workload.cells()) {
+            Sheet sheet = new Sheet();
+            Path place = Files.createDirectory(directory.resolve(cell.id()));
+            cell.body().run(Bench.after(WARM_UP, place, TIME, SCALE), sheet);
+            sheets.put(cell.id(), sheet);
+        }
+        Results results = new Results();
+        results.add(workload, new Figure.Round(sheets));
+
+        assertThat(results.violations()).isEmpty();
+        assertThat(workload.figures())
+                .allSatisfy(figure -> assertThat(figure.sorted(List.of(new Figure.Round(sheets))))
+                        .hasSize(1));
+        assertThat(Table.of(results).lines()).hasSize(2 + workload.figures().size());
+    }
+}
