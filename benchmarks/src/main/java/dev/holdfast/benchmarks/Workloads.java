@@ -5,7 +5,8 @@ import java.util.List;
 /** All that is measured. */
 final class Workloads {
 
-    static final List<Workload> ALL = List.of(new Reentrancy(), new HotLock(), new ManyLocks());
+    static final List<Workload> ALL = List.of(
+            new Reentrancy(), new HotLock(), new SqlitePairs(), new HandOff(), new ManyLocks(), new Processes());
 
     private Workloads() {}
 

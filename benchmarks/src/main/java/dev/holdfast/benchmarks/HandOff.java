@@ -1,0 +1,184 @@
+package dev.holdfast.benchmarks;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+
+/** Two processes that pass one lock to and fro; and one that only waits. */
+final class HandOff implements Workload {
+
+    /** Who plays, and what commits as it does. */
+    private record Side(Contestant contestant, ByHand byHand) {
+        String title() {
+            return contestant.title();
+        }
+    }
+
+    private static final List<Side> SIDES =
+            List.of(new Side(Holdfasts.SQLITE_FULL, ByHand.FULL), new Side(Holdfasts.SQLITE_NORMAL, ByHand.NORMAL));
+
+    private static final Duration COMMITTING = Duration.ofMillis(500);
+
+    /** How long each holds the lock: long enough for the other one to stand in the queue again. */
+    private static final long HOLD_NANOS = 2_000_000;
+
+    private static final Duration WARM_UP = Duration.ofSeconds(3);
+
+    /** The wait of the process whose processor time is measured, in windows. */
+    private static final int WINDOWS = 2;
+
+    private static final String LOCK = "ball";
+    private static final String PASSES = "passes";
+
+    @Override
+    public String id() {
+        return "hand-off";
+    }
+
+    @Override
+    public String title() {
+        return "From process to process";
+    }
+
+    @Override
+    public String method() {
+        return "Two processes pass a fair lock to and fro; each holds it for %d ms, in which the other one queues. *Hand-off* is the time from the call of the release in one process to the return of the acquisition in the other, by the system's monotonic clock, which both share; the median is that of the slower direction. A hand-off contains at least one commit, so what *a commit by hand* takes on that disk, right afterwards, is there beside it. *CPU while waiting* is the processor time of a process that waits for the lock and does nothing else, of one core."
+                .formatted(TimeUnit.NANOSECONDS.toMillis(HOLD_NANOS));
+    }
+
+    @Override
+    public List<Cell> cells() {
+        return SIDES.stream()
+                .flatMap(side -> Stream.of(
+                        new Cell(side.title(), (bench, sheet) -> pass(side, bench, sheet)),
+                        new Cell(side.title() + "-wait", (bench, sheet) -> hold(side.contestant(), bench, sheet))))
+                .toList();
+    }
+
+    @Override
+    public List<Cell> parts() {
+        return SIDES.stream()
+                .flatMap(side -> Stream.of(
+                        new Cell(player(side.contestant()), (bench, sheet) -> play(side.contestant(), bench, sheet)),
+                        new Cell(waiter(side.contestant()), (bench, sheet) -> await(side.contestant(), bench, sheet))))
+                .toList();
+    }
+
+    private static String player(Contestant contestant) {
+        return contestant.title() + "-player";
+    }
+
+    private static String waiter(Contestant contestant) {
+        return contestant.title() + "-waiter";
+    }
+
+    // ---- To and fro
+
+    private void pass(Side side, Bench bench, Sheet sheet) throws Exception {
+        Guarded guarded = Guarded.inFile(bench.place());
+        Bench later = bench.later(WARM_UP);
+        Cell player = cell(player(side.contestant()));
+        long passes = 0;
+        try (Jvm one = CellMain.start(this, player, later);
+                Jvm other = CellMain.start(this, player, later)) {
+            Sheet first = CellMain.sheet(one);
+            Sheet second = CellMain.sheet(other);
+            for (String number : List.of("p50", "p99", "max")) {
+                sheet.put(number, Math.max(first.get(number), second.get(number)));
+            }
+            sheet.put("hand-offs", first.get("hand-offs") + second.get("hand-offs"));
+            passes = Math.round(first.get(PASSES) + second.get(PASSES));
+        }
+        guarded.check(passes, sheet);
+        sheet.put("commit", commitByHand(side.byHand(), bench.now(COMMITTING)));
+    }
+
+    private static double commitByHand(ByHand byHand, Bench bench) throws InterruptedException {
+        Histogram pairs = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);
+        try (Contestant.Client client = byHand.connect(bench.place())) {
+            Contestant.Mutex mutex = client.mutex(LOCK);
+            do {
+                long begin = System.nanoTime();
+                var unused = mutex.acquire();
+                mutex.release();
+                pairs.recordValue(System.nanoTime() - begin);
+            } while (System.nanoTime() - bench.end() < 0);
+        }
+        return pairs.getValueAtPercentile(50) / 2.0;
+    }
+
+    private static void play(Contestant contestant, Bench bench, Sheet sheet) throws InterruptedException {
+        Guarded guarded = Guarded.inFile(bench.place());
+        Histogram handOffs = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);
+        long self = ProcessHandle.current().pid();
+        long passes = 0;
+        try (Contestant.Client client = contestant.connect(bench.place())) {
+            Contestant.Mutex mutex = client.mutex(LOCK);
+            while (System.nanoTime() - bench.end() < 0) {
+                long token = mutex.acquire();
+                long now = System.nanoTime();
+                guarded.enter(token);
+                if (now - bench.begin() > 0 && guarded.lastOwner() != self) {
+                    handOffs.recordValue(now - guarded.leftAt());
+                }
+                LockSupport.parkNanos(HOLD_NANOS);
+                passes++;
+                guarded.leave(self);
+                mutex.release();
+            }
+        }
+        sheet.put("p50", handOffs.getValueAtPercentile(50));
+        sheet.put("p99", handOffs.getValueAtPercentile(99));
+        sheet.put("max", handOffs.getMaxValue());
+        sheet.put("hand-offs", handOffs.getTotalCount());
+        sheet.put(PASSES, passes);
+    }
+
+    // ---- Waiting
+
+    private void hold(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
+        try (Contestant.Client client = contestant.connect(bench.place())) {
+            Contestant.Mutex mutex = client.mutex(LOCK);
+            var unused = mutex.acquire();
+            Bench later = bench.later(WARM_UP);
+            try (Jvm waiter = CellMain.start(this, cell(waiter(contestant)), later)) {
+                later.awaitBegin();
+                TimeUnit.NANOSECONDS.sleep(WINDOWS * bench.time().toNanos());
+                mutex.release();
+                sheet.put("cpu", CellMain.sheet(waiter).get("cpu"));
+            }
+        }
+    }
+
+    private static void await(Contestant contestant, Bench bench, Sheet sheet) throws InterruptedException {
+        OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        try (Contestant.Client client = contestant.connect(bench.place())) {
+            Contestant.Mutex mutex = client.mutex(LOCK);
+            bench.awaitBegin();
+            long begin = System.nanoTime();
+            long used = system.getProcessCpuTime();
+            var unused = mutex.acquire();
+            sheet.put("cpu", (double) (system.getProcessCpuTime() - used) / (System.nanoTime() - begin));
+            mutex.release();
+        }
+    }
+
+    @Override
+    public List<Figure> figures() {
+        return SIDES.stream()
+                .map(Side::title)
+                .flatMap(cell -> Stream.of(
+                        Figure.of(cell, "hand-off, median", Unit.NANOS, "p50").atMost(3e6),
+                        Figure.of(cell, "a commit by hand, median", Unit.NANOS, "commit"),
+                        Figure.of(cell, "hand-off, p99", Unit.NANOS, "p99"),
+                        Figure.of(cell, "hand-offs timed", Unit.COUNT, "hand-offs"),
+                        Figure.of(cell + "-wait", "CPU while waiting", Unit.PERCENT, "cpu")
+                                .atMost(0.05)))
+                .toList();
+    }
+}

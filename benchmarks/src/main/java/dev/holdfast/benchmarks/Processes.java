@@ -1,0 +1,101 @@
+package dev.holdfast.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
+
+/** Several processes with several threads each that fight for one lock. */
+final class Processes implements Workload {
+
+    private static final List<Contestant> CONTESTANTS = List.of(Holdfasts.SQLITE_FULL, Holdfasts.SQLITE_NORMAL);
+    private static final int PROCESSES = 4;
+    private static final int THREADS = 4;
+    private static final Duration WARM_UP = Duration.ofSeconds(4);
+    private static final String PASSES = "passes";
+
+    @Override
+    public String id() {
+        return "processes";
+    }
+
+    @Override
+    public String title() {
+        return "One hot lock in several processes";
+    }
+
+    @Override
+    public String method() {
+        return "%d processes with %d threads each acquire and release one lock without a break. *Spread* is what the fastest process did, divided by what the slowest did; the waits are those of the process in which they are longest."
+                .formatted(PROCESSES, THREADS);
+    }
+
+    @Override
+    public List<Cell> cells() {
+        return CONTESTANTS.stream()
+                .map(contestant -> new Cell(contestant.title(), (bench, sheet) -> fight(contestant, bench, sheet)))
+                .toList();
+    }
+
+    @Override
+    public List<Cell> parts() {
+        return CONTESTANTS.stream()
+                .map(contestant -> new Cell(part(contestant), (bench, sheet) -> {
+                    Guarded guarded = Guarded.inFile(bench.place());
+                    try (Contestant.Client client = contestant.connect(bench.place())) {
+                        Crew.Tally tally =
+                                Crew.run(bench, THREADS, unused -> new Crew.Post(client.mutex("hot"), guarded));
+                        tally.show(sheet);
+                        sheet.put(PASSES, tally.passes());
+                    }
+                }))
+                .toList();
+    }
+
+    private static String part(Contestant contestant) {
+        return contestant.title() + "-process";
+    }
+
+    private void fight(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
+        Guarded guarded = Guarded.inFile(bench.place());
+        Bench later = bench.later(WARM_UP);
+        List<Jvm> processes = new ArrayList<>();
+        List<Sheet> sheets = new ArrayList<>();
+        try {
+            for (int i = 0; i < PROCESSES; i++) {
+                processes.add(CellMain.start(this, cell(part(contestant)), later));
+            }
+            for (Jvm process : processes) {
+                sheets.add(CellMain.sheet(process));
+            }
+        } finally {
+            processes.forEach(Jvm::close);
+        }
+        sheet.put("pairs/s", all(sheets, "pairs/s").sum());
+        sheet.put("fastest", all(sheets, "pairs/s").max().orElse(0));
+        sheet.put("slowest", all(sheets, "pairs/s").min().orElse(0));
+        sheet.put("p50", all(sheets, "p50").max().orElse(0));
+        sheet.put("p99", all(sheets, "p99").max().orElse(0));
+        sheet.put("max", all(sheets, "max").max().orElse(0));
+        guarded.check(Math.round(all(sheets, PASSES).sum()), sheet);
+    }
+
+    private static DoubleStream all(List<Sheet> sheets, String number) {
+        return sheets.stream().mapToDouble(sheet -> sheet.get(number));
+    }
+
+    @Override
+    public List<Figure> figures() {
+        return CONTESTANTS.stream()
+                .map(Contestant::title)
+                .flatMap(cell -> Stream.of(
+                        Figure.of(cell, "pairs", Unit.PER_SECOND, "pairs/s"),
+                        Figure.ratio(
+                                cell, "spread", new Figure.Term(cell, "fastest"), new Figure.Term(cell, "slowest")),
+                        Figure.of(cell, "median wait", Unit.NANOS, "p50"),
+                        Figure.of(cell, "p99 wait", Unit.NANOS, "p99"),
+                        Figure.of(cell, "longest wait timed", Unit.NANOS, "max")))
+                .toList();
+    }
+}
