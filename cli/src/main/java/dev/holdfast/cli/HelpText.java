@@ -7,9 +7,9 @@ final class HelpText {
 
     static final List<String> ROOT = List.of(
             "",
-            "Run a script on one machine at a time, on the store that you name:",
+            "Run a script only once at a time; whoever comes second waits, or gives up:",
             "  holdfast run nightly-report -- ./report.sh",
-            "  holdfast run --store redis://cache.example --nonblock nightly-report -- ./report.sh",
+            "  holdfast run --nonblock nightly-report -- ./report.sh",
             "",
             "Look at the locks, and at one of them:",
             "  holdfast ls",

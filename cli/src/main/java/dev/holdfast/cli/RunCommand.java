@@ -40,6 +40,9 @@ final class RunCommand {
      */
     int run() {
         signals.install();
+        if (location.isOfThisProcess()) {
+            console.say("store " + location + " is known to this process alone, and keeps nobody else out");
+        }
         String label = Label.of(options.command(), environment);
         try (LockStore store = Stores.open(location);
                 Holdfast client = Holdfast.builder(store)

@@ -51,6 +51,11 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
         return uri.scheme().equals("sqlite");
     }
 
+    /** Whether no other process can reach it. */
+    boolean isOfThisProcess() {
+        return uri.scheme().equals("memory");
+    }
+
     /**
      * The file, whether it is there or not.
      *

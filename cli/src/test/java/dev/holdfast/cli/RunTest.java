@@ -15,17 +15,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code holdfast run} does with one command, its exit code, its streams, its environment and its signals. Any store will do. */
+/** What {@code holdfast run} does with one command, its exit code, its streams, its environment and its signals. */
 class RunTest {
 
     @TempDir
     Path directory;
 
+    private String store;
     private Place place;
 
     @BeforeEach
     void open() {
-        place = new Place(directory, Map.of("HOLDFAST_STORE", "memory:"));
+        store = "sqlite:" + directory.resolve("locks.db");
+        place = new Place(directory, Map.of("HOLDFAST_STORE", store));
     }
 
     @ParameterizedTest
@@ -135,19 +137,19 @@ class RunTest {
             assertThat(lines).hasSize(8);
             long deadline = Long.parseLong(lines[0].substring("HOLDFAST_DEADLINE=".length()));
             assertThat(deadline - Long.parseLong(lines[7])).isBetween(15L, 31L);
-            assertThat(lines[1]).matches("HOLDFAST_HOLD=[0-9a-f]{32}");
+            assertThat(lines[1]).matches("HOLDFAST_HOLD=[0-9a-f]{32},\\w+");
             assertThat(lines[2]).isEqualTo("HOLDFAST_NAME=a b");
             assertThat(lines[3]).matches("HOLDFAST_OWNER=.+@.+ pid " + cli.pid() + " 'sh'");
             String token = lines[6].substring("HOLDFAST_TOKEN=".length());
             assertThat(Long.parseLong(token)).isPositive();
             assertThat(lines[4]).isEqualTo("HOLDFAST_STACK=a%20b=" + token);
-            assertThat(lines[5]).isEqualTo("HOLDFAST_STORE=memory:");
+            assertThat(lines[5]).isEqualTo("HOLDFAST_STORE=" + store);
         }
     }
 
     @Test
     void whatTheCommandInheritsIsNotChanged() {
-        Place richer = new Place(directory, Map.of("HOLDFAST_STORE", "memory:", "MINE", "é\u001b=", "EMPTY", ""));
+        Place richer = new Place(directory, Map.of("HOLDFAST_STORE", store, "MINE", "é\u001b=", "EMPTY", ""));
         try (CliProcess direct = richer.startProgram(
                         ProcessBuilder.Redirect.from(new java.io.File("/dev/null")),
                         java.util.List.of("sh", "-c", "env | grep -v ^_=; umask; ulimit -n; pwd"));

@@ -6,6 +6,7 @@ import dev.holdfast.cli.CliProcess.Place;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +49,8 @@ class StoreTroubleTest {
             assertThat(run.out()).isEqualTo("store=\n");
         }
         Path file = state.resolve("holdfast").resolve("locks.db");
-        assertThat(Files.getPosixFilePermissions(file)).hasToString("[OWNER_WRITE, OWNER_READ]");
+        assertThat(Files.getPosixFilePermissions(file))
+                .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
     }
 
     @Test
@@ -116,6 +118,16 @@ class StoreTroubleTest {
                 "-c",
                 "cd elsewhere; echo $HOLDFAST_STORE")) {
             assertThat(run.out().strip()).isEqualTo("sqlite:" + directory + "/locks.db?synchronous=normal");
+        }
+    }
+
+    @Test
+    void aStoreInMemoryIsSaidToKeepNobodyOut() {
+        Place place = new Place(directory, Map.of());
+        try (CliProcess run = place.run("run", "--store", "memory:", "x", "--", "true")) {
+            assertThat(run.exitCode()).isZero();
+            assertThat(run.err())
+                    .isEqualTo("holdfast: store memory: is known to this process alone, and keeps nobody else out\n");
         }
     }
 }

@@ -28,7 +28,7 @@ class TerminalTest {
     void open() {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "there is no /proc here");
-        place = new Place(directory, Map.of("HOLDFAST_STORE", "memory:"));
+        place = new Place(directory, Map.of("HOLDFAST_STORE", "sqlite:" + directory.resolve("locks.db")));
     }
 
     @Test

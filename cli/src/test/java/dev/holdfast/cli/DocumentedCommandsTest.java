@@ -1,0 +1,128 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.cli.CliProcess.Place;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Runs the console examples of {@code docs/cli.md}, each block in a shell and a directory of its own, and compares what they print. A comment before a block says what is given.
+ */
+class DocumentedCommandsTest {
+
+    private static final Path PAGE = Path.of("..", "docs", "cli.md");
+    private static final String GIVEN = "<!-- given: ";
+
+    @TempDir
+    Path directory;
+
+    /** A command as it stands on the page, and the lines below it. */
+    private record Step(String command, List<String> output) {}
+
+    private record Block(int line, String given, List<Step> steps) {}
+
+    @TestFactory
+    Stream<DynamicTest> everyConsoleExampleDoesWhatThePageSays() throws IOException {
+        List<Block> blocks = read();
+        assertThat(blocks).hasSizeGreaterThan(5);
+        return blocks.stream().map(block -> DynamicTest.dynamicTest("line " + block.line(), () -> check(block)));
+    }
+
+    @org.junit.jupiter.api.Test
+    void thePageKnowsEveryOptionAndExitCode() throws IOException {
+        String page = Files.readString(PAGE);
+        for (RunOption option : RunOption.values()) {
+            assertThat(page)
+                    .contains(option.names().stream().map(name -> "`" + name).toList());
+        }
+        for (int code : new int[] {
+            ExitCode.USAGE,
+            ExitCode.STORE_UNAVAILABLE,
+            ExitCode.INTERNAL,
+            ExitCode.OUTPUT_FAILED,
+            ExitCode.CONFLICT,
+            ExitCode.STORE_UNUSABLE,
+            ExitCode.LOST,
+            ExitCode.RELEASE_UNCONFIRMED,
+            ExitCode.CANNOT_RUN,
+            ExitCode.NOT_FOUND
+        }) {
+            assertThat(page).contains("\n| " + code + " | ");
+        }
+    }
+
+    private void check(Block block) throws IOException {
+        Path here = Files.createDirectory(directory.resolve("line" + block.line()));
+        Place place =
+                new Place(here, Map.of("XDG_STATE_HOME", here.resolve("state").toString()));
+        place.script("report.sh", "echo 'The report is written.'\n");
+        // A program, not a function: the examples start it from shells of their own.
+        StringBuilder self = new StringBuilder("exec");
+        CliProcess.java().forEach(word -> self.append(" '").append(word).append('\''));
+        Files.createDirectory(here.resolve("bin"));
+        place.script("bin/holdfast", self.append(" \"$@\"\n").toString());
+        StringBuilder script =
+                new StringBuilder("PATH=$PWD/bin:$PATH\n").append(block.given()).append('\n');
+        for (int i = 0; i < block.steps().size(); i++) {
+            // The first is not to disturb the status that the second asks for.
+            script.append("{ code=$?; echo '@@' ").append(i).append("; (exit $code); }\n");
+            script.append(block.steps().get(i).command()).append('\n');
+        }
+        script.append("echo '@@ end'\nwait\n");
+        Files.writeString(here.resolve("example.bash"), "exec 2>&1\n" + script);
+        try (CliProcess shell = place.startProgram(Child.NOTHING, List.of("bash", "example.bash"))) {
+            assertThat(shell.exitCode()).as(shell.out()).isZero();
+            String[] parts = shell.out().split("@@ (\\d+|end)\n");
+            for (int i = 0; i < block.steps().size(); i++) {
+                Step step = block.steps().get(i);
+                String wanted = step.output().isEmpty() ? "" : String.join("\n", step.output()) + "\n";
+                assertThat(parts.length > i + 1 ? parts[i + 1] : "")
+                        .as(step.command())
+                        .matches(pattern(wanted));
+            }
+        }
+    }
+
+    private static Pattern pattern(String wanted) {
+        StringBuilder regex = new StringBuilder();
+        for (String piece : wanted.split("…", -1)) {
+            regex.append(regex.isEmpty() ? "" : "[^\\n]+?").append(Pattern.quote(piece));
+        }
+        return Pattern.compile(regex.toString());
+    }
+
+    private static List<Block> read() throws IOException {
+        List<Block> blocks = new ArrayList<>();
+        List<String> lines = Files.readAllLines(PAGE);
+        String given = "";
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i);
+            if (line.startsWith(GIVEN)) {
+                given = line.substring(GIVEN.length(), line.lastIndexOf("-->"));
+            } else if (line.equals("```console")) {
+                int start = i + 1;
+                List<Step> steps = new ArrayList<>();
+                for (i++; !lines.get(i).equals("```"); i++) {
+                    if (lines.get(i).startsWith("$ ")) {
+                        steps.add(new Step(lines.get(i).substring(2), new ArrayList<>()));
+                    } else {
+                        steps.get(steps.size() - 1).output().add(lines.get(i));
+                    }
+                }
+                blocks.add(new Block(start, given, steps));
+                given = "";
+            }
+        }
+        return blocks;
+    }
+}
