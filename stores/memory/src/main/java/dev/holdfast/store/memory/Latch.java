@@ -12,7 +12,7 @@ final class Latch {
     /** What is left to count; 0 when it is open. */
     long remaining;
 
-    /** The ids that counted in this generation; at most as many as the count was. */
+    /** The ids that counted in this generation, while that matters; at most as many as the count was. */
     final Set<String> counted = new HashSet<>();
 
     void begin(long newGeneration, long count) {
@@ -24,6 +24,9 @@ final class Latch {
     void countDown(String id, long n) {
         if (remaining > 0 && counted.add(id)) {
             remaining = Math.max(0, remaining - n);
+            if (remaining == 0) {
+                counted.clear();
+            }
         }
     }
 }

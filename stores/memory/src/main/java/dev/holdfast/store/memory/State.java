@@ -42,7 +42,7 @@ class State {
     final Map<SessionId, Session> sessions = new HashMap<>();
     private final Map<ResourceName, Resource> resources = new HashMap<>();
     private final LinkedHashMap<ResourceName, Rest> resting = new LinkedHashMap<>();
-    private final TreeSet<Expiring> deadlines = new TreeSet<>(Expiring.BY_END);
+    final TreeSet<Expiring> deadlines = new TreeSet<>(Expiring.BY_END);
 
     /** No token of a resource without a record is above it. */
     private long floor;
