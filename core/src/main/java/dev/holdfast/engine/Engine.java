@@ -114,7 +114,14 @@ public final class Engine {
             boolean closesStore,
             EngineOptions options,
             Optional<Environment> environment) {
-        return launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON).ready;
+        Engine engine =
+                launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON);
+        return engine.ready.whenComplete((ready, failure) -> {
+            if (failure != null) {
+                // Nobody has it in hand to close it.
+                engine.closeAsync();
+            }
+        });
     }
 
     /** As {@link #startAsync}, with the rules to keep; {@link #ready()} tells when the session is there. */
