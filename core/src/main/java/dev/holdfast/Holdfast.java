@@ -4,11 +4,13 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.engine.Engine;
 import dev.holdfast.engine.EngineOptions;
 import dev.holdfast.engine.SystemEnvironment;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -190,13 +192,17 @@ public final class Holdfast implements AutoCloseable {
         /**
          * Who this client is, for people who look at holders; user, host and process if not set.
          *
-         * @throws IllegalArgumentException if it is longer than 128 characters or holds control characters
+         * @throws IllegalArgumentException if it is longer than 128 characters or 256 bytes of UTF-8, or holds control
+         *     characters
          */
         @CanIgnoreReturnValue
         public Builder label(String text) {
-            if (text.length() > 128 || text.chars().anyMatch(Character::isISOControl)) {
-                throw new IllegalArgumentException(
-                        "A label has at most 128 characters, none of them a control character");
+            if (text.length() > 128
+                    || text.getBytes(StandardCharsets.UTF_8).length > Command.OpenSession.MAX_LABEL_BYTES
+                    || text.chars().anyMatch(Character::isISOControl)) {
+                throw new IllegalArgumentException("A label has at most 128 characters and "
+                        + Command.OpenSession.MAX_LABEL_BYTES
+                        + " bytes of UTF-8, none of them a control character");
             }
             this.label = text;
             return this;
