@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Randomness;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -27,6 +28,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SystemEnvironment.class);
     private static final int CALLBACK_THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
     private static final long IDLE_THREAD_SECONDS = 10;
+    private static final int MAX_LABEL = 128;
 
     private final ScheduledThreadPoolExecutor timers;
     private final ThreadPoolExecutor callbacks;
@@ -38,6 +40,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         timers = new ScheduledThreadPoolExecutor(1, threads("holdfast-timer"));
         timers.setRemoveOnCancelPolicy(true);
         timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        timers.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         timers.setKeepAliveTime(IDLE_THREAD_SECONDS, TimeUnit.SECONDS);
         callbacks = new ThreadPoolExecutor(
                 CALLBACK_THREADS,
@@ -56,11 +59,21 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         if (host == null || host.isBlank()) {
             host = hostFromKernel();
         }
-        String label = System.getProperty("user.name", "?") + "@" + host + " pid "
-                + ProcessHandle.current().pid();
-        StringBuilder clean = new StringBuilder(Math.min(label.length(), 128));
-        label.codePoints().limit(120).forEach(c -> clean.appendCodePoint(Character.isISOControl(c) ? '?' : c));
-        return clean.toString();
+        String who = System.getProperty("user.name", "?") + "@" + host;
+        String pid = " pid " + ProcessHandle.current().pid();
+        StringBuilder label = new StringBuilder();
+        int bytes = pid.length();
+        for (int i = 0; i < who.length(); i = who.offsetByCodePoints(i, 1)) {
+            int c = who.codePointAt(i);
+            String shown = Character.isISOControl(c) ? "?" : Character.toString(c);
+            bytes += shown.getBytes(StandardCharsets.UTF_8).length;
+            if (bytes > Command.OpenSession.MAX_LABEL_BYTES
+                    || label.length() + shown.length() + pid.length() > MAX_LABEL) {
+                break;
+            }
+            label.append(shown);
+        }
+        return label.append(pid).toString();
     }
 
     @Override
@@ -102,9 +115,6 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     @Override
     public Timer schedule(long delayNanos, Runnable task) {
-        if (timers.isShutdown()) {
-            return () -> {};
-        }
         ScheduledFuture<?> future = timers.schedule(guarded(task), Math.max(delayNanos, 0), TimeUnit.NANOSECONDS);
         return () -> future.cancel(false);
     }
@@ -121,11 +131,14 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         }
     }
 
-    /** Ends the threads; callbacks that were given before still run. */
+    /**
+     * Ends the threads, and runs no timer any more. A callback that comes later, to a listener that is named after the
+     * close for one, still runs, on a thread that ends with it.
+     */
     @Override
     public void close() {
         timers.shutdown();
-        callbacks.shutdown();
+        callbacks.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         RandomAccessFile file = uptime;
         if (file != null) {
             try {
