@@ -11,7 +11,8 @@ import java.util.TreeSet;
 
 /**
  * Where a store is: {@code scheme:rest?name=value&name=value}. Less strict than {@link java.net.URI}, since a file
- * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials.
+ * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials, and in doubt shows too
+ * little: what stands before an at sign is hidden, and of the parameters only numbers, durations and switches are shown.
  *
  * @param scheme the part before the first colon, in lower case
  * @param rest what follows the colon, up to the query; not decoded
@@ -34,11 +35,11 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
         if (colon <= 0 || !uri.substring(0, colon).matches("[A-Za-z][A-Za-z0-9+.-]*")) {
             throw new IllegalArgumentException(
                     "A store URI begins with a scheme and a colon, such as 'sqlite:' or 'memory:', but this one does not: '"
-                            + masked(uri) + "'");
+                            + Masking.masked(uri) + "'");
         }
         String scheme = uri.substring(0, colon).toLowerCase(Locale.ROOT);
         // The members of a nested URI keep their own queries: only what follows the closing parenthesis is ours.
-        int query = uri.indexOf('?', Math.max(colon, uri.lastIndexOf(')')));
+        int query = uri.indexOf('?', uri.startsWith("(", colon + 1) ? Math.max(colon, uri.lastIndexOf(')')) : colon);
         String rest = uri.substring(colon + 1, query < 0 ? uri.length() : query);
         Map<String, String> parameters = new LinkedHashMap<>();
         if (query >= 0 && query + 1 < uri.length()) {
@@ -46,11 +47,12 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
                 int equals = pair.indexOf('=');
                 if (equals <= 0) {
                     throw new IllegalArgumentException(
-                            "A parameter of a store URI has the form name=value: " + masked(uri));
+                            "A parameter of a store URI has the form name=value: " + Masking.masked(uri));
                 }
                 String name = decode(pair.substring(0, equals), uri);
                 if (parameters.put(name, decode(pair.substring(equals + 1), uri)) != null) {
-                    throw new IllegalArgumentException("The parameter '" + name + "' is given twice: " + masked(uri));
+                    throw new IllegalArgumentException(
+                            "The parameter '" + name + "' is given twice: " + Masking.masked(uri));
                 }
             }
         }
@@ -73,31 +75,16 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
 
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder(masked(scheme + ":" + rest));
-        char separator = '?';
-        for (String name : parameters.keySet()) {
-            text.append(separator).append(name).append('=').append(isSecret(name) ? "***" : parameters.get(name));
-            separator = '&';
-        }
-        return text.toString();
-    }
-
-    private static boolean isSecret(String name) {
-        String lower = name.toLowerCase(Locale.ROOT);
-        return lower.contains("pass") || lower.contains("secret") || lower.contains("token") || lower.contains("key");
-    }
-
-    /** Hides user names and passwords, here and in nested URIs, and the values of a query. */
-    private static String masked(String text) {
-        return text.replaceAll("//[^/@,)?]*@", "//***@").replaceAll("([?&][^=&,)]*=)[^&,)]*", "$1***");
+        return Masking.masked(scheme + ":" + rest) + Masking.masked(parameters);
     }
 
     private static String decode(String text, String uri) {
         try {
             return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
+            // Without its cause, whose text repeats a part of the parameter.
             throw new IllegalArgumentException(
-                    "A parameter of the store URI is not percent-encoded: " + masked(uri), e);
+                    "A parameter of the store URI is not percent-encoded: " + Masking.masked(uri));
         }
     }
 }
