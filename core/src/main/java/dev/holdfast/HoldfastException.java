@@ -1,5 +1,6 @@
 package dev.holdfast;
 
+import dev.holdfast.spi.ResourceName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ public abstract class HoldfastException extends RuntimeException {
     private final String store;
 
     HoldfastException(String message, String resource, String store, @Nullable Throwable cause) {
-        super(message, cause);
+        super(ResourceName.printable(message), cause);
         this.resource = resource;
         this.store = store;
     }

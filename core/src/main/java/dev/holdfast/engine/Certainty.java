@@ -42,7 +42,7 @@ final class Certainty {
                 throw engine.failures.lost(hold, Loss.Cause.EXPIRED);
             }
             if (hold.gate.current != hold) {
-                throw new IllegalStateException("The hold on '" + hold.name() + "' was closed");
+                throw new IllegalStateException("The hold on '" + hold.gate.name + "' was closed");
             }
             engine.doubt(hold.grant);
             awaitNews(seen, hold.liveFor().toNanos());

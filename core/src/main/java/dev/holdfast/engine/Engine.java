@@ -260,15 +260,18 @@ public final class Engine {
                 gate = other == null ? gate : other;
             }
             if (!gate.spec.equals(spec)) {
-                throw new LockMismatchException(
-                        name.value(),
-                        product(),
-                        "this process uses it as " + gate.spec.order() + " " + gate.spec.kind());
+                throw usedOtherwise(gate);
             }
             if (gate.enter(request)) {
                 return gate;
             }
         }
+    }
+
+    /** Another declaration of a name that this process uses already. */
+    RuntimeException usedOtherwise(Gate gate) {
+        return new LockMismatchException(
+                gate.name.value(), product(), "this process uses it as " + gate.spec.order() + " " + gate.spec.kind());
     }
 
     void enterAsync(
@@ -472,7 +475,7 @@ public final class Engine {
     void noteLoss(Loss loss) {
         log.warn(
                 "resource={} store={} token={} hold lost: {}",
-                loss.name(),
+                ResourceName.printable(loss.name()),
                 loss.store(),
                 loss.token(),
                 loss.cause().words());

@@ -197,6 +197,9 @@ final class EngineLock implements DistributedLock {
         if (mine == null || mine.owner != Thread.currentThread()) {
             return null;
         }
+        if (!mine.gate.spec.equals(spec)) {
+            throw engine.usedOtherwise(mine.gate);
+        }
         if (lease.binding() != Lease.Binding.SESSION) {
             throw new IllegalStateException(
                     "Lock '" + name + "' is held by this thread already: a nested acquire can't change its lease");

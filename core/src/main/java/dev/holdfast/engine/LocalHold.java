@@ -175,7 +175,7 @@ final class LocalHold implements Hold {
     void extendLease(Duration lease) {
         if (!isExtendable) {
             throw new IllegalStateException(
-                    "The hold on '" + name() + "' has no fixed lease: it is renewed until it is closed");
+                    "The hold on '" + gate.name + "' has no fixed lease: it is renewed until it is closed");
         }
         gate.engine.extend(this, lease);
     }
@@ -219,7 +219,7 @@ final class LocalHold implements Hold {
     /** Gives back one acquisition; the last one ends the hold. Called by the owner. */
     CompletableFuture<ReleaseOutcome> letGo(Caller caller) {
         if (depth <= 0) {
-            throw new NotOwnerException(name(), "The hold on '" + name() + "' was released already");
+            throw new NotOwnerException(name(), "The hold on '" + gate.name + "' was released already");
         }
         if (--depth > 0) {
             return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
@@ -232,7 +232,7 @@ final class LocalHold implements Hold {
         if (owner != null && owner != Thread.currentThread()) {
             throw new NotOwnerException(
                     name(),
-                    "The hold on '" + name() + "' belongs to the thread '" + owner.getName()
+                    "The hold on '" + gate.name + "' belongs to the thread '" + owner.getName()
                             + "' and can't be released by '"
                             + Thread.currentThread().getName()
                             + "'. Use acquireAsync for holds that move between threads.");
@@ -241,7 +241,7 @@ final class LocalHold implements Hold {
 
     void requireOpen(boolean closed) {
         if (closed) {
-            throw new IllegalStateException("The hold on '" + name() + "' was closed");
+            throw new IllegalStateException("The hold on '" + gate.name + "' was closed");
         }
     }
 
@@ -285,7 +285,7 @@ final class LocalHold implements Hold {
             try {
                 listener.accept(lost);
             } catch (RuntimeException e) {
-                Engine.log.warn("resource={} token={} a listener for the loss failed", lost.name(), lost.token(), e);
+                Engine.log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
             }
         });
     }

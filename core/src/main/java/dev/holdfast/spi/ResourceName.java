@@ -1,6 +1,7 @@
 package dev.holdfast.spi;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,13 +27,13 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
         if (value.isBlank()) {
             throw new IllegalArgumentException(
                     "A lock name must have at least one character that is not a blank, but was "
-                            + (value.isEmpty() ? "empty" : "'" + value + "'"));
+                            + (value.isEmpty() ? "empty" : value.length() + " of them"));
         }
         int bytes = utf8Length(value);
         if (bytes > MAX_BYTES) {
             throw new IllegalArgumentException(
                     "A lock name may have at most " + MAX_BYTES + " bytes of UTF-8, but this one has " + bytes + ": '"
-                            + value.substring(0, value.offsetByCodePoints(0, 32)) + "…'");
+                            + printable(value.substring(0, value.offsetByCodePoints(0, 32))) + "…'");
         }
     }
 
@@ -59,6 +60,7 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
         return Integer.compare(a.length(), b.length());
     }
 
+    /** The name for people, {@linkplain #printable printable}; its identity is {@link #value()}. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof ResourceName that && value.equals(that.value);
@@ -71,7 +73,47 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
 
     @Override
     public String toString() {
-        return value;
+        return printable(value);
+    }
+
+    /**
+     * A text that comes from users, for messages and logs: what would forge a line or move what stands around it
+     * (control and format characters, line ends, unpaired surrogates) is named by its code point, as in {@code
+     * <U+202E>}.
+     */
+    public static String printable(String text) {
+        int i = 0;
+        while (i < text.length() && !isUnprintable(text.codePointAt(i))) {
+            i = text.offsetByCodePoints(i, 1);
+        }
+        if (i == text.length()) {
+            return text;
+        }
+        StringBuilder shown = new StringBuilder(text.length() + 16).append(text, 0, i);
+        for (; i < text.length(); i = text.offsetByCodePoints(i, 1)) {
+            int c = text.codePointAt(i);
+            if (isUnprintable(c)) {
+                String hex = Integer.toHexString(c).toUpperCase(Locale.ROOT);
+                shown.append("<U+")
+                        .append("0".repeat(Math.max(0, 4 - hex.length())))
+                        .append(hex)
+                        .append('>');
+            } else {
+                shown.appendCodePoint(c);
+            }
+        }
+        return shown.toString();
+    }
+
+    private static boolean isUnprintable(int codePoint) {
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.SURROGATE -> true;
+            default -> false;
+        };
     }
 
     private static int utf8Length(String text) {
