@@ -37,7 +37,8 @@ public interface Environment {
 
     /**
      * Parks the calling thread until it is unparked or interrupted, or the monotonic clock has reached a time; as {@link
-     * LockSupport#parkNanos(Object, long)} it may return early, for no reason.
+     * LockSupport#parkNanos(Object, long)} it may return early, for no reason, and returns at once if the thread was
+     * unparked since it last parked: whoever implements it waits for no lock on the way.
      *
      * @param blocker what the thread waits for, for thread dumps
      * @param deadline a time of {@link #monotonicNanos()}

@@ -227,16 +227,21 @@ final class EngineLock implements DistributedLock {
         lastGate = gate;
         boolean wasInterrupted = false;
         try {
-            while (!request.isDone()) {
-                if (Thread.interrupted()) {
-                    wasInterrupted = true;
-                    if (isInterruptible && gate.cancel(request)) {
+            while (true) {
+                boolean isInterrupted = Thread.interrupted();
+                wasInterrupted |= isInterrupted;
+                long left = deadline - engine.environment.monotonicNanos();
+                // Looked at last: a lock that was waited for since then could have used up the wake-up that is meant
+                // for the parking below.
+                if (request.isDone()) {
+                    break;
+                }
+                if (isInterrupted && isInterruptible) {
+                    if (gate.cancel(request)) {
                         wasInterrupted = false;
                         throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
                     }
-                }
-                long left = deadline - engine.environment.monotonicNanos();
-                if (left <= 0 && !request.isTry) {
+                } else if (left <= 0 && !request.isTry) {
                     boolean wasUnanswered = gate.isUnanswered(request);
                     if (gate.cancel(request)) {
                         engine.failIfUnanswered(name, wasUnanswered);

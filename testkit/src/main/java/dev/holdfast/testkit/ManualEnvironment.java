@@ -200,7 +200,10 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     public void parkUntil(Object blocker, long deadline) {
         Thread waiting = Thread.currentThread();
         Timer alarm;
-        lock.lock();
+        if (!lock.tryLock()) {
+            // Waiting for the lock could use up the unpark that the caller waits for: it looks again instead.
+            return;
+        }
         try {
             if (deadline - now <= 0) {
                 return;
