@@ -1,0 +1,158 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Settings")
+class BuilderTest {
+
+    private static final List<Duration> SENSELESS = List.of(
+            Duration.ZERO,
+            Duration.ofNanos(-1),
+            Duration.ofSeconds(Long.MIN_VALUE),
+            Duration.ofDays(36_526),
+            Duration.ofSeconds(Long.MAX_VALUE, 999_999_999));
+
+    private final Holdfast.Builder builder = Holdfast.builder("memory:");
+
+    @Test
+    @DisplayName("that contradict each other are refused with both values in the text")
+    void contradiction() {
+        builder.sessionTtl(Duration.ofSeconds(30)).keepAliveEvery(Duration.ofSeconds(20));
+
+        assertThatThrownBy(builder::build)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("keepAliveEvery", "PT20S", "sessionTtl", "PT30S", "a third");
+        assertThatThrownBy(builder::buildAsync).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    @DisplayName("that just fit are taken, in any order")
+    void fit() throws Exception {
+        builder.keepAliveEvery(Duration.ofSeconds(20)).sessionTtl(Duration.ofSeconds(60));
+        try (Holdfast holdfast = builder.build();
+                Hold hold = holdfast.lock("ledger").acquire()) {
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(60));
+        }
+        try (Holdfast holdfast =
+                Holdfast.builder("memory:").buildAsync().toCompletableFuture().get(20, TimeUnit.SECONDS)) {
+            assertThat(holdfast.lock("ledger").tryLock()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("a ttl under 200 ms is refused, 200 ms is taken, and the text names the minimum")
+    void shortestTtl() throws Exception {
+        assertThatThrownBy(() -> builder.sessionTtl(Duration.ofMillis(200).minusNanos(1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("sessionTtl", "PT0.2S", "PT0.199999999S");
+        try (Holdfast holdfast = builder.sessionTtl(Duration.ofMillis(200)).build();
+                Hold hold = holdfast.lock("ledger").acquire()) {
+            assertThat(hold.effectiveLease()).isEqualTo(Duration.ofMillis(200));
+        }
+    }
+
+    @Test
+    @DisplayName("durations that make no sense are refused when they are given, by name")
+    void senselessDurations() {
+        for (Duration senseless : SENSELESS) {
+            assertRefused("sessionTtl", senseless, () -> builder.sessionTtl(senseless));
+            assertRefused("keepAliveEvery", senseless, () -> builder.keepAliveEvery(senseless));
+            assertRefused("storeTimeout", senseless, () -> builder.storeTimeout(senseless));
+            if (!senseless.isZero()) {
+                assertRefused("cohortBudget", senseless, () -> builder.cohortBudget(senseless));
+            }
+            assertRefused(
+                    "fixedLease", senseless, () -> AcquireOptions.defaults().withFixedLease(senseless));
+            assertRefused("maxHold", senseless, () -> AcquireOptions.defaults().withMaxHold(senseless));
+        }
+    }
+
+    private static void assertRefused(
+            String name, Duration value, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(name, value.toString());
+    }
+
+    @Test
+    @DisplayName("a fixed lease and a maximum hold time exclude each other, whichever comes first")
+    void leaseAndMaxHold() {
+        Duration one = Duration.ofSeconds(1);
+        Duration two = Duration.ofSeconds(2);
+        assertThatThrownBy(() -> AcquireOptions.defaults().withFixedLease(one).withMaxHold(two))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContainingAll("PT1S", "PT2S");
+        assertThatThrownBy(() -> AcquireOptions.defaults().withMaxHold(one).withFixedLease(two))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContainingAll("PT1S", "PT2S");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a\nb", "a\rb", "tab\t", "\u0000", "\u007f", "\u0085", "\u001b[31m"})
+    @DisplayName("a label with control characters is refused, and not repeated in the text")
+    void labelWithControlCharacters(String label) {
+        assertThatThrownBy(() -> builder.label(label))
+                .isInstanceOf(IllegalArgumentException.class)
+                .satisfies(e -> assertThat(e.getMessage().chars().noneMatch(Character::isISOControl))
+                        .isTrue());
+    }
+
+    @Test
+    @DisplayName("a label of 128 characters or 256 bytes is taken, a longer one is refused when it is given")
+    void longLabel() {
+        for (String longest : List.of("x".repeat(128), "é".repeat(128), "語".repeat(85), "𝄞".repeat(64))) {
+            try (Holdfast holdfast = Holdfast.builder("memory:").label(longest).build()) {
+                assertThat(holdfast.lock("ledger").tryLock()).isTrue();
+            }
+            assertThatThrownBy(() -> builder.label(longest + longest.substring(0, 2)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("128", "256");
+        }
+    }
+
+    @Test
+    @DisplayName("null is refused where it is given")
+    void nothing() {
+        assertThatThrownBy(() -> Holdfast.connect(null)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> builder.sessionTtl(null)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> builder.label(null)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> builder.environment(null)).isInstanceOf(NullPointerException.class);
+        try (Holdfast holdfast = builder.build()) {
+            assertThatThrownBy(() -> holdfast.lock(null)).isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> holdfast.lock("ledger", null)).isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> holdfast.lock("ledger").acquire((Duration) null))
+                    .isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> holdfast.lock("ledger").tryAcquire((AcquireOptions) null))
+                    .isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> holdfast.lock("ledger").acquireAsync(null))
+                    .isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> holdfast.lock("ledger").tryLock(1, null)).isInstanceOf(NullPointerException.class);
+            assertThat(holdfast.lock("ledger", LockOptions.barging()).tryLock()).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("options are values: each with() answers a copy")
+    void optionsAreImmutable() {
+        AcquireOptions base = AcquireOptions.defaults();
+        AcquireOptions waiting = base.withMaxWait(Duration.ofSeconds(1));
+
+        assertThat(base.maxWait()).isEmpty();
+        assertThat(waiting.maxWait()).contains(Duration.ofSeconds(1));
+        assertThat(waiting.withMaxHold(Duration.ofSeconds(2)).maxWait()).contains(Duration.ofSeconds(1));
+        assertThat(waiting.toString()).contains("PT1S");
+    }
+}

@@ -1,0 +1,355 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.CloseSession;
+import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A client that is closed")
+class ClosingTest {
+
+    private final World world = World.live();
+    private final Line line = world.line();
+    private final Holdfast holdfast = world.client("alice", line);
+    private final DistributedLock lock = holdfast.lock("ledger");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("frees what it held, at once and for all: its holds are lost, and told so")
+    void withHolds() throws Exception {
+        List<Loss.Cause> told = new CopyOnWriteArrayList<>();
+        Hold mine = lock.acquire();
+        Hold theirs =
+                holdfast.lock("other").acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        mine.onLost(loss -> told.add(loss.cause()));
+        theirs.onLost(loss -> told.add(loss.cause()));
+
+        holdfast.close();
+
+        world.isIdle();
+        assertThat(mine.isHeld()).isFalse();
+        assertThat(theirs.isHeld()).isFalse();
+        Eventually.holds("both are told", () -> told.size() == 2);
+        assertThat(told).containsOnly(Loss.Cause.CLIENT_CLOSED);
+        assertThatThrownBy(mine::fencingToken).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(mine::close)
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.CLIENT_CLOSED));
+        assertThat(theirs.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                .isEqualTo(ReleaseOutcome.LOST);
+    }
+
+    @Test
+    @DisplayName("ends all waits with ClientClosedException, of threads and of stages, and leaves nothing in the queue")
+    void withWaiters() throws Exception {
+        DistributedLock elsewhere = world.client("bob").lock("ledger");
+        Hold held = elsewhere.acquire();
+        List<Doing<?>> waiting = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            waiting.add(world.actor("waiter-" + i).waitsFor(() -> lock.acquire()));
+        }
+        waiting.add(world.actor("locker").waitsFor(() -> {
+            lock.lock();
+            return true;
+        }));
+        waiting.add(world.actor("trier").waitsFor(() -> lock.tryLock(1, TimeUnit.HOURS)));
+        CompletableFuture<Hold> stage = lock.acquireAsync().toCompletableFuture();
+
+        holdfast.close();
+
+        for (Doing<?> each : waiting) {
+            assertThatThrownBy(each::result).isInstanceOf(ClientClosedException.class);
+        }
+        assertThatThrownBy(() -> stage.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(world.waitersOf("ledger")).isZero();
+        held.close();
+    }
+
+    @Test
+    @DisplayName("ends a wait whose claim is on its way, and what comes of that claim holds nothing")
+    void withAClaimOnItsWay() throws Exception {
+        Line.HeldUp claim = line.holdsUpNext(Acquire.class);
+        Doing<Hold> waiting = world.actor("waiter").waitsFor(() -> lock.acquire());
+        claim.hasCome();
+
+        holdfast.close();
+        assertThatThrownBy(waiting::result).isInstanceOf(ClientClosedException.class);
+        claim.goesOn();
+
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName("gives no locks any more, and its locks no holds")
+    void lockAfterClose() throws Exception {
+        holdfast.close();
+
+        assertThatThrownBy(() -> holdfast.lock("another"))
+                .isInstanceOf(ClientClosedException.class)
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(lock::lock).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(lock::tryLock).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(lock::acquire).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS)).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        assertThatThrownBy(() -> lock.acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        assertThat(lock.holdCount()).isZero();
+    }
+
+    @Test
+    @DisplayName("may be closed again, by many threads at the same moment; the session is closed once")
+    void manyTimes() throws Exception {
+        Hold hold = lock.acquire();
+        CyclicBarrier start = new CyclicBarrier(8);
+        List<Doing<Boolean>> closing = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            closing.add(world.actor("closer-" + i).starts(() -> {
+                start.await();
+                holdfast.close();
+                return true;
+            }));
+        }
+        for (Doing<Boolean> each : closing) {
+            assertThat(each.result()).isTrue();
+        }
+        holdfast.close();
+        assertThat(holdfast.closeAsync().toCompletableFuture().isDone()).isTrue();
+        assertThat(line.sent(CloseSession.class)).hasSize(1);
+        assertThat(hold.isHeld()).isFalse();
+    }
+
+    @Test
+    @DisplayName("may be closed by a callback: a dependent action of an acquisition")
+    void inACallback() throws Exception {
+        CompletableFuture<Void> closing =
+                lock.acquireAsync().thenAccept(hold -> holdfast.close()).toCompletableFuture();
+
+        closing.get(20, TimeUnit.SECONDS);
+
+        world.isIdle();
+    }
+
+    @Test
+    @DisplayName("may be closed while threads come and go: each call ends with a hold or with ClientClosedException")
+    void whileInUse() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            Holdfast busy = world.client("busy-" + round);
+            List<Doing<Integer>> doings = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                Actor actor = world.actor("busy-" + round + "-" + i);
+                DistributedLock contended = busy.lock("busy");
+                doings.add(actor.starts(() -> {
+                    for (int done = 0; ; done++) {
+                        try (Hold hold = contended.acquire()) {
+                            assertThat(hold.name()).isEqualTo("busy");
+                        } catch (ClientClosedException | LockLostException e) {
+                            return done;
+                        }
+                    }
+                }));
+            }
+            Eventually.holds("it is in use", () -> world.recordOf("busy").isPresent());
+
+            busy.close();
+
+            for (Doing<Integer> each : doings) {
+                assertThat(each.result()).isNotNegative();
+            }
+            world.isIdle();
+        }
+    }
+
+    @Test
+    @DisplayName("has no threads any more, though it had timers and callbacks")
+    void threadsAreGone() throws Exception {
+        List<Loss> told = new CopyOnWriteArrayList<>();
+        try (World other = World.live()) {
+            Holdfast busy = other.client("busy");
+            Hold hold = busy.lock("a").acquire();
+            hold.onLost(told::add);
+            busy.lock("b").acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+            assertThat(threads()).isNotEmpty();
+        }
+        holdfast.close();
+
+        Eventually.holds(
+                "its threads are gone, but there are " + threads(),
+                () -> threads().isEmpty());
+        assertThat(told).hasSize(1);
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("holdfast"))
+                .toList();
+    }
+
+    @Test
+    @DisplayName("still tells a listener that is named afterwards")
+    void listenerAfterwards() throws Exception {
+        Hold hold = lock.acquire();
+        holdfast.close();
+        CompletableFuture<Loss> told = new CompletableFuture<>();
+        Eventually.holds("its threads are gone", () -> threads().isEmpty());
+
+        hold.onLost(told::complete);
+
+        assertThat(told.get(20, TimeUnit.SECONDS).cause()).isEqualTo(Loss.Cause.CLIENT_CLOSED);
+        Eventually.holds("the thread of the callback is gone", () -> threads().isEmpty());
+    }
+
+    @Nested
+    @DisplayName("closes its store")
+    class Store {
+
+        @Test
+        @DisplayName("not if it was given one that was open")
+        void borrowed() {
+            holdfast.close();
+            assertThat(line.isClosed()).isFalse();
+        }
+
+        @Test
+        @DisplayName("if it opened it by a URI: the last one of a named memory store takes it along")
+        void opened() throws Exception {
+            String uri = "memory:closing-test";
+            Holdfast first = Holdfast.connect(uri);
+            Holdfast second = Holdfast.connect(uri);
+            long token = first.lock("ledger").acquire().fencingToken();
+            assertThat(second.lock("ledger").tryLock()).isFalse();
+            first.close();
+            assertThat(second.lock("ledger").tryLock()).isTrue();
+            second.close();
+
+            try (Holdfast third = Holdfast.connect(uri);
+                    Hold hold = third.lock("ledger").acquire()) {
+                assertThat(hold.fencingToken()).isGreaterThan(token);
+            }
+        }
+    }
+
+    @Nested
+    @DisplayName("while the store is away")
+    class WithoutTheStore {
+
+        @Test
+        @DisplayName("ends within the store time-out")
+        void silent() throws Exception {
+            try (World still = World.still()) {
+                Line cut = still.line();
+                Holdfast away = still.client("away", cut);
+                Hold hold = away.lock("ledger").acquire();
+                cut.isCut();
+                CompletableFuture<Void> closing = away.closeAsync().toCompletableFuture();
+                still.passes(Duration.ofSeconds(10).minusNanos(1));
+                assertThat(closing.isDone()).isFalse();
+                still.passes(Duration.ofNanos(1));
+                assertThat(closing.isDone()).isTrue();
+                assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+                still.passes(Duration.ofSeconds(30));
+            }
+        }
+
+        @Test
+        @DisplayName("is never opened: build() says so within the store time-out, and leaves no thread")
+        void neverOpened() {
+            Line dead = world.line();
+            dead.isCut();
+            assertThatThrownBy(() -> world.builder("dead", dead)
+                            .storeTimeout(Duration.ofMillis(300))
+                            .build())
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("memory");
+            Holdfast unused = holdfast;
+            unused.close();
+            Eventually.holds("no threads are left", () -> threads().isEmpty());
+        }
+
+        @Test
+        @DisplayName("is never opened: buildAsync() says so too, and nothing goes on in the background")
+        void neverOpenedAsync() {
+            Line dead = world.line();
+            dead.isCut();
+            assertThatThrownBy(() -> world.builder("dead", dead)
+                            .storeTimeout(Duration.ofMillis(300))
+                            .buildAsync()
+                            .toCompletableFuture()
+                            .get(20, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(StoreUnavailableException.class);
+            holdfast.close();
+            Eventually.holds("no threads are left", () -> threads().isEmpty());
+            int sent = dead.sent().size();
+            assertThat(dead.sent()).hasSize(sent);
+        }
+
+        @Test
+        @DisplayName("or refuses it: build() says so at once")
+        void refused() {
+            Line shut = world.line();
+            shut.fails(OpenSession.class, Reason.DENIED, Effect.NONE);
+            assertThatThrownBy(() -> world.builder("shut", shut).build())
+                    .isInstanceOf(StoreRefusedException.class)
+                    .hasMessageContaining("the test says so");
+        }
+
+        @Test
+        @DisplayName("and answers late: a session that nobody waits for any more is closed")
+        void lateSession() throws Exception {
+            try (World still = World.still()) {
+                Line slow = still.line();
+                Line.HeldUp opening = slow.holdsUpNext(OpenSession.class);
+                CompletableFuture<Holdfast> building =
+                        still.builder("slow", slow).buildAsync().toCompletableFuture();
+                still.passes(Duration.ofSeconds(9));
+                Holdfast open = building.get(20, TimeUnit.SECONDS);
+                assertThat(slow.sent(CloseSession.class)).isEmpty();
+
+                opening.goesOn();
+
+                assertThat(slow.sent(CloseSession.class)).hasSize(1);
+                assertThat(open.lock("ledger").tryLock()).isTrue();
+                open.close();
+            }
+        }
+    }
+}
