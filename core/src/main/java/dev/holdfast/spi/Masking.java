@@ -19,9 +19,7 @@ final class Masking {
     private static final Pattern NESTED = Pattern.compile("\\s*[A-Za-z][A-Za-z0-9+.-]*:\\(");
     private static final Pattern MEMBER = Pattern.compile(",(?=[A-Za-z][A-Za-z0-9+.-]*:[/(])");
 
-    /** Numbers, durations and switches. */
-    private static final Pattern HARMLESS = Pattern.compile("-?[0-9]+[a-z]{0,2}|PT[0-9A-Z.]+|true|false|on|off");
-
+    /** What the names of parameters have in them that are nobody's business. */
     private static final Pattern SECRET = Pattern.compile("pass|pwd|secret|token|key|auth|cred|pin|user");
 
     private Masking() {}
@@ -51,8 +49,15 @@ final class Masking {
             // A password with a question mark, or a parameter with an at sign: who knows.
             return text.substring(0, from) + HIDDEN;
         }
-        String place = at < from ? text.substring(from, end) : HIDDEN + text.substring(at, end);
+        String place = at < from || isPath(text.substring(from, at))
+                ? text.substring(from, end)
+                : HIDDEN + text.substring(at, end);
         return text.substring(0, from) + place + (query < 0 ? "" : "?" + HIDDEN);
+    }
+
+    /** An absolute path: there are no credentials in it, and an at sign is a character like any other. */
+    private static boolean isPath(String beforeAt) {
+        return beforeAt.startsWith("/") && beforeAt.indexOf(':') < 0;
     }
 
     /** A query. */
@@ -60,12 +65,11 @@ final class Masking {
         StringBuilder shown = new StringBuilder();
         for (Map.Entry<String, String> parameter : parameters.entrySet()) {
             String name = parameter.getKey();
-            boolean isHarmless = HARMLESS.matcher(parameter.getValue()).matches()
-                    && !SECRET.matcher(name.toLowerCase(Locale.ROOT)).find();
+            boolean isSecret = SECRET.matcher(name.toLowerCase(Locale.ROOT)).find();
             shown.append(shown.isEmpty() ? '?' : '&')
                     .append(name)
                     .append('=')
-                    .append(isHarmless ? parameter.getValue() : HIDDEN);
+                    .append(isSecret ? HIDDEN : parameter.getValue());
         }
         return shown.toString();
     }

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 
 /**
  * Where a store is: {@code scheme:rest?name=value&name=value}. Less strict than {@link java.net.URI}, since a file
- * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials, and in doubt shows too
- * little: what stands before an at sign is hidden, and of the parameters only numbers, durations and switches are shown.
+ * path may hold blanks and a quorum nests URIs. {@link #toString()} never shows credentials: it hides what stands
+ * before an at sign, but for a path, and the values of parameters whose names speak of secrets.
  *
  * @param scheme the part before the first colon, in lower case
  * @param rest what follows the colon, up to the query; not decoded

@@ -236,6 +236,7 @@ class BadInputTest {
                     "unknown://user:c4nary@host/db",
                     "unknown://c4nary@host",
                     "unknown://user:c4n/ary:c4nary@host/db",
+                    "unknown:///user:c4nary@host",
                     "unknown://user:p@c4nary@host",
                     "unknown:user:c4nary@host",
                     "unknown://host?password=c4nary",
