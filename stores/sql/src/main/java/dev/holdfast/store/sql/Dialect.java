@@ -7,6 +7,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.SQLException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,9 @@ interface Dialect extends AutoCloseable {
 
     /** The statements of the one connection of the lane. */
     Statements statements();
+
+    /** How long a trip waits for a database that others keep busy. */
+    Duration patience();
 
     /**
      * Says why the database must not be used any more, before each trip.

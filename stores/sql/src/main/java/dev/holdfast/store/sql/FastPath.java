@@ -28,8 +28,10 @@ final class FastPath {
      */
     private static final String TAKE =
             "UPDATE holdfast_resource SET session = ?1, claim = ?2, weight = ?3, first_token = ?4, end_token = ?5,"
-                    + " last_token = ?5, ends = ?6, seq = 0, capacity = spec >> 16"
-                    + " WHERE name = ?7 AND session = 0 AND grants = 0 AND waiters = 0 AND spec = ?8 AND last_token >= 0 AND last_token < ?4"
+                    + " last_token = ?5, ends = ?6, seq = 0"
+                    + " WHERE name = ?7 AND session = 0 AND grants = 0 AND waiters = 0 AND spec = ?8"
+                    // A row that makes no sense is not free: the long way says what is wrong with it.
+                    + " AND capacity = spec >> 16 AND shared = 0 AND last_token >= 0 AND last_token < ?4"
                     + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?1 AND epoch <= ?9 AND deadline > ?10)";
 
     /** Where there is no session the other columns of the grant mean nothing. A grant of a session that is over is not there any more, even if nobody has looked yet. */

@@ -78,7 +78,7 @@ final class Lane implements Batcher.Trip {
         lock.lock();
         try {
             mustBeOpen();
-            told = write(work, new Patience());
+            told = write(work, new Patience(dialect.patience()));
         } finally {
             lock.unlock();
         }
@@ -125,7 +125,7 @@ final class Lane implements Batcher.Trip {
     }
 
     private void alone(Batcher.Call call, List<Ledger.Told> told) {
-        Patience patience = new Patience();
+        Patience patience = new Patience(dialect.patience());
         try {
             while (!call.isAnswered()) {
                 try {
@@ -154,7 +154,7 @@ final class Lane implements Batcher.Trip {
     }
 
     private void together(List<Batcher.Call> calls, List<Ledger.Told> told) {
-        Patience patience = new Patience();
+        Patience patience = new Patience(dialect.patience());
         Reply[] replies = new Reply[calls.size()];
         try {
             told.addAll(write(

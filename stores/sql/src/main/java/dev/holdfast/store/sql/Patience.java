@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -8,13 +9,17 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Patience {
 
-    private static final long MAX_WAIT_NANOS = 5_000_000_000L;
     private static final long MIN_PAUSE_NANOS = 20_000;
     private static final long MAX_PAUSE_NANOS = 200_000;
 
+    private final long maxWaitNanos;
     private long startNanos;
     private long pauseNanos;
     private boolean spent;
+
+    Patience(Duration maxWait) {
+        this.maxWaitNanos = maxWait.toNanos();
+    }
 
     /** Whether it is used up. */
     boolean isSpent() {
@@ -31,7 +36,7 @@ final class Patience {
         if (pauseNanos == 0) {
             startNanos = now;
             pauseNanos = MIN_PAUSE_NANOS;
-        } else if (now - startNanos > MAX_WAIT_NANOS) {
+        } else if (now - startNanos > maxWaitNanos) {
             spent = true;
             throw busy.failure();
         }

@@ -36,16 +36,16 @@ final class SqliteConnections {
      *
      * @throws StoreException if there is something else in the file, or it can't be used
      */
-    SqliteDatabase open(SqliteStore.Synchronous synchronous) {
-        Patience patience = new Patience();
+    SqliteDatabase open(SqliteOptions options) {
+        Patience patience = new Patience(options.patience());
         while (true) {
             Connection connection = null;
             try {
                 connection = connect();
-                setUp(connection, synchronous);
+                setUp(connection, options);
                 SqliteMeta meta = SqliteMeta.read(connection);
                 Statements statements = new Statements(connection);
-                return new SqliteDatabase(file, connection, statements, machine, clock, meta, synchronous);
+                return new SqliteDatabase(file, connection, statements, machine, clock, meta, options);
             } catch (SQLException e) {
                 close(connection);
                 StoreException failure = SqliteFailures.translated(e, Effect.NONE, file.path());
@@ -61,8 +61,8 @@ final class SqliteConnections {
     }
 
     // As a URI in the sense of SQLite, whose path is encoded: the driver takes what follows a question mark in a plain
-    // path for settings. Without the mode that makes a
-    // missing file: that would have the wrong permissions, and after a deletion it would be a second truth.
+    // path for settings. Without the mode that makes a missing file: that would have the wrong permissions, and after
+    // a deletion it would be a second truth.
     private Connection connect() throws SQLException {
         SQLiteConfig config = new SQLiteConfig();
         config.setBusyTimeout(0);
@@ -71,7 +71,7 @@ final class SqliteConnections {
                 "jdbc:sqlite:" + file.path().toUri().toString().replaceFirst("^file:/+", "file:///"));
     }
 
-    private void setUp(Connection connection, SqliteStore.Synchronous synchronous) throws SQLException {
+    private void setUp(Connection connection, SqliteOptions options) throws SQLException {
         // In one transaction: somebody else may be making the tables.
         run(connection, "BEGIN");
         boolean isOld = schema.check(connection, file.path().toString());
@@ -85,9 +85,12 @@ final class SqliteConnections {
                             + " can't share memory between processes, which SQLite needs here; use a local disk",
                     null);
         }
-        run(connection, "PRAGMA synchronous = " + synchronous);
+        run(connection, "PRAGMA synchronous = " + options.synchronous());
         run(connection, "PRAGMA wal_autocheckpoint = " + CHECKPOINT_PAGES);
         run(connection, "PRAGMA journal_size_limit = " + LOG_BYTES_MAX);
+        for (String pragma : options.pragmas()) {
+            run(connection, "PRAGMA " + pragma);
+        }
         if (isOld || SqliteMeta.read(connection).isOfAnotherBoot(machine, clock)) {
             // Whatever the setting: this must be on the disk before anything is granted on it.
             run(connection, "PRAGMA synchronous = FULL");
@@ -96,7 +99,7 @@ final class SqliteConnections {
             SqliteMeta.create(connection, machine, clock);
             SqliteMeta.beginBoot(connection, machine, clock);
             run(connection, "COMMIT");
-            run(connection, "PRAGMA synchronous = " + synchronous);
+            run(connection, "PRAGMA synchronous = " + options.synchronous());
         }
     }
 

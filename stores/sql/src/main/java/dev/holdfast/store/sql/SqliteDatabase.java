@@ -17,11 +17,11 @@ record SqliteDatabase(
         Machine machine,
         StoreClock clock,
         SqliteMeta meta,
-        SqliteStore.Synchronous synchronous) {
+        SqliteOptions options) {
 
     /** Whether every commit is on the disk before it is answered. */
     boolean flushesAlways() {
-        return synchronous == SqliteStore.Synchronous.FULL;
+        return options.synchronous() == SqliteStore.Synchronous.FULL;
     }
 
     StoreException translated(SQLException failure, Effect effect) {

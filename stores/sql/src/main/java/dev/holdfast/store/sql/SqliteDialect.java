@@ -12,6 +12,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -84,6 +85,11 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
+    public Duration patience() {
+        return database.options().patience();
+    }
+
+    @Override
     public void check() {
         long now = SystemMachine.nanoTime();
         if (now - checkedAtNanos > CHECK_NANOS) {
@@ -139,7 +145,7 @@ final class SqliteDialect implements Dialect {
 
     /** Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too. */
     private void flush() throws SQLException {
-        Patience patience = new Patience();
+        Patience patience = new Patience(patience());
         try (Statement statement = database.connection().createStatement()) {
             statement.executeUpdate("PRAGMA synchronous = FULL");
             while (true) {

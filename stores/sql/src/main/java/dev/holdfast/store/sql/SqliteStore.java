@@ -68,7 +68,8 @@ public final class SqliteStore implements LockStore {
         ProcFs proc = new ProcFs(SystemMachine.PROC);
         SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, SystemMachine.PROC);
         SqliteSchema schema = new SqliteSchema(options.versions);
-        SqliteDatabase database = new SqliteConnections(file, schema, machine, clock).open(options.synchronous);
+        SqliteDatabase database = new SqliteConnections(file, schema, machine, clock)
+                .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas));
         this.client = 1 + (random.nextLong() >>> 2);
         this.traits = traits(machine);
         this.wakes = new Wakes(file, client, machine.observes(), listener);
@@ -186,6 +187,8 @@ public final class SqliteStore implements LockStore {
         private Synchronous synchronous = Synchronous.NORMAL;
         private boolean makesDirectory;
         private List<List<String>> versions = SqliteSchema.VERSIONS;
+        private Duration patience = Duration.ofSeconds(5);
+        private List<String> pragmas = List.of();
         private @Nullable Machine machine;
         private @Nullable StoreClock clock;
 
@@ -218,6 +221,20 @@ public final class SqliteStore implements LockStore {
         @CanIgnoreReturnValue
         Builder clock(StoreClock other) {
             clock = other;
+            return this;
+        }
+
+        /** For tests: what is set on the connection besides. */
+        @CanIgnoreReturnValue
+        Builder pragmas(String... more) {
+            pragmas = List.of(more);
+            return this;
+        }
+
+        /** For tests: how long a trip waits for a database that others keep busy. */
+        @CanIgnoreReturnValue
+        Builder patience(Duration other) {
+            patience = other;
             return this;
         }
 
