@@ -278,8 +278,9 @@ public final class Engine {
             ResourceName name, ResourceSpec spec, Request request, CompletableFuture<Hold> future, long waitNanos) {
         Gate gate = enter(name, spec, request);
         Environment.Timer timer = () -> {};
-        if (!request.isTry && waitNanos < Long.MAX_VALUE / 4 && !request.isDone()) {
-            timer = environment.schedule(waitNanos, () -> timeOut(gate, request, future, waitNanos));
+        long limit = limitOf(request, waitNanos);
+        if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
+            timer = environment.schedule(limit, () -> timeOut(gate, request, future, waitNanos));
         }
         Environment.Timer alarm = timer;
         var unused = future.whenComplete((hold, failure) -> {
@@ -292,8 +293,13 @@ public final class Engine {
         });
     }
 
+    /** How long a request may take: a try does not wait for others, but for the store. */
+    long limitOf(Request request, long waitNanos) {
+        return request.isTry ? options.storeTimeout().toNanos() : waitNanos;
+    }
+
     private void timeOut(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos) {
-        boolean wasUnanswered = gate.isUnanswered(request);
+        boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
         if (gate.cancel(request)) {
             String name = request.name.value();
             environment
@@ -462,7 +468,7 @@ public final class Engine {
             keeper.askInDoubt(grant.session);
         }
         OwnLease own = grant.own;
-        if (own != null && own.askedSteps != clock.steps()) {
+        if (own != null && own.clearedSteps != clock.steps() && own.askedSteps != clock.steps()) {
             own.askedSteps = clock.steps();
             driver.poll(grant);
         }

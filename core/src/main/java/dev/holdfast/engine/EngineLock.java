@@ -221,8 +221,8 @@ final class EngineLock implements DistributedLock {
     private @Nullable LocalHold await(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
         engine.requireSupported(lease, name);
-        long deadline = engine.environment.monotonicNanos() + waitNanos;
         Request request = new Request(name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0);
+        long deadline = engine.environment.monotonicNanos() + engine.limitOf(request, waitNanos);
         Gate gate = engine.enter(name, spec, request);
         lastGate = gate;
         boolean wasInterrupted = false;
@@ -241,8 +241,8 @@ final class EngineLock implements DistributedLock {
                         wasInterrupted = false;
                         throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
                     }
-                } else if (left <= 0 && !request.isTry) {
-                    boolean wasUnanswered = gate.isUnanswered(request);
+                } else if (left <= 0) {
+                    boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
                     if (gate.cancel(request)) {
                         engine.failIfUnanswered(name, wasUnanswered);
                         return null;
@@ -267,7 +267,7 @@ final class EngineLock implements DistributedLock {
         if (request.isWatching) {
             LockSupport.parkNanos(this, WATCH_NANOS);
             gate.look(request);
-        } else if (request.isTry || left > FOREVER / 2) {
+        } else if (left > FOREVER / 2) {
             LockSupport.park(this);
         } else {
             engine.environment.parkUntil(this, deadline);

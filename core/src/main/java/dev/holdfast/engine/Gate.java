@@ -433,10 +433,13 @@ final class Gate {
         out.send();
     }
 
-    /** A request was acknowledged that may have ended a doubt, under which nothing was handed on. */
+    /** The session was renewed: what waited for the end of a doubt goes on, and a lease of its own is asked after. */
     void goOnAfterDoubt() {
-        if (current == null) {
+        LocalHold live = current;
+        if (live == null) {
             goOn();
+        } else if (live.grant.own != null) {
+            engine.doubt(live.grant);
         }
     }
 

@@ -348,6 +348,8 @@ final class Keeper {
         if (now - of.lastSent >= options.keepAliveEvery().toNanos()) {
             // The timer of the renewal slept with the machine.
             renew(of);
+        } else if (inDoubt(of)) {
+            askInDoubt(of);
         }
         scheduleWatch(of, of.deadline - now);
     }
