@@ -133,10 +133,32 @@ final class Actor {
             return;
         }
         stage.whenComplete((hold, failure) -> ended(request, hold, failure));
+        watchWait(request);
         if (isToBeCancelled && !request.isDone) {
             client.process()
                     .after(dice.heavyTail(10_000, run.plan.ttl), () -> cancel(request, stage.toCompletableFuture()));
         }
+    }
+
+    /** Sees to it that a wait ends when its time is over, give or take one command to the store. */
+    private void watchWait(Request request) {
+        if (request.isDone || request.options.maxWait().isEmpty()) {
+            return;
+        }
+        long since = run.world.now();
+        long wait = client.process()
+                .clock()
+                .trueDuration(request.options.maxWait().get().toNanos());
+        long within = wait + (request.isTry() ? 2 * run.plan.storeTimeout : 0) + run.plan.toldWithin();
+        run.world.after(within, () -> {
+            boolean hasRun = client.process().isRunning() && client.process().runningSince() < since;
+            if (!request.isDone && hasRun) {
+                run.world.fail(
+                        "I23 granted, refused or unknown",
+                        name + "'s request for " + request.resource + " (" + request.options + ") has not ended within "
+                                + within / 1_000_000 + " ms");
+            }
+        });
     }
 
     private void cancel(Request request, CompletableFuture<Hold> future) {

@@ -27,6 +27,7 @@ final class Client implements LinkWatch {
     private final Dice dice;
     private final List<Actor> actors = new ArrayList<>();
     private final Map<String, Integer> waiting = new HashMap<>();
+    private final Set<Object> endsTold = new HashSet<>();
     private final Map<String, Integer> holding = new HashMap<>();
     private final Map<String, Long> lastHeld = new HashMap<>();
     private final Map<String, Long> lastActive = new HashMap<>();
@@ -190,7 +191,7 @@ final class Client implements LinkWatch {
                 boolean holdsNothing =
                         holding.getOrDefault(resource, 0) == 0 && lastHeld.getOrDefault(resource, 0L) <= since;
                 if (holdsNothing && hasBeenAloneSince(resource, since + 1) && isOpen()) {
-                    run.ledger.checkNothingOf(process, resource);
+                    run.ledger.checkNothingOf(process, resource, run.server.micros());
                 }
             });
         }
@@ -208,6 +209,11 @@ final class Client implements LinkWatch {
     }
 
     // ---- What passes on its link
+
+    /** Whether the store has pushed that this grant, or its session, has ended. */
+    boolean wasToldOfItsEnd(ClaimRecord grant) {
+        return endsTold.contains(grant.ref) || endsTold.contains(grant.session.id);
+    }
 
     /** Has something happen shortly after the next command of a kind was sent. */
     void ambush(Class<? extends Command> kind, Runnable what) {
@@ -245,6 +251,11 @@ final class Client implements LinkWatch {
 
     @Override
     public void told(Signal signal) {
+        if (signal instanceof Signal.SessionEnded ended) {
+            endsTold.add(ended.session());
+        } else if (signal instanceof Signal.Revoked revoked && run.ledger.isEnded(revoked.claim())) {
+            endsTold.add(revoked.claim());
+        }
         ClaimRef claim = claimOf(signal);
         if (claim != null && run.ledger.isEnded(claim)) {
             run.reached.hit(Reach.SIGNAL_AFTER_END);

@@ -11,9 +11,6 @@ final class Fate {
 
     private static final long MILLI = 1_000_000;
 
-    /** Clients take smaller steps of the wall clock, as parts of the ttl, for the noise of clocks; so short a freeze is a matter of the margin. */
-    private static final int SHORTEST_FREEZE = 25;
-
     private static final List<Class<? extends Command>> AMBUSHED = List.of(
             Command.KeepAlive.class,
             Command.KeepAlive.class,
@@ -86,11 +83,12 @@ final class Fate {
 
     private void stop(Client client, SimProcess.Stop how, long duration) {
         SimProcess process = client.process();
-        // A step back that no look at the clock came after would hide the freeze: nothing in the machine could tell.
+        // Clients take smaller steps of the wall clock for noise, so a shorter freeze is a matter of the margin. A step
+        // back that no look at the clock came after would hide the freeze: nothing in the machine could tell.
         boolean wouldBeHidden = how == SimProcess.Stop.FROZEN && run.world.now() - process.setBackAt() < plan.ttl / 4;
         if (process.isRunning() && !wouldBeHidden) {
             process.stop(how);
-            long shortest = how == SimProcess.Stop.FROZEN ? plan.ttl / SHORTEST_FREEZE : MILLI;
+            long shortest = how == SimProcess.Stop.FROZEN ? Math.max(plan.ttl / 25, 50 * MILLI) : MILLI;
             run.world.after(Math.max(shortest, duration), process::resume);
         }
     }

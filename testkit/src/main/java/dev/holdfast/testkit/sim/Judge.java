@@ -128,6 +128,12 @@ final class Judge {
                 world.fail("I14 what is lost stays lost", holding + " says that it is held, after it had ended");
             }
             checkInForce(holding, "says that it is held");
+            ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
+            if (grant != null && holding.client.wasToldOfItsEnd(grant)) {
+                world.fail(
+                        "I14 what is lost stays lost",
+                        holding + " says that it is held, after the store had told its end: " + grant);
+            }
             if (holding.wasInDoubt) {
                 reached.hit(Reach.DOUBT_CLEARED);
                 holding.wasInDoubt = false;
@@ -137,10 +143,37 @@ final class Judge {
             if (isOver && !holding.wasOver && holding.client.process().runningSince() > holding.heldAt) {
                 reached.hit(Reach.LOST_WHILE_STOPPED);
             }
-            holding.wasInDoubt |= !isOver;
+            if (!isOver && !holding.wasInDoubt) {
+                holding.wasInDoubt = true;
+                watchDoubt(holding);
+            }
         }
         holding.wasOver |= isOver;
         return isHeld;
+    }
+
+    /** Sees to it that a doubt ends: as held, or as lost. */
+    private void watchDoubt(Holding holding) {
+        if (!plan.isNetworkClean()) {
+            return;
+        }
+        long within = plan.ttl / 2 + plan.settledWithin();
+        world.after(within, () -> {
+            SimProcess process = holding.client.process();
+            long since = world.now() - within;
+            if (process.isDead() || !holding.isInHand() || !holding.wasInDoubt) {
+                return;
+            }
+            boolean isDisturbed =
+                    !process.isRunning() || process.runningSince() >= since || process.steppedAt() >= since;
+            if (isDisturbed) {
+                watchDoubt(holding);
+            } else if (!look(holding) && !holding.wasOver) {
+                world.fail(
+                        "I13 loss is told once, in time",
+                        holding + " has been in doubt for " + within / 1_000_000 + " ms, and nobody asks the store");
+            }
+        });
     }
 
     /** The owner asks for the token; 0 if it is told that it has none any more. */

@@ -370,11 +370,11 @@ final class Ledger {
     }
 
     /** A process that neither holds nor waits has no claim. */
-    void checkNothingOf(SimProcess process, String resource) {
+    void checkNothingOf(SimProcess process, String resource, long micros) {
         Book book = book(resource);
         for (Map<ClaimRef, ClaimRecord> present : List.of(book.held, book.waiting)) {
             for (ClaimRecord record : present.values()) {
-                if (record.session.owner.process() == process) {
+                if (record.session.owner.process() == process && !record.isOverTimeAt(micros)) {
                     world.fail(
                             "I11 what was withdrawn never holds",
                             process + " neither holds nor waits for " + resource + ", but at the store stands "

@@ -161,6 +161,12 @@ final class Plan {
         return storeSteps == 0 && !isAmnesic;
     }
 
+    /** Whether every command is answered at once, whatever befalls processes and clocks. */
+    boolean isNetworkClean() {
+        double faults = longDelay + requestLoss + replyLoss + slowReply + refusal + breaking;
+        return faults == 0 && partitions + outages == 0 && !isAmnesic;
+    }
+
     /** Within what time, while nothing is disturbed, what was asked of the store is answered and what nobody wants is withdrawn. */
     long settledWithin() {
         return 10 * delayMax + 4 * lateness + 5 * MILLI;

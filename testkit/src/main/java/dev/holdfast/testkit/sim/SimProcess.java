@@ -37,6 +37,7 @@ final class SimProcess {
     private long wokeAt = -NEVER;
     private long awakeSince = -NEVER;
     private long setBackAt = -NEVER;
+    private long steppedAt = -NEVER;
 
     SimProcess(World world, String name, SimClock clock) {
         this.world = world;
@@ -73,6 +74,11 @@ final class SimProcess {
     /** Whether its monotonic clock stands still. */
     boolean isAsleep() {
         return state == State.STOPPED && stop != Stop.PAUSED;
+    }
+
+    /** When its wall clock was last found stepped, in true time. */
+    long steppedAt() {
+        return steppedAt;
     }
 
     /** When its wall clock was last stepped back, in true time. */
@@ -127,7 +133,10 @@ final class SimProcess {
                 clock.wakeFromSuspension(since, world.now());
                 awakeSince = world.now();
             }
-            case FROZEN -> clock.thaw(since, world.now());
+            case FROZEN -> {
+                clock.thaw(since, world.now());
+                steppedAt = world.now();
+            }
         }
         wokeAt = world.now();
         note("goes on after " + (world.now() - since) / 1_000_000 + " ms");
@@ -138,6 +147,7 @@ final class SimProcess {
 
     void stepWall(long nanos) {
         clock.stepWall(nanos);
+        steppedAt = world.now();
         if (nanos < 0) {
             setBackAt = world.now();
         }
