@@ -144,6 +144,10 @@ final class Claim {
         } else {
             tokenCursor = block.first() - 1;
             tokenEnd = block.last();
+            if (cohort != null) {
+                // Of a spare block that was not begun, all tokens are below these.
+                cohort.spare = null;
+            }
         }
     }
 
