@@ -191,8 +191,10 @@ public final class Batcher implements AutoCloseable {
                 try {
                     executor.execute(this::drain);
                 } catch (RuntimeException rejected) {
-                    drainClosed();
-                    busy.set(false);
+                    do {
+                        drainClosed();
+                        busy.set(false);
+                    } while (!waiting.isEmpty() && take());
                 }
             }
         }
