@@ -21,10 +21,11 @@ enum Sql {
     /** The resources with waiters whose inline grant is of a session. */
     CONTENDED("SELECT name FROM holdfast_resource WHERE session = ? AND waiters > 0"),
 
-    /** A page of the resources that are in use, in the order of their names. */
+    /** A page of the resources that are in use or were latches, in the order of their names. */
     IN_USE("""
             SELECT name FROM holdfast_resource
-             WHERE name >= ? AND name < ? AND (session <> 0 OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
+             WHERE name >= ? AND name < ?
+               AND (session IN (SELECT id FROM holdfast_session) OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
              ORDER BY name LIMIT ?"""),
 
     /** A page of the inline grants of a session, in the order of their names: a look at every row. */
