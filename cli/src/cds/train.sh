@@ -22,15 +22,21 @@ train() {
     runs=$((runs + 1))
     # shellcheck disable=SC2086
     $limit "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/$runs.classes" \
-        -jar "$jar" "$@" </dev/null >/dev/null 2>&1 || true
+        -Djava.locale.providers=COMPAT -jar "$jar" "$@" </dev/null >/dev/null 2>&1 || true
 }
 
 # What users run often, and what runs while someone waits. Add a line for each new command.
 train --version
 train --help
+train run --help
 train run cds-training -- true
+train run cds-training -- "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/taken.classes" \
+    -jar "$jar" run --nonblock cds-training -- true
 train ls
 train show cds-training
+train show --json cds-training
+train release cds-training --force
+train completion bash
 
 # The lists of all runs as one. A line that names its source is of another class loader, and the ids count within a run.
 cat "$work"/*.classes | sed -e '/^#/d' -e '/ source: /d' -e 's/ id: [0-9]*.*//' | awk '!seen[$0]++' >"$work/classes"

@@ -37,13 +37,14 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
         }
-        if (isInherited && text.contains(MASK)) {
+        StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited);
+        if (isInherited && !location.isFile() && text.contains(MASK)) {
             // Falling back to some other store would run two holders at once.
             throw CliException.usage(
                     "$" + VARIABLE + " (" + Printable.escape(uri.toString())
                             + ") has no credentials: 'holdfast run' never hands them to its command. Name the store with --store");
         }
-        return new StoreLocation(text, uri, option == null && !isInherited);
+        return location;
     }
 
     /** Whether it is a file of this machine. */
@@ -76,14 +77,19 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
      */
     void showTo(Map<String, String> environment) {
         if (!isDefault) {
-            String masked = uri.toString();
-            environment.put(VARIABLE, masked.contains(MASK) ? masked : absolute());
+            environment.put(VARIABLE, isFile() ? absolute() : withoutCredentials());
         }
+    }
+
+    /** In doubt about what is a credential, without it. */
+    private String withoutCredentials() {
+        String masked = uri.toString();
+        return masked.contains(MASK) ? masked : text;
     }
 
     /** The command may go to another directory, where a relative path would mean another file. */
     private String absolute() {
-        if (!isFile() || uri.rest().isEmpty() || uri.rest().startsWith("/")) {
+        if (uri.rest().isEmpty() || uri.rest().startsWith("/")) {
             return text;
         }
         int rest = text.indexOf(':') + 1;

@@ -6,6 +6,7 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.store.sql.SqliteStoreProvider;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -30,7 +31,9 @@ final class Stores {
      */
     static LockStore open(StoreLocation location) {
         try {
-            return StoreProvider.of(location.uri()).open(location.uri());
+            // The usual one needs no look through all jars.
+            StoreProvider provider = location.isFile() ? new SqliteStoreProvider() : StoreProvider.of(location.uri());
+            return provider.open(location.uri());
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
         } catch (StoreException e) {

@@ -24,7 +24,9 @@ class StoreLocationTest {
         assertThat(shown("redis://ann:s3cret@h:1/2")).isEqualTo("redis://***@h:1/2");
         assertThat(shown("postgresql://h/db?user=ann&password=s3cret")).doesNotContain("s3cret");
         assertThat(shown("sqlite:/var/lib/my locks.db")).isEqualTo("sqlite:/var/lib/my locks.db");
-        assertThat(shown("redis://h:1/2?timeout=5%26")).isEqualTo("redis://h:1/2?timeout=5%26");
+        assertThat(shown("sqlite:/home/ann@work/a?synchronous=normal"))
+                .isEqualTo("sqlite:/home/ann@work/a?synchronous=normal");
+        assertThat(shown("redis://h:1/2?timeout=5s")).isEqualTo("redis://h:1/2?timeout=5s");
     }
 
     @Test

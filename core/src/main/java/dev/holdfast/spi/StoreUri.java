@@ -32,7 +32,7 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
      */
     public static StoreUri parse(String uri) {
         int colon = uri.indexOf(':');
-        if (colon <= 0 || !uri.substring(0, colon).matches("[A-Za-z][A-Za-z0-9+.-]*")) {
+        if (colon <= 0 || !isScheme(uri.substring(0, colon))) {
             throw new IllegalArgumentException(
                     "A store URI begins with a scheme and a colon, such as 'sqlite:' or 'memory:', but this one does not: '"
                             + Masking.masked(uri) + "'");
@@ -76,6 +76,19 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
     @Override
     public String toString() {
         return Masking.masked(scheme + ":" + rest) + Masking.masked(parameters);
+    }
+
+    /** A letter, then letters, digits, plus, dot and minus; by hand, since the first regular expression of a JVM is dear. */
+    private static boolean isScheme(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean isLetter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+            boolean isOther = (c >= '0' && c <= '9') || c == '+' || c == '.' || c == '-';
+            if (!isLetter && (i == 0 || !isOther)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String decode(String text, String uri) {
