@@ -44,6 +44,9 @@ final class Claim {
     /** Nobody wants it any more: it is withdrawn as soon as its outcome allows. Never turns false again. */
     boolean isDead;
 
+    /** Something was pushed about it before the answer whether it waits, which is thus not the newest. */
+    boolean isOvertaken;
+
     /** The store has answered something about it. */
     boolean wasAnswered;
 

@@ -119,6 +119,10 @@ final class ClaimDriver {
                 gate.queued(claim, out);
                 if (claim.state == Claim.State.QUEUED) {
                     out.add(() -> engine.poller.add(claim, queued.recheckIn()));
+                    if (claim.isOvertaken) {
+                        claim.isOvertaken = false;
+                        out.add(() -> poll(claim));
+                    }
                 }
             } else if (reply instanceof Reply.Refused refused) {
                 if (refused.reason() == Refusal.TAKEN) {

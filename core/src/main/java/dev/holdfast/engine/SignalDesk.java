@@ -22,7 +22,7 @@ final class SignalDesk implements Consumer<Signal> {
             granted(granted);
         } else if (signal instanceof Signal.Changed changed) {
             Claim claim = find(changed.claim());
-            if (claim != null && claim.state == Claim.State.QUEUED) {
+            if (claim != null && waits(claim)) {
                 engine.driver.poll(claim);
             }
         } else if (signal instanceof Signal.Revoked revoked) {
@@ -44,7 +44,7 @@ final class SignalDesk implements Consumer<Signal> {
 
     private void granted(Signal.Granted granted) {
         Claim claim = find(granted.claim());
-        if (claim == null || claim.state != Claim.State.QUEUED) {
+        if (claim == null || !waits(claim)) {
             return;
         }
         if (claim.own != null || claim.contradiction != null || engine.keeper.inDoubt(claim.session)) {
@@ -53,6 +53,22 @@ final class SignalDesk implements Consumer<Signal> {
             // The steps seen matter for a lease of its own only.
             engine.driver.take(claim, granted.grant(), engine.clock.now(), 0);
         }
+    }
+
+    /**
+     * Whether a claim waits. If nothing was answered yet, what is pushed has overtaken the answer, or goes before it:
+     * then it is looked into as soon as the answer is there.
+     */
+    private static boolean waits(Claim claim) {
+        if (claim.state == Claim.State.SENT) {
+            claim.gate.lock.lock();
+            try {
+                claim.isOvertaken = claim.state == Claim.State.SENT;
+            } finally {
+                claim.gate.lock.unlock();
+            }
+        }
+        return claim.state == Claim.State.QUEUED;
     }
 
     private static void contradict(Claim claim) {

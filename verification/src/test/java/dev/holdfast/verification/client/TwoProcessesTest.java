@@ -8,6 +8,7 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Line;
@@ -82,6 +83,22 @@ class TwoProcessesTest {
             }
             queue.get(i).releases();
         }
+    }
+
+    @Test
+    @DisplayName("a grant is not missed if its push overtakes the answer that the claim is queued")
+    void pushOvertakesTheAnswer() throws Exception {
+        Hold first = atAlice.acquire();
+        Line.HeldUp asking = bobLine.holdsUpNext(Command.Acquire.class);
+        Asker bob = new Asker("bob", atBob);
+        Reply queued = asking.arrives();
+        assertThat(queued).isInstanceOf(Reply.Queued.class);
+
+        first.close();
+        assertThat(world.holderOf("ledger")).contains("bob");
+        asking.isAnswered(queued);
+
+        bob.releases();
     }
 
     @Test
