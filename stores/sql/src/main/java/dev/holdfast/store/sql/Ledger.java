@@ -5,7 +5,6 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Order;
-import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
@@ -13,7 +12,6 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is dead is dropped when somebody looks at it, not before: a resource that this class hands out has no dead holder in its way, and its queue has a
  * live head that does not fit.
+ *
+ * <p>It is one class because each move may set off others: the end of a session drops claims, which admits others, whose sessions may be over.
  *
  * <p>Not thread-safe.
  */
@@ -44,11 +44,6 @@ final class Ledger {
 
     /** A signal, and the store instance that it is for. */
     record Told(long client, Signal signal) {}
-
-    // A waiter looks itself whether the process of the holder has ended; the head more often than those who would not
-    // be admitted anyway.
-    private static final long HEAD_RECHECK_MICROS = 20_000;
-    private static final long RECHECK_MICROS = 100_000;
 
     private final Rows rows;
     private final ClaimRows claims;
@@ -395,7 +390,7 @@ final class Ledger {
                     session.client,
                     claim.hasOwnLease()
                             ? new Signal.Changed(claim.ref())
-                            : new Signal.Granted(claim.ref(), granted(claim)));
+                            : new Signal.Granted(claim.ref(), Answers.granted(claim, now)));
         }
     }
 
@@ -592,66 +587,5 @@ final class Ledger {
         }
         drop(grant);
         settle(grant.resource);
-    }
-
-    // Answers
-
-    Reply.Granted granted(Claim grant) {
-        return new Reply.Granted(grant.tokens(), ownLeaseLeft(grant), grant.resource.waiters > 0);
-    }
-
-    private Optional<Duration> ownLeaseLeft(Claim grant) {
-        if (!grant.hasOwnLease()) {
-            return Optional.empty();
-        }
-        return Optional.of(Micros.duration(grant.ends < 0 ? -grant.ends : grant.ends - now));
-    }
-
-    Reply.Queued queued(Claim waiter) throws SQLException {
-        Resource resource = waiter.resource;
-        long left = Long.MAX_VALUE;
-        if (resource.hasInlineGrant()) {
-            left = leftInAll(Claim.inline(resource));
-        }
-        if (resource.grants > 0) {
-            left = Math.min(left, claims.firstEnd(resource) - now);
-            for (long session : claims.grantedSessions(resource)) {
-                left = Math.min(left, sessionLeft(session));
-            }
-        }
-        Claim head = claims.head(resource);
-        boolean isHead = head == null || head.place == waiter.place;
-        if (head != null) {
-            left = Math.min(left, sessionLeft(head.session));
-        }
-        Session own = known(waiter.session);
-        return new Reply.Queued(Micros.duration(recheck(own == null ? 1 : own.ttl, isHead, left)));
-    }
-
-    /**
-     * When a waiter is to look again at the latest.
-     *
-     * @param ttl of its session
-     * @param isHead whether it is the next
-     * @param left the time to the earliest end of what is in its way
-     */
-    static long recheck(long ttl, boolean isHead, long left) {
-        long looks = isHead ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
-        return Math.max(1, Math.min(Math.min(looks, ttl / 3), left));
-    }
-
-    /** The microseconds after which a live claim ends if nobody renews or extends anything. */
-    long leftInAll(Claim claim) throws SQLException {
-        if (claim.outlivesSession()) {
-            return Math.max(1, claim.ends - now);
-        }
-        long session = Math.max(1, sessionLeft(claim.session));
-        return claim.ends > 0 ? Math.max(1, Math.min(claim.ends - now, session)) : session;
-    }
-
-    /** {@link Long#MAX_VALUE} where the session is not what the claim depends on any more. */
-    private long sessionLeft(long id) throws SQLException {
-        Session session = known(id);
-        return session == null || session.hasEnded() ? Long.MAX_VALUE : session.deadline - now;
     }
 }

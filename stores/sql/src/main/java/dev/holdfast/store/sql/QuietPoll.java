@@ -60,7 +60,7 @@ final class QuietPoll {
             }
             holder = row.getLong(1);
             head = row.getLong(2);
-            recheck = Ledger.recheck(row.getLong(3), row.getInt(4) != 0, row.getLong(5) - now);
+            recheck = Answers.recheck(row.getLong(3), row.getInt(4) != 0, row.getLong(5) - now);
         }
         if ((holder != own && clients.isGone(holder)) || (head != own && clients.isGone(head))) {
             return null;

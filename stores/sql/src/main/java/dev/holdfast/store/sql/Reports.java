@@ -32,9 +32,11 @@ final class Reports {
     private static final byte[] END = {(byte) 0xff};
 
     private final Ledger ledger;
+    private final Answers answers;
 
-    Reports(Ledger ledger) {
+    Reports(Ledger ledger, Answers answers) {
         this.ledger = ledger;
+        this.answers = answers;
     }
 
     // Audit. First come the claims that have rows of their own, by number and name: the cursor "c17:abc" says that
@@ -162,7 +164,7 @@ final class Reports {
                     session == null ? "" : session.label,
                     claim.weight,
                     claim.isGranted ? Optional.of(claim.tokens()) : Optional.empty(),
-                    Micros.duration(ledger.leftInAll(claim))));
+                    Micros.duration(answers.leftInAll(claim))));
         }
         return parties;
     }
@@ -178,7 +180,7 @@ final class Reports {
             return ledger.isCounting(resource) ? "the latch is not open" : "others wait for it";
         }
         Session session = ledger.known(holder.get().session);
-        long seconds = (ledger.leftInAll(holder.get()) + 999_999) / 1_000_000;
+        long seconds = (answers.leftInAll(holder.get()) + 999_999) / 1_000_000;
         return "'" + (session == null ? "" : session.label) + "' holds it with token " + holder.get().endToken
                 + " and about " + seconds + "s of lease left";
     }

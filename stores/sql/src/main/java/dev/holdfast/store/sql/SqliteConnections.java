@@ -44,6 +44,8 @@ final class SqliteConnections {
                 connection = connect();
                 setUp(connection, options);
                 SqliteMeta meta = SqliteMeta.read(connection);
+                // Meets the log, which is there by now.
+                file.check();
                 Statements statements = new Statements(connection);
                 return new SqliteDatabase(file, connection, statements, machine, clock, meta, options);
             } catch (SQLException e) {

@@ -28,11 +28,16 @@ final class SqliteFile {
     // other opens it.
     private static final Object MAKING = new Object();
 
+    private static final Object GONE = new Object();
+
     private final Path path;
+    private final Path log;
     private final @Nullable Object key;
+    private @Nullable Object logKey;
 
     private SqliteFile(Path path) throws IOException {
         this.path = path;
+        this.log = path.resolveSibling(path.getFileName() + "-wal");
         this.key = keyOf(path);
     }
 
@@ -122,31 +127,44 @@ final class SqliteFile {
     }
 
     /**
-     * Checks that the file at the path is the one that we have open.
+     * Checks that the file at the path is the one that we have open, and so is its log. Called by one thread at a time.
      *
-     * @throws StoreException if it was deleted or replaced
+     * @throws StoreException if one of them was deleted or replaced
      */
     void check() {
-        Object now;
-        try {
-            now = keyOf(path);
-        } catch (NoSuchFileException e) {
-            throw lost("was deleted", e);
-        } catch (IOException e) {
-            throw new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, "the file " + path + " can't be reached: " + e.getMessage(), e);
+        Object now = keyNow(path);
+        if (now == GONE) {
+            throw lost("was deleted");
+        } else if (key != null && !key.equals(now)) {
+            throw lost("was replaced by another one");
         }
-        if (key != null && !key.equals(now)) {
-            throw lost("was replaced by another one", null);
+        // Nobody deletes the log of a database that somebody has open, unless by hand.
+        Object logNow = keyNow(log);
+        if (logKey == null) {
+            logKey = logNow == GONE ? null : logNow;
+        } else if (!logKey.equals(logNow)) {
+            throw lost("lost its log, " + log + ",");
         }
     }
 
-    private StoreException lost(String what, @Nullable Exception cause) {
+    /** What tells a file from every other one, {@link #GONE} if it isn't there, and null where that can't be told. */
+    private static @Nullable Object keyNow(Path file) {
+        try {
+            return keyOf(file);
+        } catch (NoSuchFileException e) {
+            return GONE;
+        } catch (IOException e) {
+            throw new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, "the file " + file + " can't be reached: " + e.getMessage(), e);
+        }
+    }
+
+    private StoreException lost(String what) {
         return denied(
                 "the file " + path + " " + what
                         + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all programs that use"
                         + " it, and start them again",
-                cause);
+                null);
     }
 
     private static @Nullable Object keyOf(Path path) throws IOException {

@@ -42,12 +42,14 @@ final class Steps {
 
     private final Ledger ledger;
     private final Dialect dialect;
+    private final Answers answers;
     private final Reports reports;
 
     Steps(Ledger ledger, Dialect dialect) {
         this.ledger = ledger;
         this.dialect = dialect;
-        this.reports = new Reports(ledger);
+        this.answers = new Answers(ledger);
+        this.reports = new Reports(ledger, answers);
     }
 
     /** Whether a command usually changes nothing, so that it is worth a look first. */
@@ -173,12 +175,12 @@ final class Steps {
         }
         if (ledger.admitsAtOnce(resource, command.weight())) {
             Claim granted = ledger.admit(resource, session, command);
-            return granted == null ? spent() : ledger.granted(granted);
+            return granted == null ? spent() : answers.stateOf(granted);
         }
         if (command.waiting() == Command.Waiting.TRY) {
             return new Reply.Refused(Refusal.TAKEN, reports.taken(resource));
         }
-        return ledger.queued(ledger.enqueue(resource, session, command));
+        return answers.stateOf(ledger.enqueue(resource, session, command));
     }
 
     /** Why a claim can never be made as things are, room aside; null if it can. */
@@ -205,11 +207,10 @@ final class Steps {
 
     /** The state of a claim, for the claimant: where it is a grant, the claimant picks it up with this. */
     private Reply.ClaimReply present(Claim claim) throws SQLException {
-        if (!claim.isGranted) {
-            return ledger.queued(claim);
+        if (claim.isGranted) {
+            ledger.pickUp(claim);
         }
-        ledger.pickUp(claim);
-        return ledger.granted(claim);
+        return answers.stateOf(claim);
     }
 
     private Reply poll(Poll command) throws SQLException {

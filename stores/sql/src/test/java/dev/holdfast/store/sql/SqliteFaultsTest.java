@@ -156,6 +156,13 @@ class SqliteFaultsTest {
     }
 
     @Test
+    void aFileThatLostItsLogIsNotTheTruthAnyMore() throws Exception {
+        Files.delete(directory.resolve("locks.db-wal"));
+
+        untilFails("lost its log");
+    }
+
+    @Test
     void aFileThatWasReplacedIsNotTheTruthAnyMore() throws Exception {
         Path other = directory.resolve("other.db");
         SqliteStore.open(other).close();

@@ -1,0 +1,86 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.Reply;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What a claimant is told of its claim. Changes nothing. */
+final class Answers {
+
+    // A waiter looks itself whether the process of the holder has ended; the head more often than those who would not
+    // be admitted anyway.
+    private static final long HEAD_RECHECK_MICROS = 20_000;
+    private static final long RECHECK_MICROS = 100_000;
+
+    private final Ledger ledger;
+
+    Answers(Ledger ledger) {
+        this.ledger = ledger;
+    }
+
+    /** A grant as it is at a time of the store's clock. */
+    static Reply.Granted granted(Claim grant, long now) {
+        return new Reply.Granted(grant.tokens(), ownLeaseLeft(grant, now), grant.resource.waiters > 0);
+    }
+
+    private static Optional<Duration> ownLeaseLeft(Claim grant, long now) {
+        if (!grant.hasOwnLease()) {
+            return Optional.empty();
+        }
+        return Optional.of(Micros.duration(grant.ends < 0 ? -grant.ends : grant.ends - now));
+    }
+
+    /** The state of a claim, for its claimant. */
+    Reply.ClaimReply stateOf(Claim claim) throws SQLException {
+        return claim.isGranted ? granted(claim, ledger.now()) : queued(claim);
+    }
+
+    private Reply.Queued queued(Claim waiter) throws SQLException {
+        Resource resource = waiter.resource;
+        long left = Long.MAX_VALUE;
+        if (resource.hasInlineGrant()) {
+            left = leftInAll(Claim.inline(resource));
+        }
+        if (resource.grants > 0) {
+            left = Math.min(left, ledger.claims().firstEnd(resource) - ledger.now());
+            for (long session : ledger.claims().grantedSessions(resource)) {
+                left = Math.min(left, sessionLeft(session));
+            }
+        }
+        Claim head = ledger.claims().head(resource);
+        boolean isHead = head == null || head.place == waiter.place;
+        if (head != null) {
+            left = Math.min(left, sessionLeft(head.session));
+        }
+        Session own = ledger.known(waiter.session);
+        return new Reply.Queued(Micros.duration(recheck(own == null ? 1 : own.ttl, isHead, left)));
+    }
+
+    /**
+     * When a waiter is to look again at the latest.
+     *
+     * @param ttl of its session
+     * @param isHead whether it is the next
+     * @param left the time to the earliest end of what is in its way
+     */
+    static long recheck(long ttl, boolean isHead, long left) {
+        long looks = isHead ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
+        return Math.max(1, Math.min(Math.min(looks, ttl / 3), left));
+    }
+
+    /** The microseconds after which a live claim ends if nobody renews or extends anything. */
+    long leftInAll(Claim claim) throws SQLException {
+        if (claim.outlivesSession()) {
+            return Math.max(1, claim.ends - ledger.now());
+        }
+        long session = Math.max(1, sessionLeft(claim.session));
+        return claim.ends > 0 ? Math.max(1, Math.min(claim.ends - ledger.now(), session)) : session;
+    }
+
+    /** {@link Long#MAX_VALUE} where the session is not what the claim depends on any more. */
+    private long sessionLeft(long id) throws SQLException {
+        Session session = ledger.known(id);
+        return session == null || session.hasEnded() ? Long.MAX_VALUE : session.deadline - ledger.now();
+    }
+}
