@@ -549,7 +549,7 @@ public final class Engine {
         public void renewed(Session session) {
             certainty.tell();
             for (Gate gate : gates.values()) {
-                gate.checkOwner();
+                gate.checkOwners();
                 gate.goOnAfterDoubt();
             }
             auditor.runIfDue(session);

@@ -545,12 +545,30 @@ final class Gate {
         return known.contains(ref);
     }
 
-    /** The owner of the live hold, if it is a thread that has died. */
-    void checkOwner() {
+    /** Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. */
+    void checkOwners() {
         LocalHold hold = current;
         if (hold != null && hold.owner != null && !hold.owner.isAlive()) {
             end(hold.grant, Loss.Cause.OWNER_DIED);
         }
+        if (!lost.isEmpty()) {
+            forgetThoseOfTheDead();
+        }
+    }
+
+    private void forgetThoseOfTheDead() {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            for (LocalHold orphan = lost.ofTheDead(); orphan != null; orphan = lost.ofTheDead()) {
+                forgetLost(orphan, out);
+            }
+            pursue(out);
+            removeIfIdle();
+        } finally {
+            lock.unlock();
+        }
+        out.send();
     }
 
     /** The client is closed: all that waits fails, what is held is lost. */

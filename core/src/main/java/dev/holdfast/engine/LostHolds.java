@@ -40,6 +40,17 @@ record LostHolds(List<LocalHold> holds) {
         return null;
     }
 
+    /** A lost hold whose owner is a thread that has died; null if there is none. */
+    @Nullable
+    LocalHold ofTheDead() {
+        for (LocalHold hold : holds) {
+            if (hold.owner != null && !hold.owner.isAlive()) {
+                return hold;
+            }
+        }
+        return null;
+    }
+
     /** The lost hold under a grant; null if there is none. */
     @Nullable
     LocalHold under(Claim grant) {

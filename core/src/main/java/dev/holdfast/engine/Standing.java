@@ -268,6 +268,9 @@ final class Standing {
         if (held.cohort != null) {
             lastCohort = held.cohort.used;
         }
+        if (held.own != null && held.own.watch != null) {
+            held.own.watch.cancel();
+        }
         if (grant == held) {
             grant = null;
             // Who waited until now waited for this process's own holds.
