@@ -47,7 +47,10 @@ public interface Environment {
         LockSupport.parkNanos(blocker, deadline - monotonicNanos());
     }
 
-    /** Where listeners and the dependent actions of asynchronous calls run. */
+    /**
+     * Where listeners and the dependent actions of asynchronous calls run. What the executor refuses runs on the thread
+     * that has it to tell, which other locks may wait for.
+     */
     Executor callbacks();
 
     /** An evenly distributed random number of 64 bits. */

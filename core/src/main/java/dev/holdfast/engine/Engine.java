@@ -27,6 +27,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -302,12 +303,8 @@ public final class Engine {
         boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
         if (gate.cancel(request)) {
             String name = request.name.value();
-            environment
-                    .callbacks()
-                    .execute(() -> future.completeExceptionally(
-                            wasUnanswered
-                                    ? failures.unanswered(name)
-                                    : failures.timedOut(name, Duration.ofNanos(waitNanos))));
+            callBack(() -> future.completeExceptionally(
+                    wasUnanswered ? failures.unanswered(name) : failures.timedOut(name, Duration.ofNanos(waitNanos))));
         }
     }
 
@@ -321,7 +318,7 @@ public final class Engine {
         if (hold == null && request.failure() == null && !request.isTry) {
             return;
         }
-        environment.callbacks().execute(() -> {
+        callBack(() -> {
             Supplier<RuntimeException> failure = request.failure();
             if (hold != null) {
                 if (!future.complete(hold)) {
@@ -332,6 +329,26 @@ public final class Engine {
                         failure != null ? failure.get() : failures.timedOut(request.name.value(), Duration.ZERO));
             }
         });
+    }
+
+    /**
+     * Runs what leads to code of users on the callback executor; on this thread if that refuses it, for a grant that is
+     * told to nobody would be held for ever. Called without any lock.
+     */
+    void callBack(Runnable task) {
+        Runnable guarded = () -> {
+            try {
+                task.run();
+            } catch (RuntimeException | Error e) {
+                log.error("store={} a callback failed", product(), e);
+            }
+        };
+        try {
+            environment.callbacks().execute(guarded);
+        } catch (RejectedExecutionException e) {
+            log.warn("store={} the callback executor refuses tasks; one runs elsewhere", product(), e);
+            guarded.run();
+        }
     }
 
     void failIfUnanswered(ResourceName name, boolean wasUnanswered) {

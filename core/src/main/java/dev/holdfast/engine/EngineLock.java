@@ -290,7 +290,7 @@ final class EngineLock implements DistributedLock {
             engine.requireSupported(lease, name);
             engine.enterAsync(name, spec, request, future, waitNanos);
         } catch (RuntimeException e) {
-            engine.environment.callbacks().execute(() -> future.completeExceptionally(e));
+            engine.callBack(() -> future.completeExceptionally(e));
         }
         return future;
     }

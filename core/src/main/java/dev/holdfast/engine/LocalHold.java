@@ -281,10 +281,10 @@ final class LocalHold implements Hold {
     }
 
     private void tell(Consumer<Loss> listener, Loss lost) {
-        gate.engine.environment.callbacks().execute(() -> {
+        gate.engine.callBack(() -> {
             try {
                 listener.accept(lost);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 Engine.log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
             }
         });

@@ -21,14 +21,30 @@ final class Outbox {
         list.add(action);
     }
 
-    /** Does what was put in, in that order. The caller holds no lock. */
+    /**
+     * Does what was put in, in that order. The caller holds no lock. One that throws keeps none of the others from
+     * being done: each of them may be the command or the wake-up that somebody waits for.
+     */
     void send() {
         List<Runnable> list = actions;
-        if (list != null) {
-            actions = null;
-            for (Runnable action : list) {
+        if (list == null) {
+            return;
+        }
+        actions = null;
+        RuntimeException failure = null;
+        for (Runnable action : list) {
+            try {
                 action.run();
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
             }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 }
