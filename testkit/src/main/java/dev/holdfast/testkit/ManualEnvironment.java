@@ -143,6 +143,16 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         }
     }
 
+    /** How many timers are set: a client that is idle has a few, whatever it has done. */
+    public int timers() {
+        lock.lock();
+        try {
+            return tasks.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * The clock of a store on another machine, in microseconds since 1970: goes on while this machine sleeps, and no step
      * of its wall clock moves it.

@@ -11,9 +11,10 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -21,7 +22,7 @@ import java.util.function.Predicate;
 public final class Line implements LockStore {
 
     private final LockStore store;
-    private final List<Command> sent = new CopyOnWriteArrayList<>();
+    private final Queue<Command> sent = new ConcurrentLinkedQueue<>();
 
     /** Guarded by this; the first that fits decides. */
     private final List<Disturbance> disturbances = new ArrayList<>();

@@ -1,0 +1,182 @@
+package dev.holdfast.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("C12: Nothing that a client keeps grows without bound")
+class NothingGrowsTest {
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Engine engine = Engine.start(
+            () -> line,
+            "memory",
+            false,
+            new EngineOptions(
+                    Duration.ofSeconds(30),
+                    Duration.ofSeconds(10),
+                    Duration.ofMillis(10),
+                    Duration.ofSeconds(10),
+                    "alice"),
+            Optional.of(world.time()));
+    private final DistributedLock lock = lock("ledger");
+
+    @AfterEach
+    void close() {
+        line.isMended();
+        engine.close();
+        world.close();
+    }
+
+    private DistributedLock lock(String name) {
+        return engine.lock(new ResourceName(name), Order.FAIR);
+    }
+
+    private void isClean() {
+        assertThat(engine.gates()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("100,000 locks that were used and are idle have no gate, no timer and no thread")
+    void idleLocks() throws InterruptedException {
+        int timers = world.time().timers();
+        int threads = Thread.activeCount();
+        List<DistributedLock> locks = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            DistributedLock each = lock("name-" + i);
+            each.acquire().close();
+            locks.add(each);
+        }
+        isClean();
+        assertThat(world.time().timers()).isEqualTo(timers);
+        assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 1);
+        assertThat(locks).hasSize(100_000);
+    }
+
+    @Test
+    @DisplayName("a gate is there while its lock is held or waited for, and only then")
+    void gateOfAUsedLock() throws Exception {
+        Actor bob = world.actor("bob");
+        isClean();
+        Hold hold = lock.acquire();
+        assertThat(engine.gates()).hasSize(1);
+        Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+        hold.close();
+        assertThat(engine.gates()).hasSize(1);
+        bob.performs(waiting.result()::close);
+        isClean();
+    }
+
+    @Test
+    @DisplayName("waits that end without a hold leave nothing: refused, timed out, interrupted, cancelled, failed")
+    void waitsInVain() throws Exception {
+        Actor bob = world.actor("bob");
+        Hold theirs = world.client("other").lock("ledger").acquire();
+        int timers = world.time().timers();
+
+        assertThat(lock.tryLock()).isFalse();
+        isClean();
+        Doing<Boolean> timedOut = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.SECONDS));
+        world.passes(Duration.ofSeconds(1));
+        assertThat(timedOut.result()).isFalse();
+        isClean();
+        Doing<Hold> interrupted = bob.waitsFor(() -> lock.acquire());
+        bob.interrupt();
+        assertThatThrownBy(interrupted::result).isInstanceOf(InterruptedException.class);
+        isClean();
+        lock.acquireAsync().toCompletableFuture().cancel(true);
+        isClean();
+        line.failsNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
+        assertThatThrownBy(lock::lock).isInstanceOf(dev.holdfast.StoreRefusedException.class);
+        world.passes(Duration.ofSeconds(20));
+        isClean();
+
+        assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
+        theirs.close();
+    }
+
+    @Test
+    @DisplayName("leases and maximum waits of a year leave no timers behind when they are over early")
+    void longTimers() throws Exception {
+        lock.acquire().close();
+        int timers = world.time().timers();
+        AcquireOptions patient = AcquireOptions.defaults().withMaxWait(Duration.ofDays(365));
+        for (int i = 0; i < 100; i++) {
+            lock.acquire(patient.withFixedLease(Duration.ofDays(365))).close();
+            lock.acquire(patient.withMaxHold(Duration.ofDays(365))).close();
+            lock.acquireAsync(patient)
+                    .toCompletableFuture()
+                    .get(20, TimeUnit.SECONDS)
+                    .close();
+            Hold first = lock.acquire();
+            CompletableFuture<Hold> waiting = lock.acquireAsync(patient).toCompletableFuture();
+            first.close();
+            waiting.get(20, TimeUnit.SECONDS).close();
+        }
+        world.time().settle();
+        assertThat(world.time().timers()).isEqualTo(timers);
+        isClean();
+    }
+
+    @Test
+    @DisplayName("a lost hold is forgotten when its owner closes it")
+    void lostHoldThatIsClosed() throws InterruptedException {
+        Hold hold = lock.acquire();
+        world.releaseByForce("ledger");
+        assertThat(engine.gates()).hasSize(1);
+        assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        isClean();
+    }
+
+    @Test
+    @DisplayName("a lost hold is forgotten when the thread that should close it has died")
+    void lostHoldOfADeadThread() throws Exception {
+        Actor bob = world.actor("bob");
+        Hold hold = bob.does(() -> lock.acquire());
+        world.releaseByForce("ledger");
+        assertThat(hold.isHeld()).isFalse();
+        bob.dies();
+
+        world.passes(Duration.ofSeconds(30));
+
+        isClean();
+    }
+
+    @Test
+    @DisplayName("sessions that end one after another leave nothing")
+    void sessions() throws InterruptedException {
+        int timers = world.time().timers();
+        for (int i = 0; i < 20; i++) {
+            Hold hold = lock.acquire();
+            line.fails(dev.holdfast.spi.Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofSeconds(28));
+            line.isMended();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            world.passes(Duration.ofSeconds(5));
+        }
+        isClean();
+        assertThat(world.time().timers()).isBetween(1, timers + 3);
+    }
+}
