@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
@@ -9,6 +10,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -53,6 +55,7 @@ final class ChildMain {
                 store.presence().leaseOnly();
                 yield "done";
             }
+            case "count" -> count(rest);
             case "run" -> run(rest);
             default -> "unknown";
         };
@@ -65,6 +68,7 @@ final class ChildMain {
     }
 
     /** Says how it heard that it was granted. */
+    @CanIgnoreReturnValue
     private String await() throws InterruptedException {
         while (client.poll(claim) instanceof Reply.Queued queued) {
             Signal signal = told.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
@@ -73,6 +77,22 @@ final class ChildMain {
             }
         }
         return "polled";
+    }
+
+    /** Adds one to the number in a file, as often as it says, in a way that loses some if another process does it at the same time. */
+    private String count(String timesAndFile) throws IOException, InterruptedException {
+        String[] words = timesAndFile.split(" ", 2);
+        Path counter = Path.of(words[1]);
+        for (int i = 0; i < Integer.parseInt(words[0]); i++) {
+            if (acquire("counter", Lease.SESSION).equals("queued")) {
+                await();
+            }
+            int before = Integer.parseInt(Files.readString(counter));
+            Thread.yield();
+            Files.writeString(counter, Integer.toString(before + 1));
+            client.release(claim);
+        }
+        return "counted";
     }
 
     /** As a wrapper does: whatever becomes of us, what we hold is held for the command. Answers with its process number and its first line. */

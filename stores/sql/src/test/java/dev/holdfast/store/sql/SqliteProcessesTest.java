@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -229,6 +231,22 @@ class SqliteProcessesTest {
         }
         assumeTrue(
                 process.waitFor(30, TimeUnit.SECONDS) && process.exitValue() == 0, "this user may not make namespaces");
+    }
+
+    @Test
+    void oneAtATimeOverProcesses() throws Exception {
+        Path counter = Files.writeString(directory.resolve("counter"), "0");
+        try (ChildProcess one = new ChildProcess(file);
+                ChildProcess two = new ChildProcess(file);
+                ChildProcess three = new ChildProcess(file)) {
+            for (ChildProcess child : List.of(one, two, three)) {
+                child.send("count 200 " + counter);
+            }
+            for (ChildProcess child : List.of(one, two, three)) {
+                assertThat(child.answer()).isEqualTo("counted");
+            }
+        }
+        assertThat(counter).hasContent("600");
     }
 
     @Test
