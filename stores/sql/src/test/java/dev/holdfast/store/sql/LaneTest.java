@@ -137,7 +137,7 @@ class LaneTest {
         fails(acquire(3), Effect.UNKNOWN);
 
         // One was made and one was not: asking again tells.
-        send(new Command.Release(ref(1)));
+        assertThat(send(new Command.Release(ref(1)))).isInstanceOf(Reply.Released.class);
         assertThat(send(new Command.Poll(List.of(ref(2), ref(3)))))
                 .isInstanceOfSatisfying(Reply.Polled.class, polled -> {
                     assertThat(polled.states().get(0)).isInstanceOf(Reply.Absent.class);
