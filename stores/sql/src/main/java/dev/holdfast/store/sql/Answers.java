@@ -10,7 +10,7 @@ final class Answers {
 
     // A waiter looks itself whether the process of the holder has ended; the head more often than those who would not
     // be admitted anyway.
-    private static final long HEAD_RECHECK_MICROS = 20_000;
+    private static final long HEAD_RECHECK_MICROS = 40_000;
     private static final long RECHECK_MICROS = 100_000;
 
     private final Ledger ledger;
