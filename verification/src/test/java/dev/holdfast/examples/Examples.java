@@ -4,6 +4,10 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.store.memory.ReferenceStore;
+import dev.holdfast.testkit.LockStoreConformance;
+import dev.holdfast.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -60,6 +64,37 @@ final class Examples {
                 importAll();
             }
         });
+    }
+
+    class OurStoreTest extends LockStoreConformance {
+        @Override
+        protected StoreUnderTest open() {
+            return new OurStoreUnderTest();
+        }
+    }
+
+    /** Stands for a store's connections. */
+    private static final class OurStoreUnderTest implements StoreUnderTest {
+
+        private final ReferenceStore store = new ReferenceStore();
+        private final LockStore first = store.connect();
+        private final LockStore second = store.connect();
+
+        @Override
+        public LockStore first() {
+            return first;
+        }
+
+        @Override
+        public LockStore second() {
+            return second;
+        }
+
+        @Override
+        public void close() {
+            first.close();
+            second.close();
+        }
     }
 
     private static boolean importAll() {
