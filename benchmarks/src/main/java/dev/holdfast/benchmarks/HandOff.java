@@ -24,8 +24,8 @@ final class HandOff implements Workload {
 
     private static final Duration COMMITTING = Duration.ofMillis(500);
 
-    /** How long each holds the lock: long enough for the other one to stand in the queue again. */
-    private static final long HOLD_NANOS = 2_000_000;
+    /** How long each holds the lock: longer than a commit, so that the other one is queued again. */
+    private static final long HOLD_NANOS = 5_000_000;
 
     private static final Duration WARM_UP = Duration.ofSeconds(3);
 

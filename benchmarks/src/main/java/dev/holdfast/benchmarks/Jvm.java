@@ -28,6 +28,8 @@ final class Jvm implements AutoCloseable {
         command.add(javaHome.resolve("bin").resolve("java").toString());
         // All memory at once, so that no measurement contains the growing of the heap.
         command.addAll(List.of("-Xms1g", "-Xmx1g"));
+        // SQLite is native code.
+        command.add("--enable-native-access=ALL-UNNAMED");
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.add(main.getName());
         command.addAll(arguments);
