@@ -4,22 +4,23 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Locks that nobody else wants, on SQLite: what the rest costs beyond the database. */
 final class SqlitePairs implements Workload {
 
     private static final int MANY = 64;
-    private static final Duration SLICE = Duration.ofMillis(200);
+    private static final Duration TURN = Duration.ofMillis(200);
 
     private static final String BY_HAND = "by hand";
-    private static final String ONE = "one";
-    private static final String ALL = "all";
-    private static final String ONE_BY_HAND = "one/by hand";
-    private static final String ALL_BY_HAND = "all/by hand";
+    private static final String BARE = "the store alone, 1 thread";
+    private static final String ONE = "1 thread";
+    private static final String ALL = MANY + " threads";
+    private static final String TIMES_BY_HAND = ", × by hand";
 
     /** One way to flush, and what is to be reached there. */
-    private record Mode(Holdfasts store, ByHand byHand, double goalForOne, double goalForMany) {}
+    private record Mode(Holdfasts store, ByHand byHand, double goalForOne, double goalForAll) {}
 
     private static final List<Mode> MODES = List.of(
             new Mode(Holdfasts.SQLITE_FULL, ByHand.FULL, 0.8, 8),
@@ -37,8 +38,8 @@ final class SqlitePairs implements Workload {
 
     @Override
     public String method() {
-        return "One thread acquires and releases one lock, and %d threads one lock each. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so the three take turns of %d ms within one JVM; *× by hand* is the median of what such turns compare to the one by hand before them."
-                .formatted(MANY, SLICE.toMillis());
+        return "One thread acquires and releases one lock, and %d threads one lock each; *the store alone* is one thread that gives the commands to the store without a client. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so they take turns of %d ms within one JVM, and *× by hand* is the median of what each turn compares to the one by hand before it."
+                .formatted(MANY, TURN.toMillis());
     }
 
     @Override
@@ -49,56 +50,57 @@ final class SqlitePairs implements Workload {
     }
 
     private static void compare(Mode mode, Bench bench, Sheet sheet) throws Exception {
-        List<Guarded> guarded =
-                Stream.generate(Guarded::inMemory).limit(1 + MANY).toList();
-        Samples samples = new Samples();
-        long passes = 0;
+        List<Player> players = new ArrayList<>();
         try (Contestant.Client hand = mode.byHand().connect(bench.place());
-                Contestant.Client store = mode.store().connect(bench.place())) {
-            Contestant.Mutex handMutex = hand.mutex("own");
-            long turns = Math.max(1, bench.time().dividedBy(SLICE));
+                Contestant.Client bare = new BareStore(mode.store()).connect(bench.place());
+                Contestant.Client client = mode.store().connect(bench.place())) {
+            players.add(new Player(BY_HAND, hand, "hand", 1));
+            players.add(new Player(BARE, bare, "bare", 1));
+            players.add(new Player(ONE, client, "one", 1));
+            players.add(new Player(ALL, client, "all", MANY));
+            long turns = Math.max(1, bench.time().dividedBy(TURN));
             for (long turn = 0; turn < turns; ) {
-                boolean isWarm = System.nanoTime() - bench.begin() >= 0;
-                Bench slice = bench.now(SLICE);
-                Crew.Tally byHand = Crew.run(slice, 1, i -> new Crew.Post(handMutex, guarded.get(MANY)));
-                Crew.Tally one =
-                        Crew.run(slice.now(SLICE), 1, i -> new Crew.Post(store.mutex("own-0"), guarded.get(0)));
-                Crew.Tally all =
-                        Crew.run(slice.now(SLICE), MANY, i -> new Crew.Post(store.mutex("own-" + i), guarded.get(i)));
-                passes += byHand.passes() + one.passes() + all.passes();
-                if (isWarm) {
-                    samples.add(byHand.rate(), one.rate(), all.rate());
-                    turn++;
+                boolean counts = System.nanoTime() - bench.begin() >= 0;
+                double byHand = players.get(0).play(bench, 0, counts);
+                for (Player player : players.subList(1, players.size())) {
+                    var unused = player.play(bench, byHand, counts);
                 }
+                turn += counts ? 1 : 0;
             }
         }
-        samples.show(sheet);
-        Guarded.check(guarded, passes, sheet);
+        players.forEach(player -> player.show(sheet));
     }
 
-    /** What the turns gave. */
-    private static final class Samples {
+    /** One who takes turns. */
+    private static final class Player {
 
-        private final List<Double> byHand = new ArrayList<>();
-        private final List<Double> one = new ArrayList<>();
-        private final List<Double> all = new ArrayList<>();
-        private final List<Double> oneByHand = new ArrayList<>();
-        private final List<Double> allByHand = new ArrayList<>();
+        private final String title;
+        private final List<Crew.Post> posts;
+        private final List<Double> rates = new ArrayList<>();
+        private final List<Double> timesByHand = new ArrayList<>();
+        private long passes;
 
-        void add(double byHandRate, double oneRate, double allRate) {
-            byHand.add(byHandRate);
-            one.add(oneRate);
-            all.add(allRate);
-            oneByHand.add(oneRate / byHandRate);
-            allByHand.add(allRate / byHandRate);
+        Player(String title, Contestant.Client client, String name, int threads) {
+            this.title = title;
+            this.posts = IntStream.range(0, threads)
+                    .mapToObj(i -> new Crew.Post(client.mutex(name + "-" + i), Guarded.inMemory()))
+                    .toList();
+        }
+
+        double play(Bench bench, double byHand, boolean counts) throws Exception {
+            Crew.Tally tally = Crew.run(bench.now(TURN), posts.size(), posts::get);
+            passes += tally.passes();
+            if (counts) {
+                rates.add(tally.rate());
+                timesByHand.add(tally.rate() / byHand);
+            }
+            return tally.rate();
         }
 
         void show(Sheet sheet) {
-            sheet.put(BY_HAND, median(byHand));
-            sheet.put(ONE, median(one));
-            sheet.put(ALL, median(all));
-            sheet.put(ONE_BY_HAND, median(oneByHand));
-            sheet.put(ALL_BY_HAND, median(allByHand));
+            sheet.put(title, median(rates));
+            sheet.put(title + TIMES_BY_HAND, median(timesByHand));
+            Guarded.check(posts.stream().map(Crew.Post::guarded).toList(), passes, sheet);
         }
 
         private static double median(List<Double> values) {
@@ -113,14 +115,21 @@ final class SqlitePairs implements Workload {
                 .flatMap(mode -> {
                     String cell = mode.store().title();
                     return Stream.of(
-                            Figure.of(cell, "pairs, by hand", Unit.PER_SECOND, BY_HAND),
-                            Figure.of(cell, "pairs, 1 thread", Unit.PER_SECOND, ONE),
-                            Figure.of(cell, "1 thread, × by hand", Unit.TIMES, ONE_BY_HAND)
-                                    .atLeast(mode.goalForOne()),
-                            Figure.of(cell, "pairs, " + MANY + " threads", Unit.PER_SECOND, ALL),
-                            Figure.of(cell, MANY + " threads, × by hand", Unit.TIMES, ALL_BY_HAND)
-                                    .atLeast(mode.goalForMany()));
+                            pairs(cell, BY_HAND),
+                            timesByHand(cell, BARE),
+                            pairs(cell, ONE),
+                            timesByHand(cell, ONE).atLeast(mode.goalForOne()),
+                            pairs(cell, ALL),
+                            timesByHand(cell, ALL).atLeast(mode.goalForAll()));
                 })
                 .toList();
+    }
+
+    private static Figure pairs(String cell, String who) {
+        return Figure.of(cell, "pairs, " + who, Unit.PER_SECOND, who);
+    }
+
+    private static Figure timesByHand(String cell, String who) {
+        return Figure.of(cell, who + TIMES_BY_HAND, Unit.TIMES, who + TIMES_BY_HAND);
     }
 }
