@@ -4,7 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The environment of the command: what we were given, less what it must not see, and then what it is told about the lock. */
+/**
+ * The environment of the command: what we were given, less what it must not see, and then what it is told about the
+ * lock.
+ */
 final class ChildEnvironment {
 
     static final String NAME = "HOLDFAST_NAME";
@@ -16,7 +19,10 @@ final class ChildEnvironment {
     /** Lists the marks of the locks around a process, by which it is found again when it has left its parents. */
     static final String HOLD = "HOLDFAST_HOLD";
 
-    /** The locale that the launcher found when it set another one, so that the JVM reads every argument as UTF-8; "-" if there was none. */
+    /**
+     * The locale that the launcher found when it set another one, so that the JVM reads every argument as UTF-8; "-" if
+     * there was none.
+     */
     static final String LAUNCHER_LOCALE = "HOLDFAST_LAUNCHER_LC_ALL";
 
     private static final String UNRESERVED = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/:";

@@ -14,8 +14,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * The commands, their options and their help, for the general parser. Built without annotations, so that nothing is opened to reflection; values stay strings, and {@link RunOptions}
- * and the commands check them with messages of their own.
+ * The commands, their options and their help, for the general parser. Built without annotations, so that nothing is
+ * opened to reflection; values stay strings, and {@link RunOptions} and the commands check them with messages of their
+ * own.
  */
 final class CommandModel {
 
@@ -100,7 +101,8 @@ final class CommandModel {
         spec.addPositional(name("The lock: 1 to 512 bytes, compared byte for byte."));
         describe(
                 spec,
-                "Runs a command while holding a lock, and releases it when the command and all that it started have ended.",
+                "Runs a command while holding a lock, and releases it when the command and all that it "
+                        + "started have ended.",
                 HelpText.RUN);
         spec.usageMessage().customSynopsis("holdfast run [OPTIONS] NAME -- COMMAND [ARGUMENT...]");
         return spec;

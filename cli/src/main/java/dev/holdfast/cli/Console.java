@@ -6,7 +6,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Where the command talks to people: always UTF-8, whatever the locale of the JVM. Text from elsewhere is {@linkplain Printable escaped} by who puts it into a message.
+ * Where the command talks to people: always UTF-8, whatever the locale of the JVM. Text from elsewhere is {@linkplain
+ * Printable escaped} by who puts it into a message.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread; a line is written in one piece.
  */

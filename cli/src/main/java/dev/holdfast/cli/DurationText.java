@@ -5,7 +5,10 @@ import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 
-/** Durations as people write and read them: {@code 10s}, {@code 1m30s}, {@code 500ms}, {@code 1.5s}, {@code PT10S}, and a bare number of seconds as with {@code flock}. */
+/**
+ * Durations as people write and read them: {@code 10s}, {@code 1m30s}, {@code 500ms}, {@code 1.5s}, {@code PT10S}, and
+ * a bare number of seconds as with {@code flock}.
+ */
 final class DurationText {
 
     private static final String[] UNITS = {"d", "h", "m", "s", "ms"};
@@ -72,7 +75,10 @@ final class DurationText {
         return large + largeUnit + (small == 0 ? "" : small + smallUnit);
     }
 
-    /** Scans a run of numbers with falling units, or one bare number; null if it is anything else. A sign is read, so that the message can be about it. */
+    /**
+     * Scans a run of numbers with falling units, or one bare number; null if it is anything else. A sign is read, so
+     * that the message can be about it.
+     */
     private static @Nullable Duration scan(String text) {
         int at = 0;
         boolean negative = text.startsWith("-");

@@ -1,8 +1,8 @@
 package dev.holdfast.cli;
 
 /**
- * The exit codes of the command, beside those of the command that it runs. They follow {@code sysexits.h} where that has a fitting one; the same table stands in {@code holdfast
- * run --help} and in {@code docs/cli.md}.
+ * The exit codes of the command, beside those of the command that it runs. They follow {@code sysexits.h} where that
+ * has a fitting one; the same table stands in {@code holdfast run --help} and in {@code docs/cli.md}.
  */
 final class ExitCode {
 

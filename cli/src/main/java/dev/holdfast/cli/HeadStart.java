@@ -5,8 +5,9 @@ import java.util.Calendar;
 /**
  * Begins, beside the rest of the start, what takes long and depends on nothing.
  *
- * <p>SQLite's driver prepares to read dates, which are in no table of ours, and the first calendar of a JVM makes it read the time zones and the customs of the locale: a fifth of what the
- * command does at its start. On a machine with a second processor that is over when the driver asks for it.
+ * <p>SQLite's driver prepares to read dates, which are in no table of ours, and the first calendar of a JVM makes it
+ * read the time zones and the customs of the locale: a fifth of what the command does at its start. On a machine with a
+ * second processor that is over when the driver asks for it.
  */
 final class HeadStart {
 

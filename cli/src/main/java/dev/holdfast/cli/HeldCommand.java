@@ -72,14 +72,17 @@ final class HeldCommand {
         return builder;
     }
 
-    /** Returns when the command has ended and what it started is gone, or is none of our business; answers whether the lock was lost meanwhile. */
+    /**
+     * Returns when the command has ended and what it started is gone, or is none of our business; answers whether the
+     * lock was lost meanwhile.
+     */
     private boolean seeThrough(Process process, Hold hold, Presence presence, String mark) {
         ProcessTree tree = new ProcessTree(process.toHandle(), mark);
         try {
             signals.started(tree);
             LeaseWatch watch = new LeaseWatch(hold, tree, options.lossPolicy(), console);
             watch.start();
-            follow(presence, process);
+            follow(presence, process, hold);
             int code = await(process);
             new Aftermath(options, tree, watch, signals, console).await(code);
             watch.stop();
@@ -93,9 +96,10 @@ final class HeldCommand {
         }
     }
 
-    private void follow(Presence presence, Process process) {
+    private void follow(Presence presence, Process process, Hold hold) {
         try {
             presence.follow(process.pid());
+            console.sayIfVerbose("running as process " + process.pid() + " under " + Printable.quote(hold.name()));
         } catch (StoreException e) {
             // The lease goes on protecting the command; only who comes after a crash waits longer than needed.
             console.sayIfVerbose(
@@ -137,7 +141,10 @@ final class HeldCommand {
         return code;
     }
 
-    /** 128 random bits: an environment is readable for its own user only, and a guess must not make a stranger's process ours. */
+    /**
+     * 128 random bits: an environment is readable for its own user only, and a guess must not make a stranger's process
+     * ours.
+     */
     private static String newMark() {
         HexFormat hex = HexFormat.of();
         return hex.toHexDigits(Randomness.nextLong()) + hex.toHexDigits(Randomness.nextLong());

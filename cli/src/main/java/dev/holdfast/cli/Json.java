@@ -3,8 +3,9 @@ package dev.holdfast.cli;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 
 /**
- * Writes JSON, for scripts: strings come back exactly as they were, and whatever is not plain text is written as an escape, so that the output is safe on a terminal too.
- * Fencing tokens are written as strings, since many readers of JSON keep numbers in a double.
+ * Writes JSON, for scripts: strings come back exactly as they were, and whatever is not plain text is written as an
+ * escape, so that the output is safe on a terminal too. Fencing tokens are written as strings, since many readers of
+ * JSON keep numbers in a double.
  */
 final class Json {
 

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How this process is called where people look at holders: {@code ann@web1 pid 12 'report.sh'}. Arguments of the command are left out, since they may hold secrets.
+ * How this process is called where people look at holders: {@code ann@web1 pid 12 'report.sh'}. Arguments of the
+ * command are left out, since they may hold secrets.
  */
 final class Label {
 

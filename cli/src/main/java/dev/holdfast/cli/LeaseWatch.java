@@ -11,16 +11,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sees to it that no command outlives its lock.
  *
- * <p>It goes by the lease as this process's own clock sees it, and doesn't wait to be told of a loss: a store that can't be reached tells nothing. When so little is left that TERM, the grace
- * and KILL just fit, TERM goes to the whole tree, so that the last process is dead when the store may give the lock to another. If the lease is over already, because this process was
- * stopped or the lock was taken away, there is no grace: every further moment may do harm.
+ * <p>It goes by the lease as this process's own clock sees it, and doesn't wait to be told of a loss: a store that
+ * can't be reached tells nothing. When so little is left that TERM, the grace and KILL just fit, TERM goes to the whole
+ * tree, so that the last process is dead when the store may give the lock to another. If the lease is over already,
+ * because this process was stopped or the lock was taken away, there is no grace: every further moment may do harm.
  *
  * <p>A lease that comes back in the grace, because the store does, changes nothing: the command has been told to end.
  */
 final class LeaseWatch {
 
-    private static final long LONGEST_NAP_NANOS =
-            TimeUnit.SECONDS.toNanos(1); // a machine that was suspended must notice soon
+    /** A machine that was suspended must notice soon. */
+    private static final long LONGEST_NAP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long FIRST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long LONGEST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long KILL_ROUND_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -83,6 +85,18 @@ final class LeaseWatch {
     }
 
     private void run() {
+        try {
+            watch();
+        } catch (RuntimeException | Error bug) {
+            // A command that nobody watches must not run on.
+            acted = true;
+            console.say("this is a bug, please report it; the lease can't be watched, so the command is killed");
+            console.trace(bug);
+            kill();
+        }
+    }
+
+    private void watch() {
         long look = FIRST_LOOK_NANOS;
         long lookAt = System.nanoTime() + look;
         long notice = noticeNanos();
@@ -146,6 +160,10 @@ final class LeaseWatch {
             LockSupport.parkNanos(this, pause);
             pause = Math.min(2 * pause, TimeUnit.MILLISECONDS.toNanos(50));
         }
+        kill();
+    }
+
+    private void kill() {
         while (!tree.kill(KILL_ROUND_NANOS)) {
             console.say("still running, and not to be killed by us: " + ProcessText.list(tree.alive()));
         }

@@ -6,7 +6,8 @@ import dev.holdfast.store.sql.SqliteStore;
 import java.util.Map;
 
 /**
- * How a store on this machine learns which processes a lock protects, so that it stays taken when this process is killed and the command runs on, and is free at once when all are gone.
+ * How a store on this machine learns which processes a lock protects, so that it stays taken when this process is
+ * killed and the command runs on, and is free at once when all are gone.
  */
 interface Presence {
 
@@ -23,7 +24,8 @@ interface Presence {
     };
 
     /**
-     * From now on the death of this process says nothing: a command may have been started that the store does not know yet.
+     * From now on the death of this process says nothing: a command may have been started that the store does not know
+     * yet.
      *
      * @throws StoreException if that could not be recorded; then the command must not be started
      */

@@ -1,10 +1,12 @@
 package dev.holdfast.cli;
 
 /**
- * Text from elsewhere (names, labels, messages of a store) as it may be shown on a terminal: nothing in it can move the cursor, recolour, retitle, reorder or forge a line.
+ * Text from elsewhere (names, labels, messages of a store) as it may be shown on a terminal: nothing in it can move the
+ * cursor, recolour, retitle, reorder or forge a line.
  *
- * <p>Letters, marks, digits, punctuation, symbols and plain spaces of every script stay; control and format characters, line and paragraph separators, unpaired surrogates and
- * unassigned code points become {@code \n}, {@code \t}, {@code \r}, {@code \}{@code u001b} or {@code \}{@code u{e0001}}. A backslash becomes two, so the result is unambiguous.
+ * <p>Letters, marks, digits, punctuation, symbols and plain spaces of every script stay; control and format characters,
+ * line and paragraph separators, unpaired surrogates and unassigned code points become {@code \n}, {@code \t}, {@code
+ * \r}, {@code \}{@code u001b} or {@code \}{@code u{e0001}}. A backslash becomes two, so the result is unambiguous.
  */
 final class Printable {
 
@@ -22,7 +24,10 @@ final class Printable {
         return "'" + escape(text, '\'', Integer.MAX_VALUE) + "'";
     }
 
-    /** The text, escaped and cut to a number of characters, the last of which is then an ellipsis. No escape and no character is cut in two. */
+    /**
+     * The text, escaped and cut to a number of characters, the last of which is then an ellipsis. No escape and no
+     * character is cut in two.
+     */
     static String cut(String text, int maxChars) {
         return escape(text, '\\', maxChars);
     }

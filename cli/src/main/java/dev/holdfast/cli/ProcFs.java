@@ -13,7 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The little that is read from {@code /proc}. Where there is none, nothing is found, and callers go by what {@link ProcessHandle} knows.
+ * The little that is read from {@code /proc}. Where there is none, nothing is found, and callers go by what {@link
+ * ProcessHandle} knows.
  *
  * <p>Streams, not channels: an interrupt must not close a file in the middle of a look.
  */
@@ -30,7 +31,8 @@ final class ProcFs {
     private ProcFs() {}
 
     /**
-     * Whether a process has ended and only waits for its parent to take note. It runs nothing any more, and in a container whose first process takes no note it stays for ever.
+     * Whether a process has ended and only waits for its parent to take note. It runs nothing any more, and in a
+     * container whose first process takes no note it stays for ever.
      */
     static boolean isZombie(long pid) {
         String[] stat = stat(Long.toString(pid));
@@ -40,7 +42,10 @@ final class ProcFs {
                 && Long.parseLong(stat[THREADS]) <= 1;
     }
 
-    /** Whether a process is in the group that the terminal's keyboard signals go to, as is this one. False where that can't be told. */
+    /**
+     * Whether a process is in the group that the terminal's keyboard signals go to, as is this one. False where that
+     * can't be told.
+     */
     static boolean sharesForeground(long pid) {
         String[] mine = stat("self");
         String[] its = stat(Long.toString(pid));
@@ -51,7 +56,8 @@ final class ProcFs {
     }
 
     /**
-     * The processes in whose environment, as it was when their program started, a variable lists a mark; those that we may not read are left out.
+     * The processes in whose environment, as it was when their program started, a variable lists a mark; those that we
+     * may not read are left out.
      *
      * @param variable its value is a list with commas
      */

@@ -12,8 +12,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A command and all that it started, also what has left its parents.
  *
- * <p>A process belongs to the tree if it was seen below one that does, or if its environment carries the mark that the command was started with. The second finds those that put
- * themselves under the init process before they were seen; the first finds those that cleaned their environment or are not ours to read. What does both unseen is not found, and
+ * <p>A process belongs to the tree if it was seen below one that does, or if its environment carries the mark that the
+ * command was started with. The second finds those that put themselves under the init process before they were seen;
+ * the first finds those that cleaned their environment or are not ours to read. What does both unseen is not found, and
  * where there is no {@code /proc} the mark finds nothing.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
@@ -26,7 +27,9 @@ final class ProcessTree {
     private final ProcessHandle root;
     private final String mark;
 
-    /** Members that were seen alive; guarded by this. A handle knows the start time, so a reused number is not a member. */
+    /**
+     * Members that were seen alive; guarded by this. A handle knows the start time, so a reused number is not a member.
+     */
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
 
     /**
@@ -61,7 +64,10 @@ final class ProcessTree {
         seen.removeIf(member -> !isAlive(member) && !member.equals(root));
     }
 
-    /** Whether the whole tree is gone. Looks twice, since one that is being born while its parent ends may escape one look. */
+    /**
+     * Whether the whole tree is gone. Looks twice, since one that is being born while its parent ends may escape one
+     * look.
+     */
     boolean isGone() {
         if (!alive().isEmpty()) {
             return false;
@@ -130,7 +136,9 @@ final class ProcessTree {
         }
     }
 
-    /** One look at all processes for the command, and one more for each member that is no longer below it: mostly none. */
+    /**
+     * One look at all processes for the command, and one more for each member that is no longer below it: mostly none.
+     */
     private void noteDescendants() {
         Set<ProcessHandle> below = new HashSet<>();
         for (ProcessHandle member : new ArrayList<>(seen)) {

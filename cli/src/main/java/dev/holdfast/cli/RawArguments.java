@@ -9,8 +9,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Sees to it that no argument is changed on its way through the JVM, which reads the command line in the encoding of the locale and puts a replacement character in the place of what
- * it can't read. A command that quietly gets another file name than was meant would be worse than one that does not run.
+ * Sees to it that no argument is changed on its way through the JVM, which reads the command line in the encoding of
+ * the locale and puts a replacement character in the place of what it can't read. A command that quietly gets another
+ * file name than was meant would be worse than one that does not run.
  */
 final class RawArguments {
 
@@ -28,7 +29,8 @@ final class RawArguments {
         for (String arg : args) {
             if (arg.indexOf(REPLACEMENT) >= 0 && !isMeant(arg)) {
                 throw CliException.usage("the argument '" + Printable.escape(arg)
-                        + "' holds bytes that are not UTF-8, or the locale is not a UTF-8 one: it can't be passed on as it is. Set LC_ALL to a UTF-8"
+                        + "' holds bytes that are not UTF-8, or the locale is not a UTF-8 one: it can't be "
+                        + "passed on as it is. Set LC_ALL to a UTF-8"
                         + " locale such as C.UTF-8, or put the command into a script");
             }
         }

@@ -18,8 +18,9 @@ record RunArguments(Map<RunOption, String> values, String name, List<String> com
     /**
      * Takes a well-formed command line apart, quickly.
      *
-     * <p>A general parser of command lines costs as much at the start as the whole JVM, and {@code run} stands in front of short jobs. So what is plainly right is read here, and
-     * for the rest (help, mistakes, {@code -w5s}) the answer is null and {@link CommandModel} reads it again, with good messages. A test holds both to the same result.
+     * <p>A general parser of command lines costs as much at the start as the whole JVM, and {@code run} stands in front
+     * of short jobs. So what is plainly right is read here, and for the rest (help, mistakes, {@code -w5s}) the answer
+     * is null and {@link CommandModel} reads it again, with good messages. A test holds both to the same result.
      *
      * @param args what follows {@code run}
      */

@@ -112,14 +112,15 @@ final class RunCommand {
         String holder;
         try {
             holder = Holders.find(store, location, options.name())
-                    .map(info -> Holders.describe(info, store.traits().tokenSource()))
-                    .orElse("free by now");
+                    .filter(info -> !info.holders().isEmpty())
+                    .map(info -> ": " + Holders.describe(info, store.traits().tokenSource()))
+                    .orElse(", and is free by now");
         } catch (CliException e) {
-            holder = "and who holds it can't be told"; // that it is taken is known all the same
+            holder = ", and who holds it can't be told"; // that it was taken is known all the same
         }
         Duration wait = options.maxWait().orElse(Duration.ZERO);
         console.say("lock " + Printable.quote(options.name())
-                + (wait.isZero() ? " is taken: " : " was not free within " + DurationText.format(wait) + ": ")
+                + (wait.isZero() ? " was taken" : " was not free within " + DurationText.format(wait))
                 + holder
                 + "; the command was not run");
         return options.conflictExitCode();

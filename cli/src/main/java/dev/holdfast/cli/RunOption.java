@@ -16,23 +16,27 @@ enum RunOption {
             "--lease",
             null,
             "D",
-            "How long the lock outlives this process if it dies or is cut off from the store. It is renewed all the time. Default: 30s."),
+            "How long the lock outlives this process if it dies or is cut off from the store. It is "
+                    + "renewed all the time. Default: 30s."),
     ON_LOST(
             "--on-lost",
             null,
             "ACTION",
-            "What to do when the lock can't be kept: 'term' sends TERM in time and KILL before the lease ends, 'kill' sends KILL, 'ignore' lets the command go on,"
+            "What to do when the lock can't be kept: 'term' sends TERM in time and KILL before the lease "
+                    + "ends, 'kill' sends KILL, 'ignore' lets the command go on,"
                     + " 'exec:PROGRAM' runs PROGRAM in the place of TERM. Default: term."),
     GRACE(
             "--grace",
             null,
             "D",
-            "How long the command gets between TERM and KILL; at most a third of the lease. Default: 5s, or a sixth of the lease if that is less."),
+            "How long the command gets between TERM and KILL; at most a third of the lease. Default: 5s, "
+                    + "or a sixth of the lease if that is less."),
     LEFTOVERS(
             "--leftovers",
             null,
             "ACTION",
-            "When the command has ended but processes that it started have not: 'wait' keeps the lock until they are gone, 'kill' ends them, 'ignore' releases all the same."
+            "When the command has ended but processes that it started have not: 'wait' keeps the lock until "
+                    + "they are gone, 'kill' ends them, 'ignore' releases all the same."
                     + " Default: wait."),
     CONFLICT_EXIT_CODE(
             "--conflict-exit-code", "-E", "N", "Exit code when the lock can't be had in time, 0 to 255. Default: 75."),

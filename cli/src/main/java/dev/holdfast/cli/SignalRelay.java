@@ -9,13 +9,17 @@ import sun.misc.Signal;
 /**
  * What becomes of the signals that this process gets.
  *
- * <p>Before the command runs, INT, TERM and HUP end the wait for the lock. While it runs, they go to the command, as do USR1 and USR2, and it decides; the lock is released when it has
- * ended. A second INT or TERM kills the command with all that it started. After that, while the lock is given back, they change nothing, and a second one ends this process.
+ * <p>Before the command runs, INT, TERM and HUP end the wait for the lock. While it runs, they go to the command, as do
+ * USR1 and USR2, and it decides; the lock is released when it has ended. A second INT or TERM kills the command with
+ * all that it started. After that, while the lock is given back, they change nothing, and a second one ends this
+ * process.
  *
- * <p>Ctrl-C reaches the command from the terminal, as this process does, if both are in its foreground group; it is not sent again then, and only a double press within a second counts as
- * the second one, since interactive programs take single ones as their daily bread.
+ * <p>Ctrl-C reaches the command from the terminal, as this process does, if both are in its foreground group; it is not
+ * sent again then, and only a double press within a second counts as the second one, since interactive programs take
+ * single ones as their daily bread.
  *
- * <p>QUIT can't be had: the JVM keeps it for a dump of its threads. A signal that was ignored when this process started (HUP under nohup) stays ignored.
+ * <p>QUIT can't be had: the JVM keeps it for a dump of its threads. A signal that was ignored when this process started
+ * (HUP under nohup) stays ignored.
  */
 final class SignalRelay {
 
@@ -83,7 +87,10 @@ final class SignalRelay {
         return stoppedBy;
     }
 
-    /** The command was started; it gets what came meanwhile. If that was Ctrl-C it may get it twice, which is better than not at all. */
+    /**
+     * The command was started; it gets what came meanwhile. If that was Ctrl-C it may get it twice, which is better
+     * than not at all.
+     */
     void started(ProcessTree command) {
         List<String> late;
         synchronized (this) {

@@ -40,9 +40,9 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
         StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited);
         if (isInherited && !location.isFile() && text.contains(MASK)) {
             // Falling back to some other store would run two holders at once.
-            throw CliException.usage(
-                    "$" + VARIABLE + " (" + Printable.escape(uri.toString())
-                            + ") has no credentials: 'holdfast run' never hands them to its command. Name the store with --store");
+            throw CliException.usage("$" + VARIABLE + " (" + Printable.escape(uri.toString())
+                    + ") has no credentials: 'holdfast run' never hands them to its command. Name "
+                    + "the store with --store");
         }
         return location;
     }
@@ -71,7 +71,8 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
     }
 
     /**
-     * Lets a command see which store its lock is on, so that a {@code holdfast} inside it means the same one; but never the credentials. A store that nobody named stays unnamed.
+     * Lets a command see which store its lock is on, so that a {@code holdfast} inside it means the same one; but never
+     * the credentials. A store that nobody named stays unnamed.
      *
      * @param environment the command's, still with what this process was given; changed
      */

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells people whom they wait for: after a second, and again when that has changed. Who waits for less sees nothing.
  *
- * <p>It also finds the wait that can never end: for a lock that a command around this one holds, and that waits for this one.
+ * <p>It also finds the wait that can never end: for a lock that a command around this one holds, and that waits for
+ * this one.
  */
 final class WaitNotice {
 

@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** The command as a process of its own, as users start it, and what tests want to know of it. Waits by looking again, up to a deadline that only a failure reaches. */
+/**
+ * The command as a process of its own, as users start it, and what tests want to know of it. Waits by looking again, up
+ * to a deadline that only a failure reaches.
+ */
 final class CliProcess implements AutoCloseable {
 
     static final Duration DEADLINE = Duration.ofSeconds(60);

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The completion script, in real shells: what they offer behind a line. A function stands for the command that the script asks for names. */
+/**
+ * The completion script, in real shells: what they offer behind a line. A function stands for the command that the
+ * script asks for names.
+ */
 class CompletionTest {
 
     private static final String COMMAND =

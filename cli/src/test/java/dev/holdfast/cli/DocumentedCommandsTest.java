@@ -16,7 +16,8 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the console examples of {@code docs/cli.md}, each block in a shell and a directory of its own, and compares what they print. A comment before a block says what is given.
+ * Runs the console examples of {@code docs/cli.md}, each block in a shell and a directory of its own, and compares what
+ * they print. A comment before a block says what is given.
  */
 class DocumentedCommandsTest {
 

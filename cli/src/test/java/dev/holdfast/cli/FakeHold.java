@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 final class FakeHold implements Hold {
 
     private volatile Duration remaining;
+    private volatile boolean isBroken;
     private final AtomicInteger looks = new AtomicInteger();
     private volatile Consumer<Loss> listener = loss -> {};
 
@@ -47,15 +48,25 @@ final class FakeHold implements Hold {
     @Override
     public void ensureHeld() {}
 
-    /** Waits until somebody has looked at the lease from now on, and once more: then what the first look led to is done. */
+    /**
+     * Waits until somebody has looked at the lease from now on, and once more: then what the first look led to is done.
+     */
     void untilLookedAt() {
         int before = looks.get();
         CliProcess.until("somebody looks at the lease", () -> looks.get() >= before + 2);
     }
 
+    /** From now on the lease can't be asked for. */
+    void breakDown() {
+        isBroken = true;
+    }
+
     @Override
     public Duration remaining() {
         looks.incrementAndGet();
+        if (isBroken) {
+            throw new IllegalStateException("broken");
+        }
         return remaining;
     }
 

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The watch goes by a lease that the test moves, and by nothing else, so no test depends on how fast the machine is. */
+/**
+ * The watch goes by a lease that the test moves, and by nothing else, so no test depends on how fast the machine is.
+ */
 class LeaseWatchTest {
 
     private static final Duration GRACE = Duration.ofSeconds(5);
@@ -122,6 +124,16 @@ class LeaseWatchTest {
         assertThat(watch.hasActed()).isTrue();
         assertThat(watch.isEndingTheTree()).isFalse();
         assertThat(command.isAlive()).isTrue();
+    }
+
+    @Test
+    void aWatchThatBreaksDownLetsNobodyRunOn() {
+        watch(Action.TERM, "");
+        hold.breakDown();
+        assertThat(command.exitCode()).isEqualTo(137);
+        watch.stop();
+        assertThat(watch.hasActed()).isTrue();
+        assertThat(text()).contains("the lease can't be watched");
     }
 
     @Test

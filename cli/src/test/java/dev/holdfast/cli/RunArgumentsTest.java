@@ -53,7 +53,10 @@ class RunArgumentsTest {
                 .isNull();
     }
 
-    /** Command lines made of pieces of command lines: where the quick reader answers at all, it answers what the general parser does. */
+    /**
+     * Command lines made of pieces of command lines: where the quick reader answers at all, it answers what the general
+     * parser does.
+     */
     @Test
     void agreesWithTheGeneralParser() {
         List<String> pieces = new ArrayList<>(List.of(

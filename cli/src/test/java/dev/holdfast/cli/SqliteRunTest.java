@@ -58,7 +58,7 @@ class SqliteRunTest {
                 CliProcess other = place.run("run", "--nonblock", "X", "--", "true")) {
             assertThat(busy.exitCode()).isEqualTo(75);
             assertThat(busy.err())
-                    .startsWith("holdfast: lock 'x' is taken: held by ")
+                    .startsWith("holdfast: lock 'x' was taken: held by ")
                     .contains(" pid " + holder.pid() + " 'sh' since ")
                     .endsWith("; the command was not run\n");
             assertThat(busyForCron.exitCode()).isZero();
@@ -129,14 +129,18 @@ class SqliteRunTest {
         }
     }
 
-    /** The wrapper and the command are gone; what the command put into the background, away from its parents, is not. */
+    /**
+     * The wrapper and the command are gone; what the command put into the background, away from its parents, is not.
+     */
     @Test
     void aDaemonOfTheCommandKeepsTheLockToo() {
         Path daemon = place.script(
                 "daemon.sh",
                 "setsid sh -c '(echo $$ > started; while [ ! -e stop ]; do sleep 0.05; done) </dev/null >/dev/null 2>&1 &'\nwhile :; do sleep 0.05; done\n");
-        try (CliProcess wrapper = place.start("run", "--lease", LONG_LEASE, "x", "--", daemon.toString())) {
+        try (CliProcess wrapper =
+                place.start("run", "--verbose", "--lease", LONG_LEASE, "x", "--", daemon.toString())) {
             CliProcess.untilWritten(place.file("started"));
+            untilFollowed(wrapper);
             long command = wrapper.handle().children().findFirst().orElseThrow().pid();
             wrapper.signal("KILL");
             assertThat(wrapper.exitCode()).isEqualTo(137);
@@ -258,6 +262,7 @@ class SqliteRunTest {
     private CliProcess hold(String name, String who) {
         CliProcess holder = place.start(
                 "run",
+                "--verbose",
                 "--lease",
                 LONG_LEASE,
                 name,
@@ -267,7 +272,13 @@ class SqliteRunTest {
                 "echo $HOLDFAST_TOKEN > " + who + ".token; echo $$ > " + who + ".pid; while [ ! -e " + who
                         + ".stop ]; do sleep 0.02; done; echo ended > " + who + ".ended");
         CliProcess.untilWritten(place.file(who + ".pid"));
+        untilFollowed(holder);
         return holder;
+    }
+
+    /** Whoever is killed before the store follows the command keeps the lock for the whole lease. */
+    private static void untilFollowed(CliProcess wrapper) {
+        CliProcess.until("the store follows the command", () -> wrapper.err().contains("running as process "));
     }
 
     private void letGo(String who) {
