@@ -18,6 +18,9 @@ final class Cohort {
     /** A request for more tokens is on its way. */
     boolean advancing;
 
+    /** The store gives this grant no more tokens. */
+    boolean isLast;
+
     /** The next block, once the present one is spent. */
     @Nullable
     TokenBlock spare;

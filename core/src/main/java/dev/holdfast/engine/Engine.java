@@ -382,6 +382,11 @@ public final class Engine {
         return traits.product();
     }
 
+    /** Whether a grant may be given more tokens. */
+    boolean advances() {
+        return traits.advance();
+    }
+
     @Nullable
     Gate gate(ResourceName name) {
         return gates.get(name);

@@ -343,7 +343,7 @@ final class Gate {
         react(out);
     }
 
-    /** A fresh token block; or none, where the store has no such thing. */
+    /** A fresh token block; or none, where the store has no more. */
     void advanced(Claim of, Reply.@Nullable Advanced reply, Outbox out) {
         standing.advanced(of, reply);
         react(out);

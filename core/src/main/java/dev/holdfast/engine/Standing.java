@@ -91,7 +91,7 @@ final class Standing {
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
     boolean mustYield(Claim held, Request first) {
-        if (!first.fits(held)) {
+        if (!first.fits(held) || (held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
         if (engine.cohortBudgetNanos == 0) {
@@ -127,7 +127,7 @@ final class Standing {
     void foresee(Claim held, RequestQueue queue, Outbox out) {
         long now = engine.clock.now();
         Cohort cohort = cohortOf(held, now);
-        if (cohort.spare == null && held.tokensLeft() <= cohort.used) {
+        if (cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }
         if (engine.cohortBudgetNanos > 0 && now - cohort.ends >= 0 && !cohort.awaited && !cohort.asking) {
@@ -145,6 +145,11 @@ final class Standing {
             int tokens = tokensToAsk(queue);
             out.add(() -> engine.driver.advance(held, end, tokens));
         }
+    }
+
+    /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
+    private boolean mayAdvance(Claim held) {
+        return engine.advances() && (held.cohort == null || !held.cohort.isLast);
     }
 
     private Cohort cohortOf(Claim held, long now) {
@@ -233,11 +238,12 @@ final class Standing {
         }
     }
 
-    /** A fresh token block; or none, where the store has no such thing. */
+    /** A fresh token block; or none, where the store has no more. */
     void advanced(Claim of, Reply.@Nullable Advanced reply) {
         Cohort cohort = of.cohort;
         if (cohort != null) {
             cohort.advancing = false;
+            cohort.isLast |= reply == null;
             if (reply != null && of.state == Claim.State.HELD) {
                 of.adopt(reply.tokens());
                 cohort.awaited = reply.awaited();
