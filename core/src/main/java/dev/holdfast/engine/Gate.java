@@ -471,7 +471,7 @@ final class Gate {
             return;
         }
         Claim held = standing.grant();
-        if (held != null && current == null && held.state == Claim.State.HELD) {
+        if (held != null && held.state == Claim.State.HELD && engine.rules.mayPartWith(current != null)) {
             passOn(held, out);
         }
         Request first = queue.head();

@@ -65,8 +65,8 @@ class SafetyRules {
         return true;
     }
 
-    /** Whether a grant may be yielded while a local hold is live under it. */
-    boolean mayYield(boolean holdIsLive) {
+    /** Whether a grant may be passed on, yielded or given back: not while a local hold is live under it. */
+    boolean mayPartWith(boolean holdIsLive) {
         return !holdIsLive;
     }
 

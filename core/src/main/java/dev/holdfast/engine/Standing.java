@@ -103,7 +103,7 @@ final class Standing {
 
     /** Releases the grant for a place at the tail of the store's queue, in one step. */
     void giveWay(Claim held, Request first, RequestQueue queue, Outbox out) {
-        if (claim != null || !held.session.isAlive() || !engine.rules.mayYield(gate.current != null)) {
+        if (claim != null || !held.session.isAlive()) {
             giveBack(held, Caller.GOES_ON, null, out);
             return;
         }

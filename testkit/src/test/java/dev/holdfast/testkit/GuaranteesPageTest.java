@@ -2,6 +2,7 @@ package dev.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.sim.Rule;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +33,16 @@ class GuaranteesPageTest {
     @Test
     void everyTestHasATitleOfItsOwn() {
         assertThat(titles()).doesNotHaveDuplicates().hasSizeGreaterThan(60);
+    }
+
+    @Test
+    void everyRuleThatTheSimulationNamesIsOnThePage() throws IOException {
+        List<String> named = Stream.of(Rule.values())
+                .map(Rule::number)
+                .filter(number -> !number.isEmpty())
+                .toList();
+        assertThat(named).doesNotHaveDuplicates().hasSizeGreaterThan(20);
+        assertThat(documented()).containsAll(named);
     }
 
     private static List<String> documented() throws IOException {

@@ -84,6 +84,16 @@ final class BrokenClients {
         });
     }
 
+    /** A grant is passed on, yielded or given back though a hold is live under it. */
+    static Starter grantPartedWithUnderALiveHold() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean mayPartWith(boolean holdIsLive) {
+                return true;
+            }
+        });
+    }
+
     /** A claim of unknown outcome is repeated or withdrawn without an end to what may still be on its way. */
     static Starter epochNotRaised() {
         return EngineUnderTest.keeping(new SafetyRules() {

@@ -3,36 +3,53 @@ package dev.holdfast.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.sim.Seeds;
-import dev.holdfast.testkit.sim.SimStore;
-import dev.holdfast.testkit.sim.Simulation;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
 
 /**
  * Whole clients on virtual time, under every fault that the simulation knows: no rule is ever broken. What the rules
- * are, and how a seed is run again, is told in {@code docs/simulation.md}.
+ * are, how a seed is run again and how many are run is told in {@code docs/simulation.md}.
  */
 class SimulationTest {
+
+    /** How many seeds are run against the reference; against the others a part of them. */
+    private static final long SEEDS = Long.getLong("holdfast.sim.seeds", 20_000);
+
+    private static final long FIRST = Long.getLong("holdfast.sim.first", 1);
 
     /** A run of so many seeds reaches every situation with room to spare; a shorter one may miss some by chance. */
     private static final long FULL = 10_000;
 
-    private final Simulation simulation =
-            new Simulation(EngineUnderTest.keeping(new SafetyRules()), SimStore::reference);
-
-    @Test
+    @TestFactory
     @DisplayName("No seed breaks a rule, and the seeds together reach every situation")
-    void everySeedKeepsEveryRule() {
+    Stream<DynamicTest> everySeedKeepsEveryRule() {
+        Optional<String> chosen = Optional.ofNullable(System.getProperty("holdfast.sim.store"));
         Long one = Long.getLong("holdfast.sim.seed");
         if (one != null) {
-            System.out.println("seed " + one + ": " + simulation.run(one));
-            return;
+            SimulatedStore store = SimulatedStore.valueOf(chosen.orElse(SimulatedStore.REFERENCE.name()));
+            return Stream.of(DynamicTest.dynamicTest("seed " + one + " on " + store, () -> {
+                System.out.println("seed " + one + " on " + store + ": "
+                        + store.simulation().run(one));
+            }));
         }
-        Seeds.Summary summary = new Seeds(simulation)
-                .run(Long.getLong("holdfast.sim.first", 1), Long.getLong("holdfast.sim.seeds", 20_000));
-        System.out.println(summary.seeds() + " seeds, " + summary.events() + " events, reached in how many runs:\n"
-                + summary.reached());
-        if (summary.seeds() >= FULL) {
+        return Stream.of(SimulatedStore.values())
+                .filter(store -> chosen.isEmpty() || store.name().equals(chosen.get()))
+                .map(store -> DynamicTest.dynamicTest(store.toString(), () -> runOn(store)));
+    }
+
+    private static void runOn(SimulatedStore store) {
+        long seeds = Math.max(1, SEEDS / store.share);
+        long start = System.nanoTime();
+        Seeds.Summary summary = new Seeds(store.simulation()).run(FIRST, seeds);
+        double minutes = (double) (System.nanoTime() - start) / TimeUnit.MINUTES.toNanos(1);
+        System.out.printf(
+                "%s: %d seeds, %d events, %.0f seeds a minute; reached in all:%n%s",
+                store, seeds, summary.events(), seeds / minutes, summary.reached());
+        if (store == SimulatedStore.REFERENCE && seeds >= FULL) {
             assertThat(summary.reached().missing())
                     .as("situations that no seed led to")
                     .isEmpty();

@@ -154,7 +154,7 @@ final class Actor {
             boolean hasRun = client.process().isRunning() && client.process().runningSince() < since;
             if (!request.isDone && hasRun) {
                 run.world.fail(
-                        "I23 granted, refused or unknown",
+                        Rule.EVERYTHING_ENDS,
                         name + "'s request for " + request.resource + " (" + request.options + ") has not ended within "
                                 + within / 1_000_000 + " ms");
             }
@@ -167,15 +167,14 @@ final class Actor {
             run.reached.hit(Reach.CANCELLED);
             request.isCancelled = true;
             if (!future.cancel(false)) {
-                run.world.fail(
-                        "I11 what was withdrawn never holds", name + " could not cancel a request that had not ended");
+                run.world.fail(Rule.GIVEN_UP, name + " could not cancel a request that had not ended");
             }
         }
     }
 
     private void ended(Request request, @Nullable Hold hold, @Nullable Throwable failure) {
         if (request.isDone) {
-            run.world.fail("I10 a request takes effect once", name + "'s request ended twice");
+            run.world.fail(Rule.THREE_OUTCOMES, name + "'s request ended twice");
         }
         request.isDone = true;
         client.stopsWaiting(request.resource);
@@ -220,7 +219,7 @@ final class Actor {
         }
         if (!wrong.isEmpty()) {
             run.world.fail(
-                    "I23 granted, refused or unknown",
+                    Rule.THREE_OUTCOMES,
                     name + "'s request for " + request.resource + " (" + request.options + ") was refused " + wrong
                             + ": " + failure);
         }
@@ -230,10 +229,10 @@ final class Actor {
 
     private void granted(Request request, Hold hold) {
         if (request.isCancelled) {
-            run.world.fail("I11 what was withdrawn never holds", name + " is granted what it had cancelled");
+            run.world.fail(Rule.GIVEN_UP, name + " is granted what it had cancelled");
         }
         if (client.isClosing() && hold.isHeld()) {
-            run.world.fail("I18 closed is closed", name + " is granted a lock while its client is being closed");
+            run.world.fail(Rule.CLOSED, name + " is granted a lock while its client is being closed");
         }
         client.noteGrant();
         client.startsHolding(request.resource);
@@ -293,8 +292,7 @@ final class Actor {
                     && !(cause instanceof ClientClosedException)
                     && !(cause instanceof IllegalStateException && holding.isReleased)) {
                 run.world.fail(
-                        "I23 granted, refused or unknown",
-                        name + "'s extension ended for no reason that it could have: " + cause);
+                        Rule.THREE_OUTCOMES, name + "'s extension ended for no reason that it could have: " + cause);
             }
         });
     }
@@ -329,10 +327,9 @@ final class Actor {
         client.stopsHolding(holding.resource);
         run.judge.releasing(holding);
         long since = run.world.now();
-        run.judge.watchRelease(holding, since);
         holding.hold.releaseAsync().whenComplete((outcome, failure) -> {
             if (failure != null) {
-                run.world.fail("I7 released is gone", name + "'s release failed: " + failure);
+                run.world.fail(Rule.RELEASED_IS_GONE, name + "'s release failed: " + failure);
             } else {
                 run.judge.released(holding, outcome, client.hasBeenAloneSince(holding.resource, since));
             }
@@ -343,7 +340,7 @@ final class Actor {
         run.say(name + " releases " + holding + " again");
         holding.hold.releaseAsync().whenComplete((outcome, failure) -> {
             if (failure != null) {
-                run.world.fail("I17 nobody ends another's claim", name + "'s second release failed: " + failure);
+                run.world.fail(Rule.ONLY_THE_OWNER, name + "'s second release failed: " + failure);
             }
         });
     }

@@ -2,6 +2,7 @@ package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
+import org.jspecify.annotations.Nullable;
 
 /** What the {@link Ledger} has written down about one claim at the store. */
 final class ClaimRecord {
@@ -13,6 +14,20 @@ final class ClaimRecord {
         ENDED
     }
 
+    /** What ended a claim. */
+    enum End {
+        RELEASE,
+        WITHDRAWAL,
+        YIELD,
+        CLOSE,
+        /** Its session or its own lease was over. */
+        TIME,
+        /** An operator took it away. */
+        FORCE,
+        /** The store lost its data. */
+        AMNESIA
+    }
+
     /** What the ledger has written down about one session. */
     static final class Session {
         final SessionId id;
@@ -20,7 +35,6 @@ final class ClaimRecord {
         final long ttlMicros;
         long deadlineMicros;
         boolean isOver;
-        boolean isRetired;
 
         Session(SessionId id, SimLink owner, long ttlMicros, long deadlineMicros) {
             this.id = id;
@@ -38,20 +52,25 @@ final class ClaimRecord {
 
     final ClaimRef ref;
     final Session session;
-    /** The place in the queue, in the order of all claims. */
+    /** The place in the order of all claims. */
     final long place;
 
     State state = State.WAITING;
+
+    @Nullable
+    End end;
+
     /** The place in the order of all grants; 0 before the grant. */
     long grant;
 
-    long firstToken;
-    /** The end of the newest block. */
-    long lastToken;
+    /** The end of its newest block. */
+    long newestToken;
 
     long leaseEndMicros = NO_LEASE;
-    String endedBy = "";
-    boolean wasTouchedByApplication;
+
+    /** An actor was given a hold of it. */
+    boolean wasServed;
+
     /** A hold of it was given up past its deadline. */
     boolean wasOverAtRelease;
 
@@ -66,8 +85,13 @@ final class ClaimRecord {
         return session.isDeadAt(micros) || leaseEndMicros <= micros;
     }
 
+    /** Whether it was taken away behind its client's back. */
+    boolean wasForced() {
+        return end == End.FORCE;
+    }
+
     @Override
     public String toString() {
-        return ref + " (" + state + (state == State.ENDED ? " by " + endedBy : "") + ")";
+        return ref + " (" + state + (end == null ? "" : " by " + end) + ")";
     }
 }

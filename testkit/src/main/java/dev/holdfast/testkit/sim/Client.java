@@ -97,7 +97,7 @@ final class Client implements LinkWatch {
                 }
                 actors.forEach(Actor::begin);
             } else if (run.plan.isCalm) {
-                run.world.fail("I26 a healthy holder keeps its lock", name() + " can't start: " + failure);
+                run.world.fail(Rule.HEALTHY_KEEPS, name() + " can't start: " + failure);
             } else {
                 run.say(name() + " can't start: " + failure.getMessage());
                 process.after(RETRY, this::open);
@@ -128,7 +128,7 @@ final class Client implements LinkWatch {
         waiting.forEach((resource, count) -> {
             if (count > 0) {
                 run.world.fail(
-                        "I18 closed is closed",
+                        Rule.CLOSED,
                         name() + " was closed, and " + count + " requests for " + resource + " still wait");
             }
         });
@@ -224,7 +224,7 @@ final class Client implements LinkWatch {
     @Override
     public void sent(Command command) {
         if (isClosed && !process.isDead()) {
-            run.world.fail("I18 closed is closed", name() + " was closed, and sends " + Words.of(command));
+            run.world.fail(Rule.CLOSED, name() + " was closed, and sends " + Words.of(command));
         }
         hasRetired |= command instanceof Command.Retire;
         if (ambushed != null && ambushed.isInstance(command)) {

@@ -15,17 +15,17 @@ final class Epilogue {
         // Holds that were forgotten end with their leases, claims of the dead with their sessions.
         Plan plan = run.plan;
         go(plan.leaseMax + 2 * plan.ttl + plan.storeTimeout + 500 * MILLI);
-        look("I11 what was withdrawn never holds", "nobody holds or waits any more, but at the store there still is ");
+        look(Rule.GIVEN_UP, "nobody holds or waits any more, but at the store there still is ");
         for (Client client : run.clients()) {
             client.close(() -> {});
         }
         go(plan.storeTimeout + 2 * plan.ttl + 500 * MILLI);
         for (Client client : run.clients()) {
             if (client.isClosing() && !client.isClosed() && !client.process().isDead()) {
-                run.world.fail("I18 closed is closed", client.name() + " has not finished closing");
+                run.world.fail(Rule.CLOSED, client.name() + " has not finished closing");
             }
         }
-        look("I24 nothing is left behind", "all clients are closed, but at the store there still is ");
+        look(Rule.NOTHING_LEFT, "all clients are closed, but at the store there still is ");
         run.world.step();
     }
 
@@ -37,7 +37,7 @@ final class Epilogue {
         }
     }
 
-    private void look(String rule, String what) {
+    private void look(Rule rule, String what) {
         run.server.expire(run.operator());
         String left = run.ledger.leftovers(run.server.micros());
         if (!left.isEmpty()) {

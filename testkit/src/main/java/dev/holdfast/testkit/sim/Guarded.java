@@ -34,23 +34,21 @@ final class Guarded {
         ClaimRecord grant = ledger.grantOf(resource, token);
         Holding before = newestWriter;
         if (grant == null) {
-            world.fail("I5 a token of one's own", writer + " shows a token that was never given");
+            world.fail(Rule.OWN_TOKEN, writer + " shows a token that was never given");
         } else if (isAccepted) {
             ClaimRecord newestGrant = ledger.grantOf(resource, newest);
             if (newestGrant != null && newestGrant.grant > grant.grant) {
-                world.fail(
-                        "I4 stale writes are refused",
-                        writer + " has written after " + before + ", which was granted later");
+                world.fail(Rule.GUARDED, writer + " has written after " + before + ", which was granted later");
             }
             newest = token;
             newestWriter = writer;
         } else {
             reached.hit(Reach.STALE_WRITE_REFUSED);
             if (token == newest) {
-                world.fail("I3 tokens rise", writer + " has the same token as " + before);
+                world.fail(Rule.TOKENS_RISE, writer + " has the same token as " + before);
             } else if (writer.isInHand() && ledger.isInForce(resource, token, server.micros())) {
                 world.fail(
-                        "I3 tokens rise",
+                        Rule.TOKENS_RISE,
                         writer + " is in force, but was refused: " + before + " has written before it");
             }
         }

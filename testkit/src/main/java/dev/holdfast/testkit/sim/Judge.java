@@ -19,14 +19,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Judge {
 
-    /** The longest sleep that may go unnoticed for a while, with what the clocks' grain adds. */
-    private static final long NAP = 40_000_000;
-
     private final World world;
     private final Plan plan;
     private final Ledger ledger;
     private final SimServer server;
     private final Reached reached;
+    private final Watchman watchman;
     private final Map<String, List<Holding>> inHand = new LinkedHashMap<>();
     private final Map<String, Set<Long>> tokens = new HashMap<>();
     private final Map<String, Long> greatest = new HashMap<>();
@@ -38,6 +36,7 @@ final class Judge {
         this.ledger = ledger;
         this.server = server;
         this.reached = reached;
+        this.watchman = new Watchman(world, plan, this);
         ledger.onGrant(this::storeGrants);
     }
 
@@ -62,7 +61,7 @@ final class Judge {
             token = lost.loss().token();
         } catch (IllegalStateException closed) {
             token = 0;
-            world.fail("I11 no hold without an owner", "a hold arrived closed at " + client.name());
+            world.fail(Rule.GIVEN_UP, "a hold arrived closed at " + client.name());
         }
         Holding holding = new Holding(hold, client, resource, token, world.now());
         if (world.trace().isInWords()) {
@@ -80,42 +79,41 @@ final class Judge {
                     && !isBlind(other.client.process())
                     && !wasForced(other)
                     && other.hold.isHeld()) {
-                world.fail("I2 exclusion in true time", holding + " begins while " + other + " lasts");
+                world.fail(Rule.EXCLUSION, holding + " begins while " + other + " lasts");
             }
         }
         others.add(holding);
         hold.onLost(loss -> told(holding, loss));
         look(holding);
-        watch(holding);
+        watchman.awaitLoss(holding);
         return holding;
     }
 
     private void checkToken(Holding holding, long greatestBefore) {
         String resource = holding.resource;
         if (!tokens.computeIfAbsent(resource, name -> new HashSet<>()).add(holding.token)) {
-            world.fail("I3 tokens rise", holding + " begins, but its token was given before");
+            world.fail(Rule.TOKENS_RISE, holding + " begins, but its token was given before");
         }
         if (plan.isStoreSound() && !wasForced(holding) && holding.token <= greatestBefore) {
             world.fail(
-                    "I3 tokens rise",
+                    Rule.TOKENS_RISE,
                     holding + " begins, but when it was asked for, " + greatestBefore + " had been given");
         }
         greatest.merge(resource, holding.token, Math::max);
         ClaimRecord grant = ledger.grantOf(resource, holding.token);
         if (grant == null) {
-            world.fail("I5 a token of one's own", holding + " begins with a token that the store never gave");
+            world.fail(Rule.OWN_TOKEN, holding + " begins with a token that the store never gave");
         } else {
             if (grant.session.owner.process() != holding.client.process()) {
-                world.fail("I5 a token of one's own", holding + " begins with a token of another client's grant");
+                world.fail(Rule.OWN_TOKEN, holding + " begins with a token of another client's grant");
             }
-            if (grant.wasTouchedByApplication) {
+            if (grant.wasServed) {
                 reached.hit(Reach.HANDED_ON);
                 if (grant.wasOverAtRelease) {
-                    world.fail(
-                            "I15 no hand-off past the deadline", holding + " is handed on from a hold that was over");
+                    world.fail(Rule.NO_LATE_HAND_OFF, holding + " is handed on from a hold that was over");
                 }
             }
-            grant.wasTouchedByApplication = true;
+            grant.wasServed = true;
         }
     }
 
@@ -125,13 +123,13 @@ final class Judge {
         boolean isOver = holding.hold.remaining().isZero();
         if (isHeld) {
             if (holding.isReleased || holding.told > 0 || holding.wasOver) {
-                world.fail("I14 what is lost stays lost", holding + " says that it is held, after it had ended");
+                world.fail(Rule.LOST_STAYS_LOST, holding + " says that it is held, after it had ended");
             }
             checkInForce(holding, "says that it is held");
             ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
             if (grant != null && holding.client.wasToldOfItsEnd(grant)) {
                 world.fail(
-                        "I14 what is lost stays lost",
+                        Rule.LOST_STAYS_LOST,
                         holding + " says that it is held, after the store had told its end: " + grant);
             }
             if (holding.wasInDoubt) {
@@ -145,35 +143,11 @@ final class Judge {
             }
             if (!isOver && !holding.wasInDoubt) {
                 holding.wasInDoubt = true;
-                watchDoubt(holding);
+                watchman.awaitCertainty(holding);
             }
         }
         holding.wasOver |= isOver;
         return isHeld;
-    }
-
-    /** Sees to it that a doubt ends: as held, or as lost. */
-    private void watchDoubt(Holding holding) {
-        if (!plan.isNetworkClean()) {
-            return;
-        }
-        long within = plan.ttl / 2 + plan.settledWithin();
-        world.after(within, () -> {
-            SimProcess process = holding.client.process();
-            long since = world.now() - within;
-            if (process.isDead() || !holding.isInHand() || !holding.wasInDoubt) {
-                return;
-            }
-            boolean isDisturbed =
-                    !process.isRunning() || process.runningSince() >= since || process.steppedAt() >= since;
-            if (isDisturbed) {
-                watchDoubt(holding);
-            } else if (!look(holding) && !holding.wasOver) {
-                world.fail(
-                        "I13 loss is told once, in time",
-                        holding + " has been in doubt for " + within / 1_000_000 + " ms, and nobody asks the store");
-            }
-        });
     }
 
     /** The owner asks for the token; 0 if it is told that it has none any more. */
@@ -182,19 +156,19 @@ final class Judge {
         try {
             long shown = holding.hold.fencingToken();
             if (holding.isReleased || holding.told > 0 || wasOver) {
-                world.fail("I5 a token of one's own", holding + " shows token " + shown + " after it has ended");
+                world.fail(Rule.OWN_TOKEN, holding + " shows token " + shown + " after it has ended");
             } else if (shown != holding.token) {
-                world.fail("I5 a token of one's own", holding + " now shows token " + shown);
+                world.fail(Rule.OWN_TOKEN, holding + " now shows token " + shown);
             }
             return shown;
         } catch (LockLostException lost) {
             if (lost.loss().token() != holding.token) {
-                world.fail("I5 a token of one's own", holding + " was lost with another token: " + lost.loss());
+                world.fail(Rule.OWN_TOKEN, holding + " was lost with another token: " + lost.loss());
             }
             return 0;
         } catch (IllegalStateException closed) {
             if (!holding.isReleased) {
-                world.fail("I5 a token of one's own", holding + " says that it was closed: " + closed.getMessage());
+                world.fail(Rule.OWN_TOKEN, holding + " says that it was closed: " + closed.getMessage());
             }
             return 0;
         }
@@ -207,20 +181,16 @@ final class Judge {
         world.trace().mix(loss.token());
         // A hold whose time was over before its release was lost, though nobody had noticed.
         if (holding.isReleased && !holding.wasOver) {
-            world.fail(
-                    "I13 loss is told once, in time",
-                    holding + " was released, and then its loss was told: " + loss.cause());
+            world.fail(Rule.LOSS_IS_TOLD, holding + " was released, and then its loss was told: " + loss.cause());
         }
         if (++holding.told > 1) {
-            world.fail("I13 loss is told once, in time", holding + " is told its loss again: " + loss.cause());
+            world.fail(Rule.LOSS_IS_TOLD, holding + " is told its loss again: " + loss.cause());
         }
         if (holding.hold.isHeld()) {
-            world.fail("I14 what is lost stays lost", holding + " is told its loss, and says that it is held");
+            world.fail(Rule.LOST_STAYS_LOST, holding + " is told its loss, and says that it is held");
         }
         if (plan.isCalm && loss.cause() != Loss.Cause.LEASE_ENDED && !holding.client.isClosing()) {
-            world.fail(
-                    "I26 a healthy holder keeps its lock",
-                    holding + " was lost though nothing was disturbed: " + loss.cause());
+            world.fail(Rule.HEALTHY_KEEPS, holding + " was lost though nothing was disturbed: " + loss.cause());
         }
         noteLoss(holding, loss);
         of(holding.resource).remove(holding);
@@ -257,22 +227,7 @@ final class Judge {
         holding.wasInForce = ledger.isInForce(holding.resource, holding.token, server.micros());
         holding.isReleased = true;
         of(holding.resource).remove(holding);
-    }
-
-    /** Sees to it that the release ends in time, one way or the other. */
-    void watchRelease(Holding holding, long since) {
-        // The time-out, the retries that go on until it is over, and one more command that may be under way then.
-        long within = 2 * plan.storeTimeout + 2_000_000_000 + plan.toldWithin();
-        world.after(within, () -> {
-            SimProcess process = holding.client.process();
-            boolean hasRun = process.isRunning() && process.runningSince() < since;
-            if (!holding.hasEnded && hasRun) {
-                world.fail(
-                        "I7 released is gone",
-                        holding + " was released, and its owner not told how that ended within " + within / 1_000_000
-                                + " ms");
-            }
-        });
+        watchman.awaitRelease(holding);
     }
 
     /** The owner is told how its release ended. */
@@ -285,14 +240,14 @@ final class Judge {
             case RELEASED -> {
                 if (plan.isStoreSound() && !holding.wasInForce && !wasForced(holding)) {
                     world.fail(
-                            "I7 released is gone",
+                            Rule.RELEASED_IS_GONE,
                             holding + " was released as good to the end, but at the store it had ended before");
                 }
                 ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
                 boolean stands =
                         grant != null && grant.state == ClaimRecord.State.HELD && !grant.isOverTimeAt(server.micros());
                 if (stands && wasAloneAllTheTime) {
-                    world.fail("I7 released is gone", holding + " was released, but the store still keeps " + grant);
+                    world.fail(Rule.RELEASED_IS_GONE, holding + " was released, but the store still keeps " + grant);
                 }
             }
             case LOST -> {
@@ -303,16 +258,14 @@ final class Judge {
             }
             case UNCONFIRMED -> reached.hit(Reach.RELEASE_UNCONFIRMED);
             case STILL_HELD ->
-                world.fail("I9 holds are counted", holding + " was released, and is said to be held still");
+                world.fail(Rule.RELEASED_IS_GONE, holding + " was released, and is said to be held still");
         }
     }
 
     private void checkEndedByLease(Holding holding) {
         ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
         if (grant == null || grant.leaseEndMicros == ClaimRecord.NO_LEASE) {
-            world.fail(
-                    "I26 a healthy holder keeps its lock",
-                    holding + " was lost at its release though nothing was disturbed");
+            world.fail(Rule.HEALTHY_KEEPS, holding + " was lost at its release though nothing was disturbed");
         }
     }
 
@@ -331,7 +284,7 @@ final class Judge {
                     && !wasForced(holding)
                     && holding.hold.isHeld()) {
                 world.fail(
-                        "I2 exclusion in true time",
+                        Rule.EXCLUSION,
                         "the store grants " + grant + " while " + holding + " says that it is held, for "
                                 + holding.hold.remaining().toMillis() + " ms more");
             }
@@ -343,45 +296,9 @@ final class Judge {
                 && !wasForced(holding)
                 && !ledger.isInForce(holding.resource, holding.token, server.micros())) {
             world.fail(
-                    "I2 exclusion in true time",
+                    Rule.EXCLUSION,
                     holding + " " + what + ", but at the store its time is over: "
                             + ledger.grantOf(holding.resource, holding.token));
-        }
-    }
-
-    /** Has the loss of a hold looked for when its time is over. */
-    private void watch(Holding holding) {
-        long left = holding.hold.remaining().toNanos();
-        world.after(holding.client.process().clock().trueDuration(left) + plan.toldWithin(), () -> checkTold(holding));
-    }
-
-    private void checkTold(Holding holding) {
-        SimProcess process = holding.client.process();
-        if (!holding.isInHand() || process.isDead()) {
-            return;
-        }
-        // Timers sleep with the machine, so after that they take longer to find out.
-        boolean isDrowsy = world.now() - process.awakeSince() < plan.ttl / 8 + plan.toldWithin();
-        if (process.isPaused() && holding.hold.remaining().isZero()) {
-            // Its own clock says so, whatever it is told when it goes on.
-            holding.wasOver = true;
-        }
-        boolean isFresh = world.now() - process.runningSince() < plan.toldWithin();
-        if (!process.isRunning() || isFresh || isDrowsy) {
-            world.after(process.isRunning() ? plan.toldWithin() : plan.ttl / 16, () -> checkTold(holding));
-        } else if (!holding.hold.remaining().isZero()) {
-            if (holding.overSince != Long.MAX_VALUE) {
-                world.fail("I14 what is lost stays lost", holding + " was over, and now has time left");
-            }
-            watch(holding);
-        } else if (holding.overSince == Long.MAX_VALUE) {
-            // It may have ended just now: an extension, or a nap that was found out late, has moved its end.
-            holding.overSince = world.now();
-            world.after(plan.toldWithin() + (process.hasSlept() ? NAP : 0), () -> checkTold(holding));
-        } else {
-            world.fail(
-                    "I13 loss is told once, in time",
-                    holding + " is over, and its owner was not told within " + plan.toldWithin() / 1_000 + " us");
         }
     }
 
@@ -390,7 +307,7 @@ final class Judge {
         for (List<Holding> holdings : inHand.values()) {
             for (Holding holding : holdings) {
                 if (holding.client == client && holding.isInHand()) {
-                    world.fail("I18 closed is closed", holding + " was not ended by the closing of its client");
+                    world.fail(Rule.CLOSED, holding + " was not ended by the closing of its client");
                 }
             }
         }
@@ -414,7 +331,7 @@ final class Judge {
     /** Whether the grant was taken away behind the client's back: the promise then is to tell it within a ttl, and no more. */
     private boolean wasForced(Holding holding) {
         ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
-        return grant != null && grant.endedBy.equals("force");
+        return grant != null && grant.wasForced();
     }
 
     private List<Holding> of(String resource) {

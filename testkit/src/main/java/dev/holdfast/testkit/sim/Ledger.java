@@ -4,51 +4,51 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.testkit.sim.ClaimRecord.End;
+import dev.holdfast.testkit.sim.ClaimRecord.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the store from outside: keeps its own record of sessions, claims and tokens from the commands and the answers, and compares it after each step with what the
- * store says it holds. Judges the rules that concern the store alone.
+ * Watches the store from outside: keeps its own record of sessions, claims and tokens from the commands and the
+ * answers, and compares it after each step with what the store says it holds. Judges the rules that concern the store
+ * alone.
  */
 final class Ledger {
 
-    /** What the ledger has written down about one resource. */
-    private static final class Book {
-        final Map<ClaimRef, ClaimRecord> waiting = new LinkedHashMap<>();
-        final Map<ClaimRef, ClaimRecord> held = new LinkedHashMap<>();
-        /** Every grant there was, by the first token of each of its blocks. */
-        final NavigableMap<Long, ClaimRecord> tokens = new TreeMap<>();
-
-        long lastToken;
-        long freeSince = Long.MAX_VALUE;
-    }
+    /** A step of the store, and what it shows of itself after it. */
+    private record Step(Command command, Reply reply, long micros, Map<ClaimRef, ClaimRecord> present) {}
 
     private final World world;
     private final boolean isFair;
+    private final boolean isPassive;
     private final Reached reached;
     private final Map<SessionId, ClaimRecord.Session> sessions = new HashMap<>();
     private final Map<ClaimRef, ClaimRecord> records = new HashMap<>();
     private final Map<String, Book> books = new LinkedHashMap<>();
     private BiConsumer<String, ClaimRecord> onGrant = (resource, record) -> {};
-    private final List<ClaimRecord> granted = new ArrayList<>();
     private long places;
     private long grants;
-    private long lastMicros;
     private boolean hadAmnesia;
 
-    Ledger(World world, boolean isFair, Reached reached) {
+    /**
+     * Opens a ledger.
+     *
+     * @param isFair whether claims are granted in the order in which they came
+     * @param isPassive as in {@link SimStore#isPassive()}
+     */
+    Ledger(World world, boolean isFair, boolean isPassive, Reached reached) {
         this.world = world;
         this.isFair = isFair;
+        this.isPassive = isPassive;
         this.reached = reached;
     }
 
@@ -59,212 +59,195 @@ final class Ledger {
 
     /** A step of the store is over. */
     void applied(Command command, Reply reply, List<ResourceInfo> now, SimLink from, long micros) {
-        lastMicros = micros;
-        noteSession(command, reply, from, micros);
-        Map<ClaimRef, ClaimRecord> seen = new HashMap<>();
-        for (ResourceInfo info : now) {
-            compare(info, command, seen, micros);
-        }
-        for (Book book : books.values()) {
-            dropUnseen(book.held, seen, command, reply, micros);
-            dropUnseen(book.waiting, seen, command, reply, micros);
-        }
-        noteEnds(command);
-        noteLeases(command, reply, micros);
-        granted.clear();
-        for (ResourceInfo info : now) {
-            admitNew(info, micros);
-        }
+        Step step = new Step(command, reply, micros, new HashMap<>());
+        noteSession(step, from);
+        now.forEach(info -> compare(info, step));
+        books.values().forEach(book -> book.forEach(record -> dropIfAbsent(book, record, step)));
+        noteWithdrawal(command);
+        noteLeases(step);
+        List<ClaimRecord> granted = new ArrayList<>();
+        now.forEach(info -> noteGrants(info, granted, micros));
         // Told last, because who is told may ask the store for something else.
-        for (ClaimRecord record : List.copyOf(granted)) {
-            onGrant.accept(record.ref.resource().value(), record);
-        }
+        granted.forEach(record -> onGrant.accept(record.ref.resource().value(), record));
     }
 
     /** The store has come back empty. */
     void forget() {
         hadAmnesia = true;
-        for (Book book : books.values()) {
-            if (!book.held.isEmpty()) {
-                book.held.values().forEach(record -> end(record, "amnesia"));
-            }
-            book.waiting.values().forEach(record -> end(record, "amnesia"));
-            book.held.clear();
-            book.waiting.clear();
-        }
+        books.values().forEach(book -> book.forEach(record -> end(book, record, End.AMNESIA)));
         sessions.values().forEach(session -> session.isOver = true);
     }
 
-    // What a step may do
+    // ---- Sessions
 
-    private void noteSession(Command command, Reply reply, SimLink from, long micros) {
-        if (reply instanceof Reply.SessionOpened opened) {
+    private void noteSession(Step step, SimLink from) {
+        if (step.reply() instanceof Reply.SessionOpened opened) {
             long ttl = micros(opened.ttl());
-            ClaimRecord.Session known =
-                    sessions.put(opened.session(), new ClaimRecord.Session(opened.session(), from, ttl, micros + ttl));
-            if (known != null) {
-                world.fail("I12 no revival", "the store gave the session " + opened.session() + " a second time");
+            ClaimRecord.Session fresh = new ClaimRecord.Session(opened.session(), from, ttl, step.micros() + ttl);
+            if (sessions.put(opened.session(), fresh) != null) {
+                world.fail(Rule.NO_REVIVAL, "the store gave the session " + opened.session() + " a second time");
             }
-        } else if (command instanceof Command.KeepAlive alive && reply instanceof Reply.SessionAlive) {
+        } else if (step.command() instanceof Command.KeepAlive alive && step.reply() instanceof Reply.SessionAlive) {
             ClaimRecord.Session session = session(alive.session());
-            if (session.isDeadAt(micros)) {
+            if (session.isDeadAt(step.micros())) {
                 world.fail(
-                        "I12 no revival",
+                        Rule.NO_REVIVAL,
                         "a keep-alive brought back " + alive.session() + ", which had ended "
-                                + (micros - session.deadlineMicros) + " us before");
+                                + (step.micros() - session.deadlineMicros) + " us before");
             }
-            session.deadlineMicros = micros + session.ttlMicros;
-        } else if (command instanceof Command.Retire retire) {
-            ClaimRecord.Session session = sessions.get(retire.session());
-            if (session != null) {
-                session.isRetired = true;
-            }
+            session.deadlineMicros = step.micros() + session.ttlMicros;
         }
     }
 
-    /** Finds what is new; what is there no more is found by its absence. */
-    private void compare(ResourceInfo info, Command command, Map<ClaimRef, ClaimRecord> seen, long micros) {
+    // ---- What is new
+
+    private void compare(ResourceInfo info, Step step) {
         Book book = book(info.name().value());
         long weight = 0;
         for (ResourceInfo.Party party : info.holders()) {
             weight += party.weight();
-            ClaimRecord record = seen(party, book, command, seen, micros);
-            if (record.isOverTimeAt(micros)) {
-                world.fail(
-                        "I8 the dead give way", "the store keeps " + record + " as a holder, though its time is over");
+            ClaimRecord record = see(party.claim(), book, step);
+            if (record.isOverTimeAt(step.micros()) && (!isPassive || concerns(step.command(), info.name()))) {
+                world.fail(Rule.DEAD_GIVE_WAY, "the store keeps " + record + " as a holder, though its time is over");
             }
         }
         if (weight > info.spec().capacity()) {
-            world.fail(
-                    "I1 exclusion in the order of the store",
-                    info.holders().size() + " hold " + info.name() + " at once: " + info.holders());
+            world.fail(Rule.ONE_HOLDER, info.holders().size() + " hold " + info.name() + " at once: " + info.holders());
         }
-        for (ResourceInfo.Party party : info.waiters()) {
-            seen(party, book, command, seen, micros);
-        }
+        info.waiters().forEach(party -> see(party.claim(), book, step));
     }
 
-    private ClaimRecord seen(
-            ResourceInfo.Party party, Book book, Command command, Map<ClaimRef, ClaimRecord> seen, long micros) {
-        ClaimRef ref = party.claim();
+    private ClaimRecord see(ClaimRef ref, Book book, Step step) {
         ClaimRecord record = records.get(ref);
-        if (record != null && claims(command, ref) && hasRunOut(record, micros)) {
+        if (record != null && claims(step.command(), ref) && hasRunOut(record, step.micros())) {
             // Its own lease ended before its claimant heard of it, who asks again: a new claim by the rules of the SPI.
-            end(record, "its time");
-            book.held.remove(ref);
+            end(book, record, End.TIME);
             record = null;
         }
         if (record == null) {
-            record = new ClaimRecord(ref, session(ref.session()), ++places);
-            records.put(ref, record);
-            book.waiting.put(ref, record);
-            if (!claims(command, ref)) {
-                world.fail(
-                        "I10 a request takes effect once",
-                        ref + " stands at the store, and was not asked for by this step");
-            }
-            if (record.session.isDeadAt(micros)) {
-                world.fail("I12 no revival", ref + " was made under a session that had ended");
-            }
-        } else if (record.state == ClaimRecord.State.ENDED) {
-            String rule = switch (record.endedBy) {
-                case "its time" -> "I12 no revival";
-                case "withdrawal" -> "I11 what was withdrawn never holds";
-                default -> "I10 a request takes effect once";
+            record = make(ref, book, step);
+        } else if (record.end != null) {
+            Rule rule = switch (record.end) {
+                case TIME -> Rule.NO_REVIVAL;
+                case WITHDRAWAL -> Rule.GIVEN_UP;
+                default -> Rule.NOTHING_OLD;
             };
             world.fail(rule, record + " stands at the store again");
         }
-        seen.put(ref, record);
+        step.present().put(ref, record);
+        return record;
+    }
+
+    private ClaimRecord make(ClaimRef ref, Book book, Step step) {
+        ClaimRecord record = new ClaimRecord(ref, session(ref.session()), ++places);
+        records.put(ref, record);
+        book.queue(record);
+        if (!claims(step.command(), ref)) {
+            world.fail(Rule.NOTHING_OLD, ref + " stands at the store, and was not asked for by this step");
+        }
+        if (record.session.isDeadAt(step.micros())) {
+            world.fail(Rule.NO_REVIVAL, ref + " was made under a session that had ended");
+        }
         return record;
     }
 
     private static boolean hasRunOut(ClaimRecord record, long micros) {
-        boolean isOver = record.endedBy.equals("its time")
-                || (record.state == ClaimRecord.State.HELD && record.leaseEndMicros <= micros);
-        return isOver && !record.wasTouchedByApplication && !record.session.isDeadAt(micros);
+        boolean isOver = record.end == End.TIME || (record.state == State.HELD && record.leaseEndMicros <= micros);
+        return isOver && !record.wasServed && !record.session.isDeadAt(micros);
     }
 
-    private void dropUnseen(
-            Map<ClaimRef, ClaimRecord> present,
-            Map<ClaimRef, ClaimRecord> seen,
-            Command command,
-            Reply reply,
-            long micros) {
-        if (present.isEmpty()) {
+    private static boolean concerns(Command command, ResourceName resource) {
+        if (command instanceof Command.Poll poll) {
+            return poll.claims().stream().anyMatch(claim -> claim.resource().equals(resource));
+        }
+        return command instanceof Command.OnResource on && on.resource().equals(resource);
+    }
+
+    private static boolean claims(Command command, ClaimRef ref) {
+        if (command instanceof Command.Acquire acquire) {
+            return acquire.claim().equals(ref);
+        }
+        return command instanceof Command.Yield yield && yield.next().claim().equals(ref);
+    }
+
+    // ---- What is gone
+
+    private void dropIfAbsent(Book book, ClaimRecord record, Step step) {
+        if (step.present().containsKey(record.ref)) {
             return;
         }
-        for (ClaimRecord record : new ArrayList<>(present.values())) {
-            if (seen.containsKey(record.ref)) {
-                continue;
-            }
-            present.remove(record.ref);
-            String why = why(record, command, reply, micros);
-            if (why.isEmpty()) {
-                world.fail(
-                        "I17 nobody ends another's claim",
-                        record + " has vanished from the store, though nobody with a right to it" + " ended it: "
-                                + command + " -> " + reply);
-            }
-            end(record, why);
+        End why = why(record, step);
+        if (why == null) {
+            world.fail(
+                    Rule.NOT_ANOTHERS,
+                    record + " has vanished from the store, though nobody with a right to it ended it: "
+                            + step.command() + " -> " + step.reply());
+            return;
         }
+        if (why == End.WITHDRAWAL && record.state == State.HELD && !record.wasServed) {
+            reached.hit(Reach.LATE_GRANT_UNDONE);
+        } else if (why == End.TIME && record.state == State.WAITING) {
+            reached.hit(Reach.DEAD_WAITER_SKIPPED);
+        }
+        end(book, record, why);
     }
 
-    private String why(ClaimRecord record, Command command, Reply reply, long micros) {
-        ClaimRef ref = record.ref;
-        if (command instanceof Command.Release release && release.claim().equals(ref)) {
-            return "release";
-        } else if (command instanceof Command.Withdraw withdraw
-                && withdraw.claim().equals(ref)) {
-            if (record.state == ClaimRecord.State.HELD && !record.wasTouchedByApplication) {
-                reached.hit(Reach.LATE_GRANT_UNDONE);
+    /** What gave the store the right to drop a claim in a step; null if nothing did. */
+    private static @Nullable End why(ClaimRecord record, Step step) {
+        Command command = step.command();
+        boolean isOverTime = record.isOverTimeAt(step.micros());
+        if (command instanceof Command.CloseSession close && close.session().equals(record.ref.session())) {
+            return End.CLOSE;
+        } else if (command instanceof Command.ForceRelease && step.reply() instanceof Reply.Released && !isOverTime) {
+            return record.state == State.HELD ? End.FORCE : null;
+        } else if (command instanceof Command.OnClaim claim && claim.claim().equals(record.ref)) {
+            if (command instanceof Command.Release) {
+                return End.RELEASE;
+            } else if (command instanceof Command.Withdraw) {
+                return End.WITHDRAWAL;
+            } else if (command instanceof Command.Yield && isMade(step.reply())) {
+                return End.YIELD;
             }
-            return "withdrawal";
-        } else if (command instanceof Command.Yield yield && yield.claim().equals(ref) && isMade(reply)) {
-            return "yield";
-        } else if (command instanceof Command.CloseSession close
-                && close.session().equals(ref.session())) {
-            return "close";
-        } else if (command instanceof Command.ForceRelease && reply instanceof Reply.Released) {
-            return record.state == ClaimRecord.State.HELD && !record.isOverTimeAt(micros) ? "force" : "its time";
         }
-        return record.isOverTimeAt(micros) ? "its time" : "";
+        return isOverTime ? End.TIME : null;
     }
 
     private static boolean isMade(Reply reply) {
         return reply instanceof Reply.Granted || reply instanceof Reply.Queued;
     }
 
-    private void end(ClaimRecord record, String why) {
-        if (record.state == ClaimRecord.State.WAITING && why.equals("its time")) {
-            reached.hit(Reach.DEAD_WAITER_SKIPPED);
-        }
-        record.state = ClaimRecord.State.ENDED;
-        record.endedBy = why;
+    private static void end(Book book, ClaimRecord record, End why) {
+        book.remove(record);
+        record.state = State.ENDED;
+        record.end = why;
     }
 
     /** What was withdrawn before it arrived must never arrive with an effect. */
-    private void noteEnds(Command command) {
+    private void noteWithdrawal(Command command) {
         if (command instanceof Command.Withdraw withdraw && !records.containsKey(withdraw.claim())) {
             ClaimRecord.Session session = sessions.get(withdraw.claim().session());
             if (session != null) {
                 ClaimRecord record = new ClaimRecord(withdraw.claim(), session, ++places);
-                record.state = ClaimRecord.State.ENDED;
-                record.endedBy = "withdrawal";
+                record.state = State.ENDED;
+                record.end = End.WITHDRAWAL;
                 records.put(record.ref, record);
             }
         }
     }
 
-    private void noteLeases(Command command, Reply reply, long micros) {
+    // ---- Leases and grants
+
+    private void noteLeases(Step step) {
+        Command command = step.command();
         if (command instanceof Command.Acquire acquire) {
-            noteLease(acquire.claim(), reply, micros);
+            noteLease(acquire.claim(), step.reply(), step.micros());
         } else if (command instanceof Command.Yield yield) {
-            noteLease(yield.next().claim(), reply, micros);
-        } else if (command instanceof Command.Extend extend && reply instanceof Reply.Extended extended) {
-            noteLease(extend.claim(), extended.remaining(), micros);
-        } else if (command instanceof Command.Poll poll && reply instanceof Reply.Polled polled) {
+            noteLease(yield.next().claim(), step.reply(), step.micros());
+        } else if (command instanceof Command.Extend extend && step.reply() instanceof Reply.Extended extended) {
+            noteLease(extend.claim(), extended.remaining(), step.micros());
+        } else if (command instanceof Command.Poll poll && step.reply() instanceof Reply.Polled polled) {
             for (int i = 0; i < poll.claims().size(); i++) {
-                noteLease(poll.claims().get(i), polled.states().get(i), micros);
+                noteLease(poll.claims().get(i), polled.states().get(i), step.micros());
             }
         }
     }
@@ -282,77 +265,45 @@ final class Ledger {
         }
     }
 
-    // Grants
-
-    private void admitNew(ResourceInfo info, long micros) {
+    private void noteGrants(ResourceInfo info, List<ClaimRecord> granted, long micros) {
         Book book = book(info.name().value());
         for (ResourceInfo.Party party : info.holders()) {
             ClaimRecord record = records.get(party.claim());
-            if (record == null || record.state == ClaimRecord.State.ENDED) {
+            if (record == null || record.state == State.ENDED) {
                 continue;
             }
-            if (record.state == ClaimRecord.State.WAITING) {
-                admit(book, record, micros);
+            if (record.state == State.WAITING) {
+                book.grant(record, isFair, micros);
+                record.state = State.HELD;
+                record.grant = ++grants;
+                granted.add(record);
             }
-            party.tokens().ifPresent(block -> noteBlock(book, record, block.first(), block.last()));
-        }
-    }
-
-    private void admit(Book book, ClaimRecord record, long micros) {
-        book.waiting.remove(record.ref);
-        if (record.isOverTimeAt(micros)) {
-            world.fail("I12 no revival", "the store granted " + record + ", whose session had ended");
-        }
-        if (isFair) {
-            for (ClaimRecord other : book.waiting.values()) {
-                if (other.place < record.place && !other.session.isDeadAt(micros)) {
-                    world.fail("I16 first come, first served", record + " was granted before " + other);
-                }
+            boolean hasMore = party.tokens()
+                    .map(block -> book.noteBlock(record, block.first(), block.last()))
+                    .orElse(false);
+            if (hasMore && hadAmnesia) {
+                reached.hit(Reach.TOKENS_FROM_THE_FLOOR);
             }
         }
-        record.state = ClaimRecord.State.HELD;
-        record.grant = ++grants;
-        book.held.put(record.ref, record);
-        granted.add(record);
     }
 
-    private void noteBlock(Book book, ClaimRecord record, long first, long last) {
-        if (last == record.lastToken) {
-            return;
-        }
-        if (first <= book.lastToken) {
-            world.fail(
-                    "I3 tokens rise",
-                    record + " was given the tokens " + first + " to " + last + ", but " + book.lastToken
-                            + " was given before");
-        }
-        if (hadAmnesia && book.lastToken > 0) {
-            reached.hit(Reach.TOKENS_FROM_THE_FLOOR);
-        }
-        book.lastToken = last;
-        record.firstToken = first;
-        record.lastToken = last;
-        book.tokens.put(first, record);
-    }
+    // ---- Questions
 
-    // Questions
-
-    /** The grant that a token belongs to, however long ago; null if no grant ever had it. */
+    /** The grant that a token was given to, however long ago; null if it never was. */
     @Nullable
     ClaimRecord grantOf(String resource, long token) {
-        Map.Entry<Long, ClaimRecord> entry = book(resource).tokens.floorEntry(token);
-        return entry == null ? null : entry.getValue();
+        return book(resource).grantOf(token);
     }
 
     /** Whether the grant of a token is still in force, by the store's clock. */
     boolean isInForce(String resource, long token, long micros) {
         ClaimRecord record = grantOf(resource, token);
-        return record != null && record.state == ClaimRecord.State.HELD && !record.isOverTimeAt(micros);
+        return record != null && record.state == State.HELD && !record.isOverTimeAt(micros);
     }
 
     boolean isEnded(ClaimRef ref) {
         ClaimRecord record = records.get(ref);
-        return record != null && record.state == ClaimRecord.State.ENDED;
+        return record != null && record.state == State.ENDED;
     }
 
     boolean isSessionOver(SessionId id, long micros) {
@@ -360,78 +311,30 @@ final class Ledger {
         return session == null || session.isDeadAt(micros);
     }
 
-    boolean isRetired(SessionId id) {
-        ClaimRecord.Session session = sessions.get(id);
-        return session != null && session.isRetired;
-    }
-
     boolean anyHeld() {
-        return books.values().stream().anyMatch(book -> !book.held.isEmpty());
-    }
-
-    /** A process that neither holds nor waits has no claim. */
-    void checkNothingOf(SimProcess process, String resource, long micros) {
-        Book book = book(resource);
-        for (Map<ClaimRef, ClaimRecord> present : List.of(book.held, book.waiting)) {
-            for (ClaimRecord record : present.values()) {
-                if (record.session.owner.process() == process && !record.isOverTimeAt(micros)) {
-                    world.fail(
-                            "I11 what was withdrawn never holds",
-                            process + " neither holds nor waits for " + resource + ", but at the store stands "
-                                    + record);
-                }
-            }
-        }
+        return books.values().stream().anyMatch(Book::isHeld);
     }
 
     /** What stands at the store now and whose time is not over, in words; empty if nothing does. */
     String leftovers(long micros) {
         StringBuilder text = new StringBuilder();
-        for (Book book : books.values()) {
-            book.held.values().stream()
-                    .filter(r -> !r.isOverTimeAt(micros))
-                    .forEach(r -> text.append(r).append("; "));
-            book.waiting.values().stream()
-                    .filter(r -> !r.isOverTimeAt(micros))
-                    .forEach(r -> text.append(r).append("; "));
-        }
+        books.values()
+                .forEach(book -> book.forEach(record -> {
+                    if (!record.isOverTimeAt(micros)) {
+                        text.append(record).append("; ");
+                    }
+                }));
         return text.toString();
     }
 
-    /**
-     * Looks for a resource that is free while a live claim waits for it: somebody has slept through a wake-up. To be called often while nothing is disturbed.
-     *
-     * @param boundNanos for how long that may be, in true time
-     */
+    /** A process that neither holds nor waits has no claim. */
+    void checkNothingOf(SimProcess process, String resource, long micros) {
+        book(resource).checkNothingOf(process, micros);
+    }
+
+    /** No resource may be free for longer than the bound while somebody waits for it. */
     void checkProgress(long micros, long boundNanos) {
-        for (Map.Entry<String, Book> each : books.entrySet()) {
-            Book book = each.getValue();
-            boolean isFree = book.held.values().stream().allMatch(record -> record.isOverTimeAt(micros));
-            boolean isWanted = book.waiting.values().stream()
-                    .anyMatch(record -> !record.isOverTimeAt(micros)
-                            && !record.session.owner.process().isDead());
-            if (!isFree || !isWanted) {
-                book.freeSince = Long.MAX_VALUE;
-            } else if (book.freeSince == Long.MAX_VALUE) {
-                book.freeSince = world.now();
-            } else if (world.now() - book.freeSince > boundNanos) {
-                world.fail(
-                        "I6 no lost wake-up",
-                        each.getKey() + " is free and wanted for " + (world.now() - book.freeSince) / 1_000_000
-                                + " ms: " + book.waiting.values());
-            }
-        }
-    }
-
-    long lastMicros() {
-        return lastMicros;
-    }
-
-    private static boolean claims(Command command, ClaimRef ref) {
-        if (command instanceof Command.Acquire acquire) {
-            return acquire.claim().equals(ref);
-        }
-        return command instanceof Command.Yield yield && yield.next().claim().equals(ref);
+        books.values().forEach(book -> book.checkProgress(micros, boundNanos));
     }
 
     private ClaimRecord.Session session(SessionId id) {
@@ -443,7 +346,7 @@ final class Ledger {
     }
 
     private Book book(String resource) {
-        return books.computeIfAbsent(resource, name -> new Book());
+        return books.computeIfAbsent(resource, name -> new Book(world, name));
     }
 
     private static long micros(Duration duration) {

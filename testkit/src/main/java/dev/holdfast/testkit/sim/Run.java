@@ -31,7 +31,7 @@ final class Run {
         this.world = new World(dice.fork(), trace);
         this.plan = new Plan(dice.fork());
         this.starter = starter;
-        this.ledger = new Ledger(world, !plan.isBarging, reached);
+        this.ledger = new Ledger(world, !plan.isBarging, stores.get().isPassive(), reached);
         SimClock storeClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
         this.server = new SimServer(world, storeClock, stores, ledger, reached);
         this.weather = new Weather(world, plan);
@@ -143,7 +143,7 @@ final class Run {
                     .filter(actor -> !actor.isFinished())
                     .forEach(left::add));
             world.fail(
-                    "I8 the dead give way",
+                    Rule.EVERYTHING_ENDS,
                     left + " were not served within " + drainBound() / MILLI + " ms after the chaos");
         }
         world.after(LOOK_EVERY, this::lookAround);

@@ -64,7 +64,7 @@ public final class Seeds {
             reached.addAll(result.reached());
             if (seed % TWICE_EVERY == 0 && simulation.run(seed).hash() != result.hash()) {
                 throw new SimulationFailure(
-                        "determinism", "seed " + seed + " was another run the second time", result.events(), 0);
+                        Rule.SAME_RUN, "seed " + seed + " was another run the second time", result.events(), 0);
             }
         }
         return new Summary(count, events, reached);

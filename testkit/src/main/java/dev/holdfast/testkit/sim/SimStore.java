@@ -6,12 +6,20 @@ import dev.holdfast.store.memory.ReferenceMachine;
 import dev.holdfast.store.memory.ReferenceStore;
 
 /**
- * The store of a simulated world: a state machine without threads, clocks or randomness of its own. It acts on every expiry in the first step after it.
+ * The store of a simulated world: a state machine without threads, clocks or randomness of its own.
  */
 public interface SimStore {
 
     /** What it promises. Constant. */
     StoreTraits traits();
+
+    /**
+     * Whether it acts on an expiry only in a step that concerns the resource or session, as a table of rows does;
+     * otherwise it does so in the next step, whatever that is.
+     */
+    default boolean isPassive() {
+        return false;
+    }
 
     /**
      * Carries out one command in one atomic step.

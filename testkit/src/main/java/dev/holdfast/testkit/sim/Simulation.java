@@ -1,5 +1,6 @@
 package dev.holdfast.testkit.sim;
 
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /**
@@ -14,16 +15,19 @@ public final class Simulation {
 
     private final ClientUnderTest.Starter starter;
     private final Supplier<SimStore> stores;
+    private final LongFunction<String> replay;
 
     /**
      * Sets up a simulation.
      *
      * @param starter starts the clients
      * @param stores makes an empty store
+     * @param replay how to run a seed again, in words or as a command line: the last line that a failure shows
      */
-    public Simulation(ClientUnderTest.Starter starter, Supplier<SimStore> stores) {
+    public Simulation(ClientUnderTest.Starter starter, Supplier<SimStore> stores, LongFunction<String> replay) {
         this.starter = starter;
         this.stores = stores;
+        this.replay = replay;
     }
 
     /**
@@ -65,11 +69,12 @@ public final class Simulation {
         try {
             run.toTheEnd();
         } catch (SimulationFailure again) {
-            return again.told(seed, run.plan.toString(), trace.lines());
+            return again.told(seed, run.plan.toString(), trace.lines(), replay.apply(seed));
         }
         return failure.told(
                 seed,
                 run.plan + "\nTHE SECOND RUN OF THIS SEED DID NOT FAIL: something in it depends on more than the seed",
-                trace.lines());
+                trace.lines(),
+                replay.apply(seed));
     }
 }

@@ -7,14 +7,14 @@ public final class SimulationFailure extends AssertionError {
 
     private static final long serialVersionUID = 1L;
 
-    private final String oracle;
+    private final Rule rule;
     private final String what;
     private final long event;
     private final long nanos;
 
-    SimulationFailure(String oracle, String what, long event, long nanos) {
-        super(oracle + " broken at event " + event + ", " + nanos / 1e6 + " ms: " + what);
-        this.oracle = oracle;
+    SimulationFailure(Rule rule, String what, long event, long nanos) {
+        super(rule + " broken at event " + event + ", " + nanos / 1e6 + " ms: " + what);
+        this.rule = rule;
         this.what = what;
         this.event = event;
         this.nanos = nanos;
@@ -22,24 +22,24 @@ public final class SimulationFailure extends AssertionError {
 
     private SimulationFailure(SimulationFailure first, String text) {
         super(text, first);
-        this.oracle = first.oracle;
+        this.rule = first.rule;
         this.what = first.what;
         this.event = first.event;
         this.nanos = first.nanos;
     }
 
     /** The same failure, with the seed and the lines that led to it. */
-    SimulationFailure told(long seed, String plan, List<String> lines) {
+    SimulationFailure told(long seed, String plan, List<String> lines, String again) {
         return new SimulationFailure(
                 this,
                 "seed " + seed + ": " + getMessage() + "\n" + plan + "\nthe last lines:\n  "
                         + String.join("\n  ", lines) + "\nseed " + seed + ": " + getMessage()
-                        + "\nrun it again with -Dholdfast.sim.seed=" + seed);
+                        + "\nrun it again: " + again);
     }
 
-    /** The rule that was broken: the part of an oracle's name before the first blank is its number in the table of invariants. */
-    public String oracle() {
-        return oracle;
+    /** The rule that was broken. */
+    public Rule rule() {
+        return rule;
     }
 
     /** What was seen. */

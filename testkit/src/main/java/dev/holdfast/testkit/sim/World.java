@@ -72,11 +72,11 @@ final class World {
     }
 
     /** An oracle speaks. Remembered, because what throws in a dependent action of a stage is not heard. */
-    void fail(String oracle, String what) {
+    void fail(Rule rule, String what) {
         if (failure == null) {
-            failure = new SimulationFailure(oracle, what, events, now);
+            failure = new SimulationFailure(rule, what, events, now);
             if (trace.isInWords()) {
-                say("FAILED " + oracle + ": " + what);
+                say("FAILED " + rule + ": " + what);
             }
         }
     }
@@ -103,7 +103,7 @@ final class World {
         try {
             event.what.run();
         } catch (RuntimeException | Error thrown) {
-            fail("no exception escapes", String.valueOf(thrown));
+            fail(Rule.NO_EXCEPTION, String.valueOf(thrown));
             if (failure != null && failure.getCause() == null && failure != thrown) {
                 failure.initCause(thrown);
             }

@@ -1,0 +1,71 @@
+package dev.holdfast.testkit.sim;
+
+/** What the oracles of the simulation look after; the numbers are those of the page of the guarantees. */
+public enum Rule {
+    /** The store lets nobody in beyond the capacity. */
+    ONE_HOLDER("A1", "one holder at the store"),
+    /** On a fair resource waiters are served in the order in which they came. */
+    IN_ORDER("A4", "first come, first served"),
+    /** A duplicate that comes late does nothing. */
+    NOTHING_OLD("I2", "nothing old takes effect"),
+    /** A claim ends by its time, by its client or by force, and by nothing else. */
+    NOT_ANOTHERS("R1", "nobody ends another's claim"),
+    /** When all clients are closed the store shows nothing of them. */
+    NOTHING_LEFT("R5", "nothing is left behind"),
+    /** What is over its time keeps nobody out. */
+    DEAD_GIVE_WAY("S2", "the dead give way"),
+    /** No session, and nothing that ended with one, comes back. */
+    NO_REVIVAL("S4", "no revival"),
+    /** Every grant and every hand-over has a token above all before it. */
+    TOKENS_RISE("T1", "tokens rise"),
+    /** What is free and waited for is taken within a third of a ttl and a command. */
+    NOBODY_WAITS_FOR_EVER("W3", "nobody waits for ever"),
+    /** Nobody believes in a hold that the store has ended or given to another. */
+    EXCLUSION("C1", "exclusion in true time"),
+    /** A loss is told once, as soon as the hold is over. */
+    LOSS_IS_TOLD("C2", "loss is told once, in time"),
+    /** A hold that was over or lost is never seen held again. */
+    LOST_STAYS_LOST("C3", "what is lost stays lost"),
+    /** A hold shows the token that it was granted with, and none after its end. */
+    OWN_TOKEN("C4", "a token of one's own"),
+    /** Who was refused or has cancelled never holds, and leaves no claim at the store. */
+    GIVEN_UP("C5", "what was given up never holds"),
+    /** A second release does nothing, and says so in its own way. */
+    ONLY_THE_OWNER("C6", "only the owner releases"),
+    /** A request ends once, for a reason that it has. */
+    THREE_OUTCOMES("C7", "granted, refused or unknown"),
+    /** Nothing is passed on from a hold that was over. */
+    NO_LATE_HAND_OFF("C8", "no hand-off past the deadline"),
+    /** A closed client grants nothing, keeps nobody waiting and sends nothing. */
+    CLOSED("C9", "closed is closed"),
+    /** No write of an earlier grant comes after one of a later grant. */
+    GUARDED("C11", "stale writes are refused"),
+    /** What was released in time was good to the end, and is gone at the store. */
+    RELEASED_IS_GONE("C13", "released is gone"),
+    /** Where nothing is disturbed nothing is lost. */
+    HEALTHY_KEEPS("C14", "a healthy holder keeps its lock"),
+    /** Requests, releases and doubts end in time, and in the end everybody is served. */
+    EVERYTHING_ENDS("C15", "everything ends"),
+    /** Nothing throws what nobody catches. Not a promise to users. */
+    NO_EXCEPTION("", "no exception escapes"),
+    /** The same seed is the same run. Not a promise to users, but what every other finding rests on. */
+    SAME_RUN("", "a seed is one run");
+
+    private final String number;
+    private final String inWords;
+
+    Rule(String number, String inWords) {
+        this.number = number;
+        this.inWords = inWords;
+    }
+
+    /** Its number on the page of the guarantees; empty if it promises users nothing. */
+    public String number() {
+        return number;
+    }
+
+    @Override
+    public String toString() {
+        return number.isEmpty() ? inWords : number + " " + inWords;
+    }
+}
