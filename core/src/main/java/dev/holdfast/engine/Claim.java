@@ -172,6 +172,11 @@ final class Claim {
         return tokenCursor;
     }
 
+    /** Whether more than one local hold was made under it, others waiting here or at the store. */
+    boolean wasPassedOn() {
+        return cohort != null && cohort.used > 1;
+    }
+
     /** The end of the newest block, by which an advance is guarded. */
     long blockEnd() {
         return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;

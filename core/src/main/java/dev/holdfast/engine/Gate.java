@@ -43,6 +43,13 @@ final class Gate {
      */
     static final long TURN_NANOS = 200_000;
 
+    /**
+     * How often the last owner of a turn lets other threads run before it gives a grant back that was passed on a
+     * moment ago. Being woken, it may have taken the processor of the one that handed it the lock and is about to ask
+     * again: to let that run costs far less than a release and a new claim.
+     */
+    private static final int YIELDS = 3;
+
     final Engine engine;
     final ResourceName name;
     final ResourceSpec spec;
@@ -218,6 +225,9 @@ final class Gate {
         lock.lock();
         try {
             Claim held = hold.grant;
+            for (int i = 0; i < YIELDS && caller == Caller.WAITS && missesOthers(held); i++) {
+                letOthersRun();
+            }
             if (current == hold && !engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
                 lose(held, held.own == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, out);
                 out.add(() -> engine.lookAt(held));
@@ -237,6 +247,21 @@ final class Gate {
         }
         out.send();
         return stage;
+    }
+
+    /** Whether nobody waits any more for a grant that is being passed on. */
+    private boolean missesOthers(Claim held) {
+        return queue.isEmpty() && held.wasPassedOn() && engine.clock.now() - turnEnds < 0;
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
+    private void letOthersRun() {
+        lock.unlock();
+        try {
+            Thread.yield();
+        } finally {
+            lock.lock();
+        }
     }
 
     private void letGo(LocalHold hold, Claim held, CompletableFuture<ReleaseOutcome> stage, Caller caller, Outbox out) {
