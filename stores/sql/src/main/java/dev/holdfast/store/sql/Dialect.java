@@ -28,11 +28,12 @@ interface Dialect extends AutoCloseable {
     Duration patience();
 
     /**
-     * Says why the database must not be used any more, before each trip.
+     * Says why the database must not be used just now, or any more, before each trip.
      *
+     * @throws Gone if that ended our sessions
      * @throws StoreException with the effect {@link Effect#NONE}
      */
-    void check();
+    void check() throws Gone;
 
     /**
      * Carries out a command by a single statement that is its own transaction, or a part of the one that is under way.

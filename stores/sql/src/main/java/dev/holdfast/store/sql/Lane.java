@@ -62,9 +62,20 @@ final class Lane implements Batcher.Trip {
                 together(calls, told);
             }
             courtesy.end();
+        } catch (Gone gone) {
+            calls.forEach(call -> refuse(call, gone));
         } finally {
             lock.unlock();
             tell(told);
+        }
+    }
+
+    /** A holder need not wait for its deadline to hear of it: its next keep-alive says that the session has ended. */
+    private static void refuse(Batcher.Call call, Gone gone) {
+        if (call.command() instanceof Command.KeepAlive) {
+            call.answer(new Reply.SessionEnded());
+        } else {
+            call.fail(gone.failure());
         }
     }
 
@@ -79,6 +90,8 @@ final class Lane implements Batcher.Trip {
         try {
             mustBeOpen();
             told = write(work, new Patience(dialect.patience()));
+        } catch (Gone gone) {
+            throw gone.failure();
         } finally {
             lock.unlock();
         }
@@ -116,7 +129,7 @@ final class Lane implements Batcher.Trip {
     }
 
     @GuardedBy("lock")
-    private void mustBeOpen() {
+    private void mustBeOpen() throws Gone {
         if (closed) {
             throw new StoreException(
                     StoreException.Reason.CLOSED, Effect.NONE, "the store was closed by this client", null);

@@ -55,6 +55,9 @@ final class SqliteConnections {
                     throw failure;
                 }
                 patience.pause(new Lane.Busy(failure));
+            } catch (Gone gone) {
+                close(connection);
+                throw gone.failure();
             } catch (RuntimeException | Error e) {
                 close(connection);
                 throw e;

@@ -90,7 +90,7 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public void check() {
+    public void check() throws Gone {
         long now = SystemMachine.nanoTime();
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();
@@ -100,16 +100,16 @@ final class SqliteDialect implements Dialect {
     }
 
     /** Two machines that use one file at the same time record their boots in turn. */
-    private void checkBoot() {
+    private void checkBoot() throws Gone {
         try (ResultSet row =
                 statements.prepare("SELECT boot FROM holdfast_meta").executeQuery()) {
             if (!row.next() || !row.getString(1).equals(database.machine().boot())) {
-                throw new StoreException(
+                throw new Gone(new StoreException(
                         Reason.DENIED,
                         Effect.NONE,
                         "another machine uses the file " + database.file().path()
                                 + " too, and locks can't hold between the two; use a store on a server",
-                        null);
+                        null));
             }
         } catch (SQLException e) {
             if (!isBusy(e)) {

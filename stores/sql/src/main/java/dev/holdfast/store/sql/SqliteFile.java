@@ -129,9 +129,9 @@ final class SqliteFile {
     /**
      * Checks that the file at the path is the one that we have open, and so is its log. Called by one thread at a time.
      *
-     * @throws StoreException if one of them was deleted or replaced
+     * @throws Gone if one of them was deleted or replaced
      */
-    void check() {
+    void check() throws Gone {
         Object now = keyNow(path);
         if (now == GONE) {
             throw lost("was deleted");
@@ -159,12 +159,12 @@ final class SqliteFile {
         }
     }
 
-    private StoreException lost(String what) {
-        return denied(
+    private Gone lost(String what) {
+        return new Gone(denied(
                 "the file " + path + " " + what
                         + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all programs that use"
                         + " it, and start them again",
-                null);
+                null));
     }
 
     private static @Nullable Object keyOf(Path path) throws IOException {

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A test's hand on a {@link ChildMain}. */
+/** A test's hand on a {@link ChildMain}, or another program that answers line by line. */
 final class ChildProcess implements AutoCloseable {
 
     private final Process process;
@@ -20,6 +20,10 @@ final class ChildProcess implements AutoCloseable {
     private final BufferedReader out;
 
     ChildProcess(Path file, String... prefix) throws IOException {
+        this(ChildMain.class, file, prefix);
+    }
+
+    ChildProcess(Class<?> program, Path file, String... prefix) throws IOException {
         List<String> command = new ArrayList<>(List.of(prefix));
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -28,7 +32,7 @@ final class ChildProcess implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                ChildMain.class.getName(),
+                program.getName(),
                 file.toString()));
         this.process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
