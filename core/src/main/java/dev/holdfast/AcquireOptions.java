@@ -13,16 +13,22 @@ import java.util.Optional;
 public final class AcquireOptions {
 
     private static final AcquireOptions DEFAULTS =
-            new AcquireOptions(Optional.empty(), Optional.empty(), Optional.empty());
+            new AcquireOptions(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
     private final Optional<Duration> maxWait;
     private final Optional<Duration> fixedLease;
     private final Optional<Duration> maxHold;
+    private final Optional<Duration> detachedLease;
 
-    private AcquireOptions(Optional<Duration> maxWait, Optional<Duration> fixedLease, Optional<Duration> maxHold) {
+    private AcquireOptions(
+            Optional<Duration> maxWait,
+            Optional<Duration> fixedLease,
+            Optional<Duration> maxHold,
+            Optional<Duration> detachedLease) {
         this.maxWait = maxWait;
         this.fixedLease = fixedLease;
         this.maxHold = maxHold;
+        this.detachedLease = detachedLease;
     }
 
     /** Waits as long as it takes, and is renewed until released. */
@@ -40,7 +46,7 @@ public final class AcquireOptions {
         if (wait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
         }
-        return new AcquireOptions(Optional.of(wait), fixedLease, maxHold);
+        return new AcquireOptions(Optional.of(wait), fixedLease, maxHold, detachedLease);
     }
 
     /**
@@ -52,11 +58,9 @@ public final class AcquireOptions {
      * @throws IllegalStateException if a maximum hold time is set
      */
     public AcquireOptions withFixedLease(Duration lease) {
-        if (maxHold.isPresent()) {
-            throw new IllegalStateException(
-                    "fixedLease (" + lease + ") and maxHold (" + maxHold.get() + ") exclude each other");
-        }
-        return new AcquireOptions(maxWait, Optional.of(checked("fixedLease", lease)), maxHold);
+        requireNoOther("fixedLease", lease, "maxHold", maxHold);
+        requireNoOther("fixedLease", lease, "detachedLease", detachedLease);
+        return new AcquireOptions(maxWait, Optional.of(checked("fixedLease", lease)), maxHold, detachedLease);
     }
 
     /**
@@ -68,11 +72,31 @@ public final class AcquireOptions {
      * @throws IllegalStateException if a fixed lease is set
      */
     public AcquireOptions withMaxHold(Duration hold) {
-        if (fixedLease.isPresent()) {
+        requireNoOther("maxHold", hold, "fixedLease", fixedLease);
+        requireNoOther("maxHold", hold, "detachedLease", detachedLease);
+        return new AcquireOptions(maxWait, fixedLease, Optional.of(checked("maxHold", hold)), detachedLease);
+    }
+
+    /**
+     * The hold is not renewed and does not need its client: it ends after this time, unless {@linkplain
+     * Hold#extend(Duration) extended}, whether the process that acquired it lives or not. For work that another process
+     * finishes; see {@link Permits#id()}. Such a hold is never passed on within the process.
+     *
+     * @param lease at least 200 ms, at most a hundred years
+     * @throws IllegalArgumentException if it is out of range
+     * @throws IllegalStateException if a fixed lease or a maximum hold time is set
+     */
+    public AcquireOptions withDetachedLease(Duration lease) {
+        requireNoOther("detachedLease", lease, "fixedLease", fixedLease);
+        requireNoOther("detachedLease", lease, "maxHold", maxHold);
+        return new AcquireOptions(maxWait, fixedLease, maxHold, Optional.of(checked("detachedLease", lease)));
+    }
+
+    private static void requireNoOther(String what, Duration asked, String other, Optional<Duration> set) {
+        if (set.isPresent()) {
             throw new IllegalStateException(
-                    "maxHold (" + hold + ") and fixedLease (" + fixedLease.get() + ") exclude each other");
+                    what + " (" + asked + ") and " + other + " (" + set.get() + ") exclude each other");
         }
-        return new AcquireOptions(maxWait, fixedLease, Optional.of(checked("maxHold", hold)));
     }
 
     /** How long to wait; empty for as long as it takes. */
@@ -90,9 +114,15 @@ public final class AcquireOptions {
         return maxHold;
     }
 
+    /** The lease that outlives the client, if any. */
+    public Optional<Duration> detachedLease() {
+        return detachedLease;
+    }
+
     @Override
     public String toString() {
-        return "maxWait=" + maxWait + " fixedLease=" + fixedLease + " maxHold=" + maxHold;
+        return "maxWait=" + maxWait + " fixedLease=" + fixedLease + " maxHold=" + maxHold + " detachedLease="
+                + detachedLease;
     }
 
     private static Duration checked(String what, Duration lease) {

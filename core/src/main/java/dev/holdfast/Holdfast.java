@@ -91,7 +91,61 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedLock lock(String name, LockOptions options) {
-        return engine.lock(new ResourceName(name), options.isBarging() ? Order.BARGING : Order.FAIR);
+        return engine.lock(new ResourceName(name), orderOf(options));
+    }
+
+    /**
+     * The fair read-write lock of a name. Does no I/O.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no shared locks
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedReadWriteLock readWriteLock(String name) {
+        return readWriteLock(name, LockOptions.fair());
+    }
+
+    /**
+     * The read-write lock of a name. Does no I/O; that others declare the name otherwise is found by the first
+     * acquisition.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no shared locks, or no barging
+     *     ones and one is asked for
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+        return engine.readWriteLock(new ResourceName(name), orderOf(options));
+    }
+
+    /**
+     * The fair semaphore of a name. Does no I/O.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @param permits how many there are; every program that uses the name says the same
+     * @throws IllegalArgumentException if the name is not of that form, {@code permits} is not positive, or the store
+     *     has no semaphores
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedSemaphore semaphore(String name, int permits) {
+        return semaphore(name, permits, LockOptions.fair());
+    }
+
+    /**
+     * The semaphore of a name. Does no I/O; that others declare the name otherwise is found by the first acquisition.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @param permits how many there are; every program that uses the name says the same
+     * @throws IllegalArgumentException if the name is not of that form, {@code permits} is not positive, or the store
+     *     has no semaphores, or no barging ones and one is asked for
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
+        return engine.semaphore(new ResourceName(name), permits, orderOf(options));
+    }
+
+    private static Order orderOf(LockOptions options) {
+        return options.isBarging() ? Order.BARGING : Order.FAIR;
     }
 
     /**

@@ -41,7 +41,7 @@ final class Certainty {
             if (hold.loss() != null) {
                 throw engine.failures.lost(hold, Loss.Cause.EXPIRED);
             }
-            if (hold.gate.current != hold) {
+            if (hold.isOver()) {
                 throw new IllegalStateException("The hold on '" + hold.gate.name + "' was closed");
             }
             engine.doubt(hold.grant);

@@ -1,8 +1,13 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +40,12 @@ final class Claim {
     /** The one request that this claim serves; null if it serves whoever is first. */
     final @Nullable Request bound;
 
+    /** How much of the capacity it asks for, or has. Lowered before the store is told to. */
+    int weight;
+
+    /** A pass claim serves only requests that were there when it was first sent: their numbers go up to this. */
+    final long newestServed;
+
     /** The grant that this claim replaces by a yield, until that is answered. */
     @Nullable
     Claim replaces;
@@ -65,8 +76,34 @@ final class Claim {
     /** Failures in a row. */
     int failures;
 
-    /** A local hold was made under it. */
-    boolean wasServed;
+    /** How many local holds were made under it. */
+    long served;
+
+    /** So many when the head of the queue last looked. */
+    long servedAtLook;
+
+    /** The local hold that is alone under this grant; null if there is none. */
+    private @Nullable LocalHold tenant;
+
+    /** The local holds that share this grant, by their owners; null before the first. */
+    private @Nullable Map<Object, LocalHold> sharers;
+
+    /** Two held at the same time. */
+    boolean wasShared;
+
+    // Whose turn it is: of the thread that was served last, or of all who share; see the gate.
+    @Nullable
+    Thread turnOwner;
+
+    boolean isSharedTurn;
+    long turnEnds;
+
+    // The place among the gate's grants.
+    @Nullable
+    Claim previousGrant;
+
+    @Nullable
+    Claim nextGrant;
 
     long tokenCursor;
     long tokenEnd;
@@ -82,7 +119,14 @@ final class Claim {
     @Nullable
     Cohort cohort;
 
-    Claim(Gate gate, ClaimRef ref, Session session, Lease lease, @Nullable Request bound) {
+    Claim(
+            Gate gate,
+            ClaimRef ref,
+            Session session,
+            Lease lease,
+            @Nullable Request bound,
+            int weight,
+            long newestServed) {
         this.gate = gate;
         this.ref = ref;
         this.session = session;
@@ -91,11 +135,117 @@ final class Claim {
                 ? null
                 : new OwnLease(lease.length().toNanos());
         this.bound = bound;
+        this.weight = weight;
+        this.newestServed = newestServed;
     }
 
-    boolean isShareable() {
-        return bound == null;
+    /** Whether only its own lease ends it, once it is granted. */
+    boolean isDetached() {
+        return lease.binding() == Lease.Binding.DETACHED;
     }
+
+    // ---- The local holds under a grant
+
+    /** Whether a grant of this claim is what a request needs. */
+    boolean suits(Request request) {
+        if (bound != null || request.hasOwnLease()) {
+            return bound == request;
+        }
+        Kind kind = gate.spec.kind();
+        return switch (kind) {
+            case READ_WRITE -> request.weight <= weight;
+            case LATCH -> request.number <= newestServed;
+            case MUTEX, SEMAPHORE, ELECTION, TASK -> request.weight == weight;
+        };
+    }
+
+    /** Whether a request that it suits can be served beside those who hold now. */
+    boolean hasRoomFor(Request request) {
+        return tenant == null && (sharers == null || sharers.isEmpty() || request.isShare());
+    }
+
+    boolean isIdle() {
+        return tenant == null && (sharers == null || sharers.isEmpty());
+    }
+
+    @Nullable
+    LocalHold tenant() {
+        return tenant;
+    }
+
+    void take(LocalHold hold) {
+        served++;
+        if (hold.isShare()) {
+            share(hold);
+        } else {
+            tenant = hold;
+        }
+    }
+
+    void leave(LocalHold hold) {
+        if (tenant == hold) {
+            tenant = null;
+        } else if (sharers != null) {
+            sharers.remove(hold.key(), hold);
+        }
+    }
+
+    /** Takes one who shares, who may have been alone here before. */
+    void share(LocalHold hold) {
+        tenant = null;
+        if (sharers == null) {
+            sharers = new LinkedHashMap<>();
+        }
+        sharers.put(hold.key(), hold);
+        wasShared |= sharers.size() > 1;
+    }
+
+    /** The live hold of a thread under this grant. */
+    @Nullable
+    LocalHold holdOf(Thread thread) {
+        if (tenant != null && tenant.owner == thread) {
+            return tenant;
+        }
+        return sharers == null ? null : sharers.get(thread);
+    }
+
+    /** All live holds under this grant. */
+    List<LocalHold> holds() {
+        List<LocalHold> all = new ArrayList<>();
+        if (tenant != null) {
+            all.add(tenant);
+        }
+        if (sharers != null) {
+            all.addAll(sharers.values());
+        }
+        return all;
+    }
+
+    // ---- Turns
+
+    /** Notes who was served. */
+    void turnTo(Request request, ElapsedClock clock, long turnNanos) {
+        boolean isOwners = request.waiter != null && request.waiter == turnOwner;
+        if (isOwners || (isSharedTurn && request.isShare())) {
+            return;
+        }
+        isSharedTurn = request.isShare();
+        turnOwner = isSharedTurn ? null : request.waiter;
+        turnEnds = clock.now() + turnNanos;
+    }
+
+    /** Whether someone has a turn that is not over. */
+    boolean isTurn(long now) {
+        return (turnOwner != null || isSharedTurn) && now - turnEnds < 0;
+    }
+
+    /** Whether a request belongs to the turn. */
+    boolean isTurnOf(Request request, long now) {
+        boolean isTheirs = isSharedTurn ? request.isShare() : request.waiter != null && request.waiter == turnOwner;
+        return isTheirs && now - turnEnds < 0;
+    }
+
+    // ---- What the store said
 
     /** A signal speaks against it. Called under the lock of the gate. */
     void contradict() {
@@ -134,8 +284,13 @@ final class Claim {
             return ofSession;
         }
         long ofOwn = own.deadline;
+        if (isDetached() && state == State.HELD) {
+            return ofOwn;
+        }
         return ofOwn - ofSession < 0 ? ofOwn : ofSession;
     }
+
+    // ---- Tokens
 
     /** Takes a block if it is newer than all it has had; the cursor never goes back. */
     void adopt(TokenBlock block) {

@@ -2,6 +2,7 @@ package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
+import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -12,6 +13,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -52,9 +54,11 @@ final class ClaimDriver {
         long epoch = claim.session.epoch;
         long steps = engine.clock.steps();
         Claim replaced;
+        int weight;
         claim.gate.lock.lock();
         try {
             claim.epoch = epoch;
+            weight = claim.weight;
             claim.underWay++;
             replaced = claim.replaces;
         } finally {
@@ -66,7 +70,7 @@ final class ClaimDriver {
                 epoch,
                 sending,
                 claim.gate.spec,
-                1,
+                weight,
                 claim.lease,
                 isTry ? Waiting.TRY : Waiting.QUEUE,
                 tokens);
@@ -298,6 +302,28 @@ final class ClaimDriver {
                     environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> pollAgain(held));
                 }
                 engine.troubled(failure);
+            }
+        });
+    }
+
+    /**
+     * Asks whether a grant that is in doubt was good while one of those who share it held, and tells that one. What can't
+     * be told counts as lost.
+     */
+    void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
+        engine.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                boolean isThere = reply instanceof Reply.Polled polled
+                        && polled.states().size() == 1
+                        && polled.states().get(0) instanceof Reply.Granted
+                        && engine.rules.isGood(engine.clock.now(), held.deadline());
+                stage.complete(isThere ? ReleaseOutcome.RELEASED : ReleaseOutcome.LOST);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                stage.complete(ReleaseOutcome.LOST);
             }
         });
     }

@@ -1,6 +1,8 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
@@ -229,24 +231,55 @@ public final class Engine {
 
     /** The lock of a name. */
     public DistributedLock lock(ResourceName name, Order order) {
+        requireOrder(order);
+        ResourceSpec spec = order == Order.FAIR ? ResourceSpec.MUTEX : new ResourceSpec(Kind.MUTEX, 1, order);
+        return new EngineLock(this, name, new Mode(spec, 1, true));
+    }
+
+    /** The read-write lock of a name. */
+    public DistributedReadWriteLock readWriteLock(ResourceName name, Order order) {
+        requireOrder(order);
+        requireAdmission(StoreTraits.Admission.SHARED, "locks for readers and writers");
+        return new EngineReadWriteLock(this, name, new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, order));
+    }
+
+    /** The semaphore of a name. */
+    public DistributedSemaphore semaphore(ResourceName name, int permits, Order order) {
+        requireOrder(order);
+        if (permits < 1) {
+            throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
+        }
+        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores");
+        return new EngineSemaphore(this, name, new ResourceSpec(Kind.SEMAPHORE, permits, order));
+    }
+
+    private void requireOrder(Order order) {
         requireOpen();
         if (order == Order.BARGING && !traits.barging()) {
             throw new IllegalArgumentException(
                     "The store " + product() + " grants strictly in the order of the queue: it has no barging locks");
         }
-        return new EngineLock(
-                this, name, order == Order.FAIR ? ResourceSpec.MUTEX : new ResourceSpec(Kind.MUTEX, 1, order));
+    }
+
+    private void requireAdmission(StoreTraits.Admission admission, String what) {
+        if (!traits.admissions().contains(admission)) {
+            throw new IllegalArgumentException("The store " + product() + " has no " + what);
+        }
     }
 
     void requireSupported(Lease lease, ResourceName name) {
         requireOpen();
         if (lease.binding() != Lease.Binding.SESSION && traits.fixedLease() == StoreTraits.FixedLease.NONE) {
             throw new IllegalArgumentException(
-                    "The store " + product() + " has no leases of their own, so lock '" + name + "' can't have one");
+                    "The store " + product() + " has no leases of their own, so '" + name + "' can't have one");
+        }
+        if (lease.binding() == Lease.Binding.DETACHED && !traits.detached()) {
+            throw new IllegalArgumentException("The store " + product()
+                    + " has no leases that outlive their client, so '" + name + "' can't have one");
         }
     }
 
-    private void requireOpen() {
+    void requireOpen() {
         if (isClosing()) {
             throw closedException();
         }
@@ -351,6 +384,20 @@ public final class Engine {
         }
     }
 
+    /** Waits for what the store says to a question or a setting, and turns its failure into what users are told. */
+    <T> T await(ResourceName name, CompletableFuture<T> answer) {
+        try {
+            return Waits.uninterruptibly(answer, 2 * options.storeTimeout().toNanos());
+        } catch (TimeoutException e) {
+            throw failures.unanswered(name.value());
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StoreException failure) {
+                throw storeFailure(name.value(), failure);
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
     void failIfUnanswered(ResourceName name, boolean wasUnanswered) {
         if (wasUnanswered) {
             throw failures.unanswered(name.value());
@@ -413,6 +460,11 @@ public final class Engine {
         return claims.get();
     }
 
+    /** Whether what begins with a name is told in the order of the names. */
+    boolean inspectsInOrder() {
+        return traits.orderedInspection();
+    }
+
     @Nullable
     Session session() {
         return keeper.current();
@@ -435,13 +487,18 @@ public final class Engine {
             lookAt(grant);
             return false;
         }
-        return grant.session.isAlive() && !inDoubt(grant);
+        return isBacked(grant) && !inDoubt(grant);
+    }
+
+    /** Whether the session that a grant hangs on is alive, if it hangs on one. */
+    private static boolean isBacked(Claim grant) {
+        return grant.session.isAlive() || (grant.isDetached() && grant.state == Claim.State.HELD);
     }
 
     /** Whether a local request may get this grant now. May be called under the lock of the gate. */
     boolean mayHandOn(Claim grant) {
         long now = clock.now();
-        return grant.session.isAlive() && rules.mayHandOn(now, grant.deadline(), inDoubt(grant));
+        return isBacked(grant) && rules.mayHandOn(now, grant.deadline(), inDoubt(grant));
     }
 
     /** Whether a fresh grant is still worth a hold. May be called under the lock of the gate. */
@@ -450,7 +507,7 @@ public final class Engine {
     }
 
     private boolean inDoubt(Claim grant) {
-        return keeper.inDoubt(grant.session)
+        return (!grant.isDetached() && keeper.inDoubt(grant.session))
                 || grant.isContradicted()
                 || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
     }

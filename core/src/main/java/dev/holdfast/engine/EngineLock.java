@@ -8,42 +8,38 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The mutex of one name: turns calls into requests at the gate. Immutable but for a hint. */
+/**
+ * The mutex of one name, or one side of its read-write lock: turns calls into requests at the gate. Immutable but for a
+ * hint.
+ */
 final class EngineLock implements DistributedLock {
-
-    /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
-    private static final long FOREVER = Long.MAX_VALUE / 2;
-
-    /**
-     * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
-     * wake a thread.
-     */
-    private static final long WATCH_NANOS = 50_000;
 
     private final Engine engine;
     private final ResourceName name;
+    private final Mode mode;
     private final ResourceSpec spec;
+    private final Door door;
 
     /** The gate that was used last; may be gone. Spares the look-up. */
     private @Nullable Gate lastGate;
 
-    EngineLock(Engine engine, ResourceName name, ResourceSpec spec) {
+    EngineLock(Engine engine, ResourceName name, Mode mode) {
         this.engine = engine;
         this.name = name;
-        this.spec = spec;
+        this.mode = mode;
+        this.spec = mode.spec();
+        this.door = new Door(engine, name, mode);
     }
 
     @Override
@@ -55,17 +51,17 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public Hold acquire() throws InterruptedException {
-        return acquireOrTimeOut(Lease.SESSION, false, FOREVER);
+        return acquireOrTimeOut(Lease.SESSION, false, Door.FOREVER);
     }
 
     @Override
     public Hold acquire(Duration maxWait) throws InterruptedException {
-        return acquireOrTimeOut(Lease.SESSION, false, nanos(maxWait));
+        return acquireOrTimeOut(Lease.SESSION, false, Door.nanos(maxWait));
     }
 
     @Override
     public Hold acquire(AcquireOptions options) throws InterruptedException {
-        return acquireOrTimeOut(leaseOf(options), options.fixedLease().isPresent(), waitOf(options));
+        return acquireOrTimeOut(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
     }
 
     private Hold acquireOrTimeOut(Lease lease, boolean isExtendable, long waitNanos) throws InterruptedException {
@@ -87,20 +83,20 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public Optional<Hold> tryAcquire(Duration maxWait) throws InterruptedException {
-        return Optional.ofNullable(acquireOrNull(Lease.SESSION, false, nanos(maxWait), true));
+        return Optional.ofNullable(acquireOrNull(Lease.SESSION, false, Door.nanos(maxWait), true));
     }
 
     @Override
     public Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException {
         return Optional.ofNullable(
-                acquireOrNull(leaseOf(options), options.fixedLease().isPresent(), waitOf(options), true));
+                acquireOrNull(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options), true));
     }
 
     private @Nullable Hold acquireOrNull(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
         LocalHold mine = enterAgain(lease, isInterruptible);
         if (mine != null) {
-            return new NestedHold(mine);
+            return new NestedHold(mine, isWriteSide());
         }
         return await(lease, isExtendable, waitNanos, isInterruptible);
     }
@@ -111,7 +107,7 @@ final class EngineLock implements DistributedLock {
     public void lock() {
         try {
             if (enterAgain(Lease.SESSION, false) == null) {
-                await(Lease.SESSION, false, FOREVER, false);
+                await(Lease.SESSION, false, Door.FOREVER, false);
             }
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
@@ -121,7 +117,7 @@ final class EngineLock implements DistributedLock {
     @Override
     public void lockInterruptibly() throws InterruptedException {
         if (enterAgain(Lease.SESSION, true) == null) {
-            await(Lease.SESSION, false, FOREVER, true);
+            await(Lease.SESSION, false, Door.FOREVER, true);
         }
     }
 
@@ -136,20 +132,20 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        long waitNanos = Math.min(Math.max(unit.toNanos(time), 0), FOREVER);
+        long waitNanos = Math.min(Math.max(unit.toNanos(time), 0), Door.FOREVER);
         return enterAgain(Lease.SESSION, true) != null || await(Lease.SESSION, false, waitNanos, true) != null;
     }
 
     @Override
     public void unlock() {
         LocalHold mine = holdOfCaller();
-        if (mine == null) {
+        if (mine == null || countOf(mine) == 0) {
             throw new NotOwnerException(
                     name.value(),
                     "Lock '" + name + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        engine.finish(mine, mine.letGo(Caller.WAITS));
+        engine.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
     }
 
     @Override
@@ -160,14 +156,23 @@ final class EngineLock implements DistributedLock {
     @Override
     public boolean isHeldByCurrentThread() {
         Gate gate = gate();
-        LocalHold live = gate == null ? null : gate.current;
-        return live != null && live.owner == Thread.currentThread() && live.isLive();
+        LocalHold live = gate == null ? null : gate.liveHoldOf(Thread.currentThread());
+        return live != null && countOf(live) > 0 && live.isLive();
     }
 
     @Override
     public int holdCount() {
         LocalHold mine = holdOfCaller();
-        return mine == null ? 0 : mine.depth;
+        return mine == null ? 0 : countOf(mine);
+    }
+
+    /** How often a hold of the calling thread was acquired on this side. */
+    private int countOf(LocalHold mine) {
+        return isWriteSide() ? mine.writeDepth : mine.depth - mine.writeDepth;
+    }
+
+    private boolean isWriteSide() {
+        return spec.kind() == Kind.READ_WRITE && !mode.isShare();
     }
 
     // ---- The paths behind
@@ -193,12 +198,17 @@ final class EngineLock implements DistributedLock {
             throw new InterruptedException("interrupted before asking for lock '" + name + "'");
         }
         Gate gate = gate();
-        LocalHold mine = gate == null ? null : gate.current;
-        if (mine == null || mine.owner != Thread.currentThread()) {
+        LocalHold mine = gate == null ? null : gate.liveHoldOf(Thread.currentThread());
+        if (mine == null) {
             return null;
         }
         if (!mine.gate.spec.equals(spec)) {
             throw engine.usedOtherwise(mine.gate);
+        }
+        if (isWriteSide() && mine.writeDepth == 0) {
+            throw new IllegalStateException("Lock '" + name
+                    + "' is held for reading by this thread: it can't become a write hold, for two readers that both"
+                    + " want to write would wait for each other. Release the read hold first.");
         }
         if (lease.binding() != Lease.Binding.SESSION) {
             throw new IllegalStateException(
@@ -215,63 +225,19 @@ final class EngineLock implements DistributedLock {
             throw new IllegalStateException("Lock '" + name + "' was acquired too often by this thread");
         }
         mine.depth++;
+        if (isWriteSide()) {
+            mine.writeDepth++;
+        }
         return mine;
     }
 
     private @Nullable LocalHold await(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
-        engine.requireSupported(lease, name);
-        Request request = new Request(name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0);
-        long deadline = engine.environment.monotonicNanos() + engine.limitOf(request, waitNanos);
-        Gate gate = engine.enter(name, spec, request);
-        lastGate = gate;
-        boolean wasInterrupted = false;
-        try {
-            while (true) {
-                boolean isInterrupted = Thread.interrupted();
-                wasInterrupted |= isInterrupted;
-                long left = deadline - engine.environment.monotonicNanos();
-                // Looked at last: a lock that was waited for since then could have used up the wake-up that is meant
-                // for the parking below.
-                if (request.isDone()) {
-                    break;
-                }
-                if (isInterrupted && isInterruptible) {
-                    if (gate.cancel(request)) {
-                        wasInterrupted = false;
-                        throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
-                    }
-                } else if (left <= 0) {
-                    boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
-                    if (gate.cancel(request)) {
-                        engine.failIfUnanswered(name, wasUnanswered);
-                        return null;
-                    }
-                } else {
-                    park(gate, request, deadline, left);
-                }
-            }
-        } finally {
-            if (wasInterrupted) {
-                Thread.currentThread().interrupt();
-            }
+        LocalHold hold = door.await(this, lease, isExtendable, waitNanos, isInterruptible);
+        if (hold != null) {
+            lastGate = hold.gate;
         }
-        Supplier<RuntimeException> failure = request.failure();
-        if (failure != null) {
-            throw failure.get();
-        }
-        return request.hold();
-    }
-
-    private void park(Gate gate, Request request, long deadline, long left) {
-        if (request.isWatching) {
-            LockSupport.parkNanos(this, WATCH_NANOS);
-            gate.look(request);
-        } else if (left > FOREVER / 2) {
-            LockSupport.park(this);
-        } else {
-            engine.environment.parkUntil(this, deadline);
-        }
+        return hold;
     }
 
     @Override
@@ -281,18 +247,7 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
-        Lease lease = leaseOf(options);
-        long waitNanos = waitOf(options);
-        CompletableFuture<Hold> future = new CompletableFuture<>();
-        Request request =
-                new Request(name, null, future, lease, options.fixedLease().isPresent(), waitNanos == 0);
-        try {
-            engine.requireSupported(lease, name);
-            engine.enterAsync(name, spec, request, future, waitNanos);
-        } catch (RuntimeException e) {
-            engine.callBack(() -> future.completeExceptionally(e));
-        }
-        return future;
+        return door.enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
     }
 
     @Override
@@ -324,20 +279,5 @@ final class EngineLock implements DistributedLock {
     @Override
     public String toString() {
         return "DistributedLock[" + name + ", " + engine.product() + "]";
-    }
-
-    private static Lease leaseOf(AcquireOptions options) {
-        return options.fixedLease().or(options::maxHold).map(Lease::bounded).orElse(Lease.SESSION);
-    }
-
-    private static long waitOf(AcquireOptions options) {
-        return options.maxWait().map(EngineLock::nanos).orElse(FOREVER);
-    }
-
-    private static long nanos(Duration wait) {
-        if (wait.isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
-        }
-        return wait.toSeconds() >= FOREVER / 1_000_000_000 ? FOREVER : wait.toNanos();
     }
 }

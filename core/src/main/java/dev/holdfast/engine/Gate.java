@@ -6,11 +6,14 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -27,7 +30,12 @@ import org.jspecify.annotations.Nullable;
  * hand-over, nor free for all, which starves. The owner that lets go has its turn a little longer (TURN_NANOS from
  * the moment it was handed the lock): if it asks again it is served at once. Meanwhile the head of the queue is awake
  * and looks at short intervals; it takes the lock when its owner stays away between two looks, and is handed it by
- * the first release after the turn. So a hot lock runs at memory speed, and each of n waiting threads has its turn after n turns.
+ * the first release after the turn. So a hot lock runs at memory speed, and each of n waiting threads has its turn after
+ * n turns. Those who share a grant have their turn together: readers go on past a writer at the head until it is over.
+ *
+ * A mutex or read-write lock has one grant at a time, and readers of this process share it. Of a semaphore there may be
+ * many, each for one request at a time; while a request waits one more is asked for, and what does not suit it goes
+ * back to the store first. A pass grant of a latch serves all that queued before it was asked for.
  *
  * Lock order: the lock of a gate is taken before that of the keeper's, of no other gate, and never held while
  * anything outside the engine is called: commands, wake-ups and listeners go into an outbox that is sent when the
@@ -50,6 +58,15 @@ final class Gate {
      */
     private static final int YIELDS = 3;
 
+    /**
+     * How long those who share go on past one at the head who wants to be alone: enough for what it costs to stop and to
+     * wake all of them not to count.
+     */
+    private static final long SHARED_TURN_NANOS = 1_000_000;
+
+    /** How long a grant that was shared is kept when nobody uses it for a moment. */
+    private static final long LINGER_NANOS = 1_000_000;
+
     final Engine engine;
     final ResourceName name;
     final ResourceSpec spec;
@@ -60,11 +77,16 @@ final class Gate {
     private LostHolds lost = LostHolds.NONE;
     private final Standing standing;
 
-    /** The local hold that is live under the grant. */
+    /** The local hold that excludes all others; null if there is none, and for a semaphore. */
     volatile @Nullable LocalHold current;
 
-    private @Nullable Thread turnOwner;
-    private long turnEnds;
+    /** When the newest turn ends. */
+    private long turnsEnd;
+
+    /** A grant that nobody uses is kept until a timer has looked at it; how many were served under it by then. */
+    private boolean isLingering;
+
+    private long servedAtLinger;
 
     private boolean isRemoved;
 
@@ -73,6 +95,16 @@ final class Gate {
         this.name = name;
         this.spec = spec;
         this.standing = new Standing(this);
+    }
+
+    /** Whether local holds may stand beside each other under one grant. */
+    boolean isShared() {
+        return spec.kind() == Kind.READ_WRITE || spec.kind() == Kind.LATCH;
+    }
+
+    /** Whether this process may have several grants at a time that others may use. */
+    boolean hasSeveralGrants() {
+        return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
     }
 
     // ---- Requests come and go
@@ -103,26 +135,55 @@ final class Gate {
             end(request, null, () -> new LockLostException(lossOf(lostHold)), out);
         } else if (engine.isClosing()) {
             end(request, null, engine::closedException, out);
-        } else if (mayPass(request) && canServe(request) && serve(request, out)) {
+        } else if (serveAtOnce(request, out)) {
             return;
-        } else if (request.isTry && !(queue.isEmpty() && standing.isNone())) {
+        } else if (request.isTry && !(queue.isEmpty() && mayAskFor(request, out))) {
             end(request, null, null, out);
         } else {
             request.answersBefore = standing.answers();
+            if (queue.isEmpty()) {
+                beginSharedTurn();
+            }
             queue.append(request);
             pursue(out);
         }
         removeIfIdle();
     }
 
-    /** Whether a request need not queue behind those that wait here. */
-    private boolean mayPass(Request request) {
-        return queue.isEmpty()
-                || (request.isTry && spec.order() == Order.BARGING)
-                || (!request.isTry
-                        && request.owner != null
-                        && request.owner == turnOwner
-                        && engine.clock.now() - turnEnds < 0);
+    /** Serves a request that need not queue, if there is a grant for it. */
+    private boolean serveAtOnce(Request request, Outbox out) {
+        boolean isFirst = queue.isEmpty() || (request.isTry && spec.order() == Order.BARGING);
+        for (Claim held = standing.grants().first();
+                held != null && (held.isIdle() || isShared());
+                held = held.nextGrant) {
+            if (canServe(held, request)
+                    && (isFirst || (!request.isTry && held.isTurnOf(request, engine.clock.now())))) {
+                return serve(held, request, out);
+            }
+        }
+        return false;
+    }
+
+    /** Whether the store may be asked for a request now; a grant that is kept idle does not stand in its way. */
+    private boolean mayAskFor(Request request, Outbox out) {
+        Claim held = standing.grants().first();
+        if (isLingering && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
+            standing.giveBack(held, Caller.GOES_ON, null, out);
+        }
+        return standing.mayAsk();
+    }
+
+    /** The head of the queue wants to be alone: those who share have a turn from now. */
+    private void beginSharedTurn() {
+        Claim held = standing.grants().first();
+        if (held != null && held.isSharedTurn) {
+            held.turnEnds = engine.clock.now() + turnNanos(SHARED_TURN_NANOS);
+            turnsEnd = held.turnEnds;
+        }
+    }
+
+    private long turnNanos(long usual) {
+        return Math.min(usual, engine.cohortBudgetNanos);
     }
 
     /**
@@ -162,23 +223,24 @@ final class Gate {
         Outbox out = new Outbox();
         lock.lock();
         try {
-            Claim held = standing.grant();
-            if (request.isDone() || request != queue.head() || held == null) {
+            if (request.isDone() || request != queue.head() || standing.grants().isEmpty()) {
                 request.isWatching = false;
                 return;
             }
-            boolean isTurnOver = engine.clock.now() - turnEnds >= 0;
-            if (current == null) {
-                if (isTurnOver || request.seenCursor == held.tokenCursor) {
-                    request.isWatching = false;
-                    pursue(out);
-                }
-                request.seenCursor = held.tokenCursor;
-            } else if (isTurnOver) {
+            long now = engine.clock.now();
+            boolean isFree = false;
+            boolean isToBeTaken = false;
+            for (Claim held = standing.grants().first(); held != null && held.isIdle(); held = held.nextGrant) {
+                isFree = true;
+                isToBeTaken |= !held.isTurn(now) || held.servedAtLook == held.served;
+                held.servedAtLook = held.served;
+            }
+            if (isToBeTaken) {
+                request.isWatching = false;
+                pursue(out);
+            } else if (!isFree && now - turnsEnd >= 0) {
                 // The next release hands over: no need to stay awake.
                 request.isWatching = false;
-            } else {
-                request.seenCursor = held.tokenCursor;
             }
         } finally {
             lock.unlock();
@@ -188,31 +250,35 @@ final class Gate {
 
     // ---- Holds are made and end
 
-    private boolean canServe(Request request) {
-        Claim held = standing.grant();
-        return held != null
-                && current == null
-                && held.state == Claim.State.HELD
-                && request.fits(held)
+    private boolean canServe(Claim held, Request request) {
+        return held.state == Claim.State.HELD
+                && held.suits(request)
+                && held.hasRoomFor(request)
+                && (held.isIdle() || !standing.isSpent(held))
                 && engine.mayHandOn(held);
     }
 
     /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
-    private boolean serve(Request request, Outbox out) {
-        Claim held = standing.grant();
-        long token = held == null ? 0 : held.nextToken();
-        if (held == null || token == 0) {
+    private boolean serve(Claim held, Request request, Outbox out) {
+        boolean needsToken = Standing.needsToken(held, request);
+        long token = needsToken ? held.nextToken() : held.tokenCursor;
+        if (token == 0) {
             return false;
         }
-        LocalHold hold = new LocalHold(this, held, request.owner, token, request.isExtendable);
-        if (request.owner != turnOwner || request.owner == null) {
-            turnOwner = request.owner;
-            turnEnds = engine.clock.now() + Math.min(TURN_NANOS, engine.cohortBudgetNanos);
+        LocalHold hold = spec.kind() == Kind.SEMAPHORE
+                ? new PermitHold(this, held, request, token)
+                : new LocalHold(this, held, request, token);
+        held.turnTo(request, engine.clock, turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
+        if (held.turnEnds - turnsEnd > 0) {
+            turnsEnd = held.turnEnds;
         }
-        held.wasServed = true;
-        current = hold;
+        held.take(hold);
+        standing.grants().toTheEnd(held);
+        if (!hasSeveralGrants()) {
+            current = held.tenant();
+        }
         end(request, hold, null, out);
-        if (!queue.isEmpty()) {
+        if (spec.kind() != Kind.LATCH && (!queue.isEmpty() || !needsToken)) {
             standing.foresee(held, queue, out);
         }
         return true;
@@ -228,7 +294,7 @@ final class Gate {
             for (int i = 0; i < YIELDS && caller == Caller.WAITS && missesOthers(held); i++) {
                 letOthersRun();
             }
-            if (current == hold && !engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
+            if (hold.loss() == null && !engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
                 lose(held, held.own == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, out);
                 out.add(() -> engine.lookAt(held));
             }
@@ -238,7 +304,7 @@ final class Gate {
                 out.add(() -> stage.complete(ReleaseOutcome.LOST));
                 pursue(out);
             } else {
-                current = null;
+                part(held, hold);
                 letGo(hold, held, stage, caller, out);
             }
             removeIfIdle();
@@ -251,7 +317,7 @@ final class Gate {
 
     /** Whether nobody waits any more for a grant that is being passed on. */
     private boolean missesOthers(Claim held) {
-        return queue.isEmpty() && held.wasPassedOn() && engine.clock.now() - turnEnds < 0;
+        return queue.isEmpty() && held.wasPassedOn() && engine.clock.now() - held.turnEnds < 0;
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
@@ -264,23 +330,40 @@ final class Gate {
         }
     }
 
+    private void part(Claim held, LocalHold hold) {
+        hold.end();
+        held.leave(hold);
+        if (current == hold) {
+            current = null;
+        }
+        if (held.isIdle() && standing.grants().contains(held)) {
+            standing.grants().toTheFront(held);
+        }
+    }
+
     private void letGo(LocalHold hold, Claim held, CompletableFuture<ReleaseOutcome> stage, Caller caller, Outbox out) {
         Request first = queue.head();
         // In doubt only the store can tell whether the hold was good to its end.
         boolean inDoubt = !engine.mayHandOn(held);
-        if (first == null || engine.isClosing() || held.bound != null || inDoubt) {
+        if (!held.isIdle()) {
+            out.add(inDoubt ? () -> engine.driver.confirm(held, stage) : () -> stage.complete(ReleaseOutcome.RELEASED));
+            return;
+        }
+        boolean isKept = first != null || mayLinger(held);
+        if (!isKept || engine.isClosing() || held.bound != null || inDoubt) {
             standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, engine.clock.now(), stage), out);
             pursue(out);
             return;
         }
         out.add(() -> stage.complete(ReleaseOutcome.RELEASED));
-        if (first.owner != null
-                && first.owner != hold.owner
-                && turnOwner == hold.owner
-                && engine.clock.now() - turnEnds < 0) {
-            if (!first.isWatching && canServe(first) && !standing.mustYield(held, first)) {
+        if (first == null) {
+            linger(held, out);
+            return;
+        }
+        if (first.waiter != null && first.waiter != held.turnOwner && held.isTurn(engine.clock.now())) {
+            if (!first.isWatching && canServe(held, first) && !standing.mustYield(held, first)) {
                 first.isWatching = true;
-                first.seenCursor = -1;
+                held.servedAtLook = -1;
                 out.add(first::wake);
             }
             if (first.isWatching) {
@@ -290,26 +373,96 @@ final class Gate {
         pursue(out);
     }
 
-    /** Ends the hold of a grant, if there is one, as lost; the resource may be another's by now. */
-    void lose(Claim held, Loss.Cause cause, Outbox out) {
-        LocalHold hold = current;
-        standing.forget(held);
-        if (hold != null && hold.grant == held) {
+    /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
+    void downgrade(LocalHold hold) {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            Claim held = hold.grant;
+            if (hold.loss() != null || held.state != Claim.State.HELD || held.tenant() != hold) {
+                return;
+            }
+            hold.shrink();
+            held.share(hold);
             current = null;
-            lost = lost.with(hold);
-            Loss loss = new Loss(name.value(), engine.product(), hold.rawToken(), cause);
-            hold.lose(loss, out);
-            out.add(() -> engine.noteLoss(loss));
-            // At the store the grant stays until its owner lets go: a slow owner keeps its margin.
-        } else {
-            standing.settle(held, new Command.Release(held.ref), Caller.GOES_ON, null, out);
+            held.isSharedTurn = true;
+            held.turnOwner = null;
+            held.turnEnds = engine.clock.now() + turnNanos(SHARED_TURN_NANOS);
+            if (queue.isEmpty()) {
+                standing.shrink(held, 1, out);
+            }
+            pursue(out);
+        } finally {
+            lock.unlock();
+        }
+        out.send();
+    }
+
+    // Readers that come and go would else ask the store again each time that nobody happens to read.
+    private boolean mayLinger(Claim held) {
+        return held.wasShared
+                && spec.kind() == Kind.READ_WRITE
+                && engine.cohortBudgetNanos > 0
+                && !standing.isSpent(held);
+    }
+
+    private void linger(Claim held, Outbox out) {
+        if (!isLingering) {
+            isLingering = true;
+            servedAtLinger = held.served;
+            out.add(() -> engine.environment.schedule(LINGER_NANOS, this::endLinger));
         }
     }
 
-    /** The owner of a lost hold has closed it: what may be left at the store goes too. */
+    private void endLinger() {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            isLingering = false;
+            Claim held = standing.grants().first();
+            if (held != null && held.state == Claim.State.HELD && held.isIdle() && queue.isEmpty()) {
+                if (held.served != servedAtLinger && mayLinger(held) && !engine.isClosing()) {
+                    linger(held, out);
+                } else {
+                    standing.giveBack(held, Caller.GOES_ON, null, out);
+                }
+            }
+            removeIfIdle();
+        } finally {
+            lock.unlock();
+        }
+        out.send();
+    }
+
+    /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
+    void lose(Claim held, Loss.Cause cause, Outbox out) {
+        List<LocalHold> holds = held.holds();
+        standing.forget(held);
+        if (holds.isEmpty()) {
+            standing.settle(held, new Command.Release(held.ref), Caller.GOES_ON, null, out);
+            return;
+        }
+        // At the store the grant stays until its owners let go: a slow owner keeps its margin.
+        lost = lost.with(holds);
+        holds.forEach(hold -> lose(hold, cause, out));
+    }
+
+    private void lose(LocalHold hold, Loss.Cause cause, Outbox out) {
+        hold.grant.leave(hold);
+        if (current == hold) {
+            current = null;
+        }
+        Loss loss = new Loss(name.value(), engine.product(), hold.rawToken(), cause);
+        hold.lose(loss, out);
+        out.add(() -> engine.noteLoss(loss));
+    }
+
+    /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */
     private void forgetLost(LocalHold hold, Outbox out) {
         lost = lost.without(hold);
-        standing.settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
+        if (lost.under(hold.grant) == null) {
+            standing.settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
+        }
     }
 
     // ---- The store's answers, by way of the claim driver, which holds the lock
@@ -317,9 +470,6 @@ final class Gate {
     /** A claim was granted. */
     void granted(Claim of, Reply.Granted reply, Outbox out) {
         standing.granted(of, reply, queue, out);
-        if (current == null) {
-            turnOwner = null;
-        }
         react(out);
     }
 
@@ -384,7 +534,7 @@ final class Gate {
         Request request = queue.head();
         while (request != null) {
             Request following = request.next;
-            if (request.fits(of)) {
+            if (of.suits(request)) {
                 queue.remove(request);
                 end(request, null, why, out);
             }
@@ -413,17 +563,13 @@ final class Gate {
         out.send();
     }
 
-    /** Ends a grant for a cause that the client found: its lease, its owner, the client. */
+    /** Ends a grant for a cause that the client found: its lease, the client. */
     void end(Claim held, Loss.Cause cause) {
         Outbox out = new Outbox();
         lock.lock();
         try {
-            if (held.state == Claim.State.HELD && standing.grant() == held) {
+            if (held.state == Claim.State.HELD && standing.grants().contains(held)) {
                 lose(held, cause, out);
-                LocalHold orphan = cause == Loss.Cause.OWNER_DIED ? lost.under(held) : null;
-                if (orphan != null) {
-                    forgetLost(orphan, out);
-                }
                 pursue(out);
                 removeIfIdle();
             }
@@ -461,11 +607,22 @@ final class Gate {
     /** The session was renewed: what waited for the end of a doubt goes on, and a lease of its own is asked after. */
     void goOnAfterDoubt() {
         LocalHold live = current;
-        if (live == null) {
-            goOn();
-        } else if (live.grant.own != null) {
-            engine.doubt(live.grant);
+        if (live != null && live.grant.own == null) {
+            return;
         }
+        goOn();
+        List<Claim> doubtful = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Claim held : standing.grants().all()) {
+                if (held.own != null && !held.isIdle()) {
+                    doubtful.add(held);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        doubtful.forEach(engine::doubt);
     }
 
     /** The claim or grant of this identity, if it is here. */
@@ -495,12 +652,16 @@ final class Gate {
         if (engine.isClosing()) {
             return;
         }
-        Claim held = standing.grant();
-        if (held != null && held.state == Claim.State.HELD && engine.rules.mayPartWith(current != null)) {
-            passOn(held, out);
+        Claim held = standing.grants().first();
+        while (held != null && (held.isIdle() || !hasSeveralGrants())) {
+            Claim following = held.nextGrant;
+            if (held.state == Claim.State.HELD && engine.rules.mayPartWith(!held.isIdle() && !isShared())) {
+                passOn(held, out);
+            }
+            held = following;
         }
         Request first = queue.head();
-        if (first == null || !standing.isNone()) {
+        if (first == null || !standing.mayAsk()) {
             return;
         }
         Session session = engine.session();
@@ -511,24 +672,47 @@ final class Gate {
         }
     }
 
-    /** Hands a grant under which no hold is live to the first request that it fits; or yields it, or gives it back. */
+    /**
+     * Hands a grant to the first requests that it suits, as far as there is room; or, when nobody uses it, yields it or
+     * gives it back.
+     */
     private void passOn(Claim held, Outbox out) {
-        Request first = queue.head();
-        if (first == null) {
-            standing.giveBack(held, Caller.GOES_ON, null, out);
-        } else if (!engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
+        boolean goesOn = true;
+        while (goesOn && held.state == Claim.State.HELD) {
+            Request first = queue.head();
+            if (first == null) {
+                if (held.isIdle() && !isLingering) {
+                    standing.giveBack(held, Caller.GOES_ON, null, out);
+                }
+                return;
+            }
+            boolean isToDrain = isShared() && !held.isIdle();
+            if (isToDrain && !(held.suits(first) && held.hasRoomFor(first) && !standing.isSpent(held))) {
+                return;
+            }
+            goesOn = passOn(held, first, out) && isShared();
+        }
+    }
+
+    /** Hands a grant to the head of the queue; whether it did. */
+    private boolean passOn(Claim held, Request first, Outbox out) {
+        if (!engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
             out.add(() -> engine.lookAt(held));
         } else if (!engine.mayHandOn(held)) {
             out.add(() -> engine.doubt(held));
+        } else if (spec.kind() == Kind.LATCH && !held.suits(first)) {
+            standing.giveBack(held, Caller.GOES_ON, null, out);
         } else if (standing.mustYield(held, first)) {
             standing.giveWay(held, first, queue, out);
         } else {
             queue.remove(first);
-            if (!serve(first, out)) {
-                queue.prepend(first);
-                standing.advance(held, queue, out);
+            if (serve(held, first, out)) {
+                return true;
             }
+            queue.prepend(first);
+            standing.advance(held, queue, out);
         }
+        return false;
     }
 
     // ---- Looks from outside
@@ -540,17 +724,17 @@ final class Gate {
         try {
             standing.addRefs(known);
             lost.addRefs(known);
-            Claim held = standing.grant();
-            if (held != null
-                    && held.session == session
-                    && held.state == Claim.State.HELD
-                    && held.underWay == 0
-                    && held.settledAt - startedAt < 0
-                    && !present.contains(held.ref)) {
-                lose(held, Loss.Cause.REMOVED, out);
-                pursue(out);
-                removeIfIdle();
+            for (Claim held : standing.grants().all()) {
+                if (held.session == session
+                        && held.state == Claim.State.HELD
+                        && held.underWay == 0
+                        && held.settledAt - startedAt < 0
+                        && !present.contains(held.ref)) {
+                    lose(held, Loss.Cause.REMOVED, out);
+                    pursue(out);
+                }
             }
+            removeIfIdle();
         } finally {
             lock.unlock();
         }
@@ -574,11 +758,51 @@ final class Gate {
     void checkOwners() {
         LocalHold hold = current;
         if (hold != null && hold.owner != null && !hold.owner.isAlive()) {
-            end(hold.grant, Loss.Cause.OWNER_DIED);
+            ownersDied(List.of(hold));
+        } else if (spec.kind() == Kind.READ_WRITE) {
+            ownersDied(deadSharers());
         }
         if (!lost.isEmpty()) {
             forgetThoseOfTheDead();
         }
+    }
+
+    private List<LocalHold> deadSharers() {
+        List<LocalHold> dead = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Claim held : standing.grants().all()) {
+                for (LocalHold hold : held.holds()) {
+                    if (hold.owner != null && !hold.owner.isAlive()) {
+                        dead.add(hold);
+                    }
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        return dead;
+    }
+
+    /** Nobody is left to release these holds. */
+    private void ownersDied(List<LocalHold> orphans) {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            for (LocalHold hold : orphans) {
+                Claim held = hold.grant;
+                if (hold.loss() == null && !hold.isOver() && held.state == Claim.State.HELD) {
+                    lose(hold, Loss.Cause.OWNER_DIED, out);
+                    if (held.isIdle()) {
+                        standing.giveBack(held, Caller.GOES_ON, null, out);
+                    }
+                }
+            }
+            react(out);
+        } finally {
+            lock.unlock();
+        }
+        out.send();
     }
 
     private void forgetThoseOfTheDead() {
@@ -599,10 +823,14 @@ final class Gate {
     /** The client is closed: all that waits fails, what is held is lost. */
     void shut(Supplier<RuntimeException> why) {
         failWaiting(why);
-        Claim held = standing.grant();
-        if (held != null) {
-            end(held, Loss.Cause.CLIENT_CLOSED);
+        List<Claim> grants;
+        lock.lock();
+        try {
+            grants = standing.grants().all();
+        } finally {
+            lock.unlock();
         }
+        grants.forEach(held -> end(held, Loss.Cause.CLIENT_CLOSED));
     }
 
     /** The hold that a thread has here, live or lost; null if it has none. */
@@ -614,10 +842,42 @@ final class Gate {
         }
         lock.lock();
         try {
-            return lost.of(thread);
+            LocalHold mine = shareOf(thread);
+            return mine == null ? lost.of(thread) : mine;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The live hold that a thread has here; null if it has none. */
+    @Nullable
+    LocalHold liveHoldOf(Thread thread) {
+        LocalHold live = current;
+        if (live != null) {
+            // It excludes all others.
+            return live.owner == thread ? live : null;
+        }
+        if (!isShared()) {
+            return null;
+        }
+        lock.lock();
+        try {
+            return shareOf(thread);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private @Nullable LocalHold shareOf(Thread thread) {
+        if (spec.kind() == Kind.READ_WRITE) {
+            for (Claim held = standing.grants().first(); held != null; held = held.nextGrant) {
+                LocalHold mine = held.holdOf(thread);
+                if (mine != null) {
+                    return mine;
+                }
+            }
+        }
+        return null;
     }
 
     // ---- Small parts
@@ -627,7 +887,7 @@ final class Gate {
         request.end(hold, failure);
         if (request.future != null) {
             out.add(() -> engine.complete(request));
-        } else if (request.owner != Thread.currentThread()) {
+        } else if (request.waiter != Thread.currentThread()) {
             out.add(request::wake);
         }
     }

@@ -6,6 +6,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
- * decided by its gate; {@code depth} belongs to the owner thread alone.
+ * decided by its gate; the depths belong to the owner thread alone.
  */
-final class LocalHold implements Hold {
+class LocalHold implements Hold {
 
     final Gate gate;
     final Claim grant;
@@ -32,11 +33,20 @@ final class LocalHold implements Hold {
      */
     int depth = 1;
 
+    /** How many of them are for the whole capacity of a read-write lock. */
+    int writeDepth;
+
+    /** How much of the capacity it has. Guarded by the lock of the gate. */
+    private int weight;
+
     /**
      * The outermost handle was closed, or the hold was released without it. Written under the lock of the gate or by
      * the owner thread.
      */
     private volatile boolean isClosed;
+
+    /** Given back. Written under the lock of the gate. */
+    private volatile boolean isOver;
 
     /** Set once, when the hold is lost; read by anyone. Written under the lock of the gate. */
     private volatile @Nullable Loss loss;
@@ -47,15 +57,49 @@ final class LocalHold implements Hold {
     /** Guarded by the lock of the gate. */
     private @Nullable List<Listener> listeners;
 
+    /** The outermost acquisition was for writing. */
+    private final boolean isWriteHandle;
+
     /** A listener, and the handle through which it was named: this one or a nested one. */
     private record Listener(Hold handle, Consumer<Loss> told) {}
 
-    LocalHold(Gate gate, Claim grant, @Nullable Thread owner, long token, boolean isExtendable) {
+    LocalHold(Gate gate, Claim grant, Request request, long token) {
         this.gate = gate;
         this.grant = grant;
-        this.owner = owner;
+        this.owner = request.owner;
+        this.weight = request.weight;
+        this.writeDepth = gate.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
+        this.isWriteHandle = writeDepth > 0;
         this.token = token;
-        this.isExtendable = isExtendable;
+        this.isExtendable = request.isExtendable;
+    }
+
+    /** Whether it stands beside others under its grant. Called under the lock of the gate. */
+    boolean isShare() {
+        return Mode.isShare(gate.spec.kind(), weight);
+    }
+
+    /** Who has it, for look-up. */
+    Object key() {
+        return owner == null ? this : owner;
+    }
+
+    int weight() {
+        return weight;
+    }
+
+    /** A write hold becomes a read hold. Called under the lock of the gate. */
+    void shrink() {
+        weight = 1;
+    }
+
+    /** Its owner has given it back. Called under the lock of the gate. */
+    void end() {
+        isOver = true;
+    }
+
+    boolean isOver() {
+        return isOver;
     }
 
     @Override
@@ -90,7 +134,7 @@ final class LocalHold implements Hold {
 
     /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
     boolean isLive() {
-        return loss == null && gate.current == this && gate.engine.isGood(grant);
+        return loss == null && !isOver && gate.engine.isGood(grant);
     }
 
     @Override
@@ -116,7 +160,7 @@ final class LocalHold implements Hold {
     }
 
     Duration liveFor() {
-        if (loss != null || gate.current != this) {
+        if (loss != null || isOver) {
             return Duration.ZERO;
         }
         return Duration.ofNanos(Math.max(0, grant.deadline() - gate.engine.clock.now()));
@@ -125,7 +169,11 @@ final class LocalHold implements Hold {
     @Override
     public Duration effectiveLease() {
         long ofSession = grant.session.ttlNanos;
-        return Duration.ofNanos(grant.own == null ? ofSession : Math.min(grant.own.lengthNanos, ofSession));
+        OwnLease own = grant.own;
+        if (own == null) {
+            return Duration.ofNanos(ofSession);
+        }
+        return Duration.ofNanos(grant.isDetached() ? own.lengthNanos : Math.min(own.lengthNanos, ofSession));
     }
 
     @Override
@@ -197,7 +245,7 @@ final class LocalHold implements Hold {
         if (!markClosed()) {
             return ended();
         }
-        CompletionStage<ReleaseOutcome> outcome = letGo(caller);
+        CompletionStage<ReleaseOutcome> outcome = letGo(caller, isWriteHandle);
         if (depth > 0) {
             stopListening(this);
         }
@@ -206,6 +254,11 @@ final class LocalHold implements Hold {
 
     /** Makes sure that one caller closes the handle, whatever threads try. */
     private boolean markClosed() {
+        if (owner != null) {
+            boolean isFirst = !isClosed;
+            isClosed = true;
+            return isFirst;
+        }
         gate.lock.lock();
         try {
             boolean isFirst = !isClosed;
@@ -216,12 +269,19 @@ final class LocalHold implements Hold {
         }
     }
 
-    /** Gives back one acquisition; the last one ends the hold. Called by the owner. */
-    CompletableFuture<ReleaseOutcome> letGo(Caller caller) {
-        if (depth <= 0) {
+    /**
+     * Gives back one acquisition; the last one ends the hold, and the last one for writing makes it a read hold. Called
+     * by the owner.
+     */
+    CompletableFuture<ReleaseOutcome> letGo(Caller caller, boolean isWrite) {
+        if (depth <= 0 || (isWrite && writeDepth <= 0)) {
             throw new NotOwnerException(name(), "The hold on '" + gate.name + "' was released already");
         }
-        if (--depth > 0) {
+        depth--;
+        if (isWrite && --writeDepth == 0 && depth > 0) {
+            gate.downgrade(this);
+        }
+        if (depth > 0) {
             return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
         }
         isClosed = true;

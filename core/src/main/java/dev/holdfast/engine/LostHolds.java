@@ -18,8 +18,8 @@ record LostHolds(List<LocalHold> holds) {
         return holds.isEmpty();
     }
 
-    LostHolds with(LocalHold hold) {
-        return new LostHolds(Stream.concat(holds.stream(), Stream.of(hold)).toList());
+    LostHolds with(List<LocalHold> more) {
+        return new LostHolds(Stream.concat(holds.stream(), more.stream()).toList());
     }
 
     LostHolds without(LocalHold hold) {

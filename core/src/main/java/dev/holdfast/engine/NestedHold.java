@@ -17,8 +17,11 @@ final class NestedHold implements Hold {
     /** Written by the owner thread; another thread that asks sees it at the latest with the next synchronisation. */
     private boolean isClosed;
 
-    NestedHold(LocalHold outer) {
+    private final boolean isWrite;
+
+    NestedHold(LocalHold outer, boolean isWrite) {
         this.outer = outer;
+        this.isWrite = isWrite;
     }
 
     @Override
@@ -83,7 +86,7 @@ final class NestedHold implements Hold {
             return CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
         }
         isClosed = true;
-        CompletionStage<ReleaseOutcome> outcome = outer.letGo(caller);
+        CompletionStage<ReleaseOutcome> outcome = outer.letGo(caller, isWrite);
         if (outer.depth > 0) {
             outer.stopListening(this);
         }

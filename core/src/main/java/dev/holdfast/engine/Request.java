@@ -16,11 +16,17 @@ final class Request {
 
     final ResourceName name;
 
-    /** The thread that will own the hold, and parks for it; null for a hold that owns itself. */
+    /** The thread that will own the hold; null for a hold that owns itself. */
     final @Nullable Thread owner;
+
+    /** The thread that parks for it; null for a stage. */
+    final @Nullable Thread waiter;
 
     /** The stage to complete; null for a thread. */
     final @Nullable CompletableFuture<Hold> future;
+
+    /** How much of the capacity it needs. */
+    final int weight;
 
     final Lease lease;
     final boolean isExtendable;
@@ -53,18 +59,24 @@ final class Request {
      */
     long answersBefore;
 
-    /** The token cursor at the last look. */
-    long seenCursor;
+    /** Its place among all that were queued here, from 1; above all while it is not queued yet. */
+    long number = Long.MAX_VALUE;
+
+    private final boolean isShare;
 
     Request(
+            Mode mode,
             ResourceName name,
-            @Nullable Thread owner,
+            @Nullable Thread waiter,
             @Nullable CompletableFuture<Hold> future,
             Lease lease,
             boolean isExtendable,
             boolean isTry) {
         this.name = name;
-        this.owner = owner;
+        this.owner = mode.isOwned() ? waiter : null;
+        this.waiter = waiter;
+        this.weight = mode.weight();
+        this.isShare = mode.isShare();
         this.future = future;
         this.lease = lease;
         this.isExtendable = isExtendable;
@@ -75,9 +87,9 @@ final class Request {
         return lease.binding() != Lease.Binding.SESSION;
     }
 
-    /** Whether a grant of this claim may serve it. */
-    boolean fits(Claim claim) {
-        return claim.isShareable() ? !hasOwnLease() : claim.bound == this;
+    /** Whether it asks for a hold beside others. */
+    boolean isShare() {
+        return isShare;
     }
 
     boolean isDone() {
@@ -104,8 +116,8 @@ final class Request {
     }
 
     void wake() {
-        if (owner != null) {
-            LockSupport.unpark(owner);
+        if (waiter != null) {
+            LockSupport.unpark(waiter);
         }
     }
 }

@@ -10,6 +10,7 @@ final class RequestQueue {
 
     private @Nullable Request head;
     private @Nullable Request tail;
+    private long numbers;
 
     @Nullable
     Request head() {
@@ -24,7 +25,13 @@ final class RequestQueue {
         return head != tail;
     }
 
+    /** The number of the newest request that was ever queued. */
+    long newest() {
+        return numbers;
+    }
+
     void append(Request request) {
+        request.number = ++numbers;
         request.isQueued = true;
         request.previous = tail;
         if (tail == null) {
@@ -69,7 +76,7 @@ final class RequestQueue {
     /** Whether a request waits that a claim could serve. */
     boolean hasOneFor(Claim claim) {
         for (Request request = head; request != null; request = request.next) {
-            if (request.fits(claim)) {
+            if (claim.suits(request)) {
                 return true;
             }
         }

@@ -4,13 +4,14 @@ import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grant that
- * is passed on. All methods are called under the lock of the gate; what leaves it goes into the outbox.
+ * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grants that
+ * are passed on. All methods are called under the lock of the gate; what leaves it goes into the outbox.
  */
 final class Standing {
 
@@ -20,8 +21,7 @@ final class Standing {
     /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
     private @Nullable Claim claim;
 
-    /** The grant that is passed on here. */
-    private @Nullable Claim grant;
+    private final Grants grants = new Grants();
 
     private long answers;
 
@@ -33,17 +33,29 @@ final class Standing {
         this.engine = gate.engine;
     }
 
-    @Nullable
-    Claim grant() {
-        return grant;
-    }
-
-    boolean hasClaim() {
-        return claim != null;
+    /** What is passed on here; the idle ones first. */
+    Grants grants() {
+        return grants;
     }
 
     boolean isNone() {
-        return claim == null && grant == null;
+        return claim == null && grants.isEmpty();
+    }
+
+    /** Whether a claim may be made: one is enough, and where one grant serves all, it is enough. */
+    boolean mayAsk() {
+        return claim == null && (gate.hasSeveralGrants() || !hasOneForAll());
+    }
+
+    /** Whether there is a grant that serves one request after the other, or one that keeps all others out. */
+    private boolean hasOneForAll() {
+        boolean isReadWrite = gate.spec.kind() == Kind.READ_WRITE;
+        for (Claim held = grants.first(); held != null; held = held.nextGrant) {
+            if (held.bound == null || !isReadWrite || held.weight > 1) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** How often the store has told the state of a claim of this process; -1 if the newest it told still holds. */
@@ -57,7 +69,10 @@ final class Standing {
     }
 
     private boolean isUnanswered() {
-        return grant == null && (claim == null || !claim.wasAnswered);
+        if (!grants.isEmpty() && (claim == null || !gate.hasSeveralGrants())) {
+            return false;
+        }
+        return claim == null || !claim.wasAnswered;
     }
 
     /** The claim or grant of this identity, if it is here. */
@@ -66,37 +81,45 @@ final class Standing {
         if (claim != null && claim.ref.equals(ref)) {
             return claim;
         }
-        return grant != null && grant.ref.equals(ref) ? grant : null;
+        return grants.find(ref);
     }
 
     void addRefs(Set<ClaimRef> refs) {
         if (claim != null) {
             refs.add(claim.ref);
         }
-        if (grant != null) {
-            refs.add(grant.ref);
-        }
+        grants.addRefs(refs);
     }
 
     // ---- Asking
 
     /** Makes a claim for a request, and asks the store for it. */
     void ask(Session session, Request first, RequestQueue queue, Outbox out) {
-        Claim fresh = newClaim(session, first);
+        Claim fresh = newClaim(session, first, queue);
         claim = fresh;
         int tokens = tokensToAsk(queue);
-        Caller caller = first.owner == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        Caller caller = first.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
         out.add(() -> engine.driver.acquire(fresh, tokens, caller));
     }
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
     boolean mustYield(Claim held, Request first) {
-        if (!first.fits(held) || (held.tokensLeft() == 0 && !mayAdvance(held))) {
+        if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
-        if (engine.cohortBudgetNanos == 0) {
-            return held.wasServed;
+        if (engine.cohortBudgetNanos == 0 && !gate.isShared()) {
+            return held.served > 0;
         }
+        return isSpent(held);
+    }
+
+    /** Those who share have the token of the one before. */
+    static boolean needsToken(Claim held, Request request) {
+        return !request.isShare() || held.served == 0;
+    }
+
+    /** Whether the budget of a grant is spent, and others wait for it. */
+    boolean isSpent(Claim held) {
         Cohort cohort = held.cohort;
         return cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
     }
@@ -107,7 +130,7 @@ final class Standing {
             giveBack(held, Caller.GOES_ON, null, out);
             return;
         }
-        Claim fresh = newClaim(held.session, first);
+        Claim fresh = newClaim(held.session, first, queue);
         int tokens = tokensToAsk(queue);
         fresh.replaces = held;
         held.state = Claim.State.YIELDING;
@@ -115,9 +138,16 @@ final class Standing {
         out.add(() -> engine.driver.giveWay(fresh, tokens));
     }
 
-    private Claim newClaim(Session session, Request first) {
+    private Claim newClaim(Session session, Request first, RequestQueue queue) {
         boolean isOwn = first.hasOwnLease() || first.isTry;
-        return new Claim(gate, engine.nextRef(gate.name, session), session, first.lease, isOwn ? first : null);
+        return new Claim(
+                gate,
+                engine.nextRef(gate.name, session),
+                session,
+                first.lease,
+                isOwn ? first : null,
+                first.weight,
+                queue.newest());
     }
 
     /**
@@ -127,10 +157,14 @@ final class Standing {
     void foresee(Claim held, RequestQueue queue, Outbox out) {
         long now = engine.clock.now();
         Cohort cohort = cohortOf(held, now);
-        if (cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
+        boolean isCounting = !gate.isShared() || (held.weight > 1 && !queue.isEmpty());
+        if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }
-        if (engine.cohortBudgetNanos > 0 && now - cohort.ends >= 0 && !cohort.awaited && !cohort.asking) {
+        if ((engine.cohortBudgetNanos > 0 || gate.isShared())
+                && now - cohort.ends >= 0
+                && !cohort.awaited
+                && !cohort.asking) {
             cohort.asking = true;
             out.add(() -> engine.driver.poll(held));
         }
@@ -163,7 +197,8 @@ final class Standing {
 
     /** One while nobody else waits here; else at most twice what was used of late. */
     private int tokensToAsk(RequestQueue queue) {
-        int used = grant != null && grant.cohort != null ? grant.cohort.used : lastCohort;
+        Claim present = grants.first();
+        int used = present != null && present.cohort != null ? present.cohort.used : lastCohort;
         return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : engine.blockFor(used);
     }
 
@@ -184,18 +219,26 @@ final class Standing {
             kill(of, out);
             return;
         }
-        if (grant != null) {
-            // The store admits one: the other grant is gone there, whatever we believed.
-            gate.lose(grant, Loss.Cause.REMOVED, out);
+        if (!grants.isEmpty() && !gate.hasSeveralGrants()) {
+            loseWhatIsExcludedBy(of, out);
         }
         if (claim == of) {
             claim = null;
         }
         of.state = Claim.State.HELD;
         of.adopt(reply.tokens());
-        grant = of;
+        grants.add(of);
         if (queue.hasSeveral() || reply.awaited()) {
             of.cohort = new Cohort(engine.clock.now() + engine.cohortBudgetNanos, reply.awaited());
+        }
+    }
+
+    /** The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed. */
+    private void loseWhatIsExcludedBy(Claim of, Outbox out) {
+        for (Claim held : grants.all()) {
+            if ((long) held.weight + of.weight > gate.spec.capacity()) {
+                gate.lose(held, Loss.Cause.REMOVED, out);
+            }
         }
     }
 
@@ -259,6 +302,15 @@ final class Standing {
         }
     }
 
+    /** Gives part of a grant back; before the store can know, so that nothing more is handed on. */
+    void shrink(Claim held, int weight, Outbox out) {
+        if (held.weight > weight) {
+            held.weight = weight;
+            out.add(() -> engine.settler.settle(
+                    new Command.ShrinkTo(held.ref, weight), held.session, Caller.GOES_ON, Settler.NOBODY));
+        }
+    }
+
     // ---- Ending
 
     /** Ends a grant at the store. */
@@ -277,8 +329,8 @@ final class Standing {
         if (held.own != null && held.own.watch != null) {
             held.own.watch.cancel();
         }
-        if (grant == held) {
-            grant = null;
+        if (grants.contains(held)) {
+            grants.remove(held);
             // Who waited until now waited for this process's own holds.
             answers++;
         }
@@ -306,11 +358,19 @@ final class Standing {
     boolean dropUnwanted(RequestQueue queue, Outbox out) {
         Claim waiting = claim;
         // One that is to replace a grant waits for the answer first: until then both are at stake.
-        if (waiting == null || waiting.replaces != null || queue.hasOneFor(waiting)) {
+        if (waiting == null || waiting.replaces != null || isWanted(waiting, queue)) {
             return false;
         }
         kill(waiting, out);
         return true;
+    }
+
+    private boolean isWanted(Claim waiting, RequestQueue queue) {
+        Request first = queue.head();
+        // Where weights differ, one that is not for the head would keep it from asking for what it needs.
+        return (gate.spec.capacity() > 1 && waiting.bound == null && first != null)
+                ? waiting.suits(first)
+                : queue.hasOneFor(waiting);
     }
 
     /**
@@ -363,9 +423,10 @@ final class Standing {
             forget(waiting);
             withdrawOnceRetired(waiting, out);
         }
-        Claim held = grant;
-        if (held != null && held.session == session) {
-            gate.lose(held, cause, out);
+        for (Claim held : grants.all()) {
+            if (held.session == session && !held.isDetached()) {
+                gate.lose(held, cause, out);
+            }
         }
     }
 }

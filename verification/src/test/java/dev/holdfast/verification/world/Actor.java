@@ -1,6 +1,7 @@
 package dev.holdfast.verification.world;
 
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedSemaphore;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -124,7 +125,8 @@ public final class Actor implements AutoCloseable {
                     throw new AssertionError(
                             actor.thread.getName() + " was to wait for a lock, but did not: " + outcome());
                 }
-                return LockSupport.getBlocker(actor.thread) instanceof DistributedLock;
+                Object blocker = LockSupport.getBlocker(actor.thread);
+                return blocker instanceof DistributedLock || blocker instanceof DistributedSemaphore;
             });
         }
 

@@ -1,0 +1,22 @@
+package dev.holdfast;
+
+/**
+ * What its owner has in hand while it has permits of a semaphore. It belongs to nobody but itself: any thread may close
+ * it, and who acquires again gets others.
+ *
+ * <p>The token is greater than those of all permits that were granted before; permits stand beside each other, so it
+ * orders them, and does not tell that older ones are gone.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public interface Permits extends Hold {
+
+    /** How many there are. */
+    int permits();
+
+    /**
+     * A name for these permits, by which another process can give them back: {@link DistributedSemaphore#release(String)}.
+     * Printable ASCII, never used again, and no secret.
+     */
+    String id();
+}

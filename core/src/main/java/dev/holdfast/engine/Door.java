@@ -1,0 +1,126 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Hold;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the gate of one resource for those who want it in one mode: they wait as a thread that parks or as a stage.
+ * Thread-safe.
+ */
+record Door(Engine engine, ResourceName name, Mode mode) {
+
+    /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
+    static final long FOREVER = Long.MAX_VALUE / 2;
+
+    /**
+     * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
+     * wake a thread.
+     */
+    private static final long WATCH_NANOS = 50_000;
+
+    /**
+     * Parks until a hold is granted.
+     *
+     * @param face what the caller knows of all this: what its thread seems to park for
+     * @return null if others kept the resource for all of the wait
+     */
+    @Nullable
+    LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
+            throws InterruptedException {
+        engine.requireSupported(lease, name);
+        Request request = new Request(mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0);
+        long deadline = engine.environment.monotonicNanos() + engine.limitOf(request, waitNanos);
+        Gate gate = engine.enter(name, mode.spec(), request);
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                boolean isInterrupted = Thread.interrupted();
+                wasInterrupted |= isInterrupted;
+                long left = deadline - engine.environment.monotonicNanos();
+                // Looked at last: a lock that was waited for since then could have used up the wake-up that is meant
+                // for the parking below.
+                if (request.isDone()) {
+                    break;
+                }
+                if (isInterrupted && isInterruptible) {
+                    if (gate.cancel(request)) {
+                        wasInterrupted = false;
+                        throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
+                    }
+                } else if (left <= 0) {
+                    boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
+                    if (gate.cancel(request)) {
+                        engine.failIfUnanswered(name, wasUnanswered);
+                        return null;
+                    }
+                } else {
+                    park(face, gate, request, deadline, left);
+                }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        Supplier<RuntimeException> failure = request.failure();
+        if (failure != null) {
+            throw failure.get();
+        }
+        return request.hold();
+    }
+
+    private void park(Object face, Gate gate, Request request, long deadline, long left) {
+        if (request.isWatching) {
+            LockSupport.parkNanos(face, WATCH_NANOS);
+            gate.look(request);
+        } else if (left > FOREVER / 2) {
+            LockSupport.park(face);
+        } else {
+            engine.environment.parkUntil(face, deadline);
+        }
+    }
+
+    /** Asks for a hold that owns itself; never blocks. */
+    CompletionStage<Hold> enter(Lease lease, boolean isExtendable, long waitNanos) {
+        CompletableFuture<Hold> future = new CompletableFuture<>();
+        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0);
+        try {
+            engine.requireSupported(lease, name);
+            engine.enterAsync(name, mode.spec(), request, future, waitNanos);
+        } catch (RuntimeException e) {
+            engine.callBack(() -> future.completeExceptionally(e));
+        }
+        return future;
+    }
+
+    static Lease leaseOf(AcquireOptions options) {
+        return options.detachedLease()
+                .map(Lease::detached)
+                .or(() -> options.fixedLease().or(options::maxHold).map(Lease::bounded))
+                .orElse(Lease.SESSION);
+    }
+
+    /** Whether the lease is the owner's affair: a bound for a stuck thread is not. */
+    static boolean isExtendable(AcquireOptions options) {
+        return options.fixedLease().isPresent() || options.detachedLease().isPresent();
+    }
+
+    static long waitOf(AcquireOptions options) {
+        return options.maxWait().map(Door::nanos).orElse(FOREVER);
+    }
+
+    static long nanos(Duration wait) {
+        if (wait.isNegative()) {
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+        }
+        return wait.toSeconds() >= FOREVER / 1_000_000_000 ? FOREVER : wait.toNanos();
+    }
+}

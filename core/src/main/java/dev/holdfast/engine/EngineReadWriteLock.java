@@ -1,0 +1,40 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+
+/** Both sides of one read-write lock. Immutable. */
+final class EngineReadWriteLock implements DistributedReadWriteLock {
+
+    private final ResourceName name;
+    private final DistributedLock readLock;
+    private final DistributedLock writeLock;
+
+    EngineReadWriteLock(Engine engine, ResourceName name, ResourceSpec spec) {
+        this.name = name;
+        this.readLock = new EngineLock(engine, name, new Mode(spec, 1, true));
+        this.writeLock = new EngineLock(engine, name, new Mode(spec, spec.capacity(), true));
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    @Override
+    public DistributedLock readLock() {
+        return readLock;
+    }
+
+    @Override
+    public DistributedLock writeLock() {
+        return writeLock;
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedReadWriteLock[" + name + "]";
+    }
+}

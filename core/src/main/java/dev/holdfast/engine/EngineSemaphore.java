@@ -1,0 +1,179 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Hold;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Permits;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The semaphore of one name: turns calls into requests at the gate, or commands. Immutable. */
+final class EngineSemaphore implements DistributedSemaphore {
+
+    private final Engine engine;
+    private final ResourceName name;
+    private final ResourceSpec spec;
+
+    EngineSemaphore(Engine engine, ResourceName name, ResourceSpec spec) {
+        this.engine = engine;
+        this.name = name;
+        this.spec = spec;
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    @Override
+    public int permits() {
+        return spec.capacity();
+    }
+
+    @Override
+    public Permits acquire() throws InterruptedException {
+        return acquire(1);
+    }
+
+    @Override
+    public Permits acquire(int permits) throws InterruptedException {
+        return acquire(permits, AcquireOptions.defaults());
+    }
+
+    @Override
+    public Permits acquire(int permits, AcquireOptions options) throws InterruptedException {
+        return tryAcquire(permits, options)
+                .orElseThrow(() -> new LockWaitTimeoutException(
+                        name.value(), engine.product(), options.maxWait().orElse(Duration.ZERO)));
+    }
+
+    @Override
+    public Optional<Permits> tryAcquire() {
+        return tryAcquire(1);
+    }
+
+    @Override
+    public Optional<Permits> tryAcquire(int permits) {
+        try {
+            return Optional.ofNullable(await(permits, Lease.SESSION, false, 0, false));
+        } catch (InterruptedException e) {
+            throw new AssertionError("a wait that ignores interrupts was interrupted", e);
+        }
+    }
+
+    @Override
+    public Optional<Permits> tryAcquire(int permits, AcquireOptions options) throws InterruptedException {
+        return Optional.ofNullable(
+                await(permits, Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options), true));
+    }
+
+    private @Nullable Permits await(
+            int permits, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
+            throws InterruptedException {
+        Door door = door(permits);
+        if (isInterruptible && Thread.interrupted()) {
+            throw new InterruptedException("interrupted before asking for permits of '" + name + "'");
+        }
+        return (Permits) door.await(this, lease, isExtendable, waitNanos, isInterruptible);
+    }
+
+    @Override
+    public CompletionStage<Permits> acquireAsync(int permits, AcquireOptions options) {
+        CompletionStage<Hold> stage =
+                door(permits).enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
+        return permitsOf(stage);
+    }
+
+    // The same stage, so that cancelling it is cancelling the request; a gate of a semaphore makes no other holds.
+    @SuppressWarnings("unchecked")
+    private static CompletionStage<Permits> permitsOf(CompletionStage<? extends Hold> stage) {
+        return (CompletionStage<Permits>) stage;
+    }
+
+    private Door door(int permits) {
+        if (permits < 1 || permits > spec.capacity()) {
+            throw new IllegalArgumentException(
+                    "Semaphore '" + name + "' has " + spec.capacity() + " permits: can't acquire " + permits);
+        }
+        return new Door(engine, name, new Mode(spec, permits, false));
+    }
+
+    @Override
+    public Optional<Permits> drainPermits() {
+        for (int free = availablePermits(); free > 0; free = availablePermits()) {
+            Optional<Permits> drained = tryAcquire(Math.min(free, spec.capacity()));
+            if (drained.isPresent() || hasWaiters()) {
+                return drained;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean hasWaiters() {
+        return look().map(info -> info.waiting() > 0).orElse(false);
+    }
+
+    @Override
+    public int availablePermits() {
+        return look().map(EngineSemaphore::freeIn).orElse(spec.capacity());
+    }
+
+    private static int freeIn(ResourceInfo info) {
+        long held =
+                info.holders().stream().mapToLong(ResourceInfo.Party::weight).sum();
+        return (int) Math.max(0, info.spec().capacity() - held);
+    }
+
+    private Optional<ResourceInfo> look() {
+        engine.requireOpen();
+        Optional<ResourceInfo> found = engine.await(name, ResourceLook.ask(engine, name, Caller.WAITS));
+        found.filter(info -> info.spec().kind() != spec.kind()).ifPresent(info -> {
+            throw new LockMismatchException(
+                    name.value(),
+                    engine.product(),
+                    "it is in use as " + info.spec().kind());
+        });
+        return found;
+    }
+
+    @Override
+    public boolean resize(int permits) {
+        if (permits < 1) {
+            throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
+        }
+        engine.requireOpen();
+        Reply reply = engine.await(
+                name, Settings.send(engine, (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
+        if (reply instanceof Reply.Refused refused) {
+            throw new LockMismatchException(name.value(), engine.product(), refused.detail());
+        }
+        return reply instanceof Reply.Done;
+    }
+
+    @Override
+    public boolean release(String id) {
+        ClaimRef claim = PermitHold.refOf(name, id);
+        engine.requireOpen();
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        engine.wire.send(new Command.Release(claim), Caller.WAITS, Settings.completing(answer));
+        return engine.await(name, answer) instanceof Reply.Released;
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedSemaphore[" + name + ", " + spec.capacity() + ", " + engine.product() + "]";
+    }
+}

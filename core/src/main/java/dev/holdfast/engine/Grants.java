@@ -1,0 +1,113 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.ClaimRef;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The grants of a gate, the idle ones first; linked through the claims themselves. Most gates have one, a semaphore may
+ * have thousands. Guarded by the lock of the gate.
+ */
+final class Grants {
+
+    private @Nullable Claim first;
+    private @Nullable Claim last;
+
+    boolean isEmpty() {
+        return first == null;
+    }
+
+    /** The first grant; an idle one if any is. */
+    @Nullable
+    Claim first() {
+        return first;
+    }
+
+    boolean contains(Claim grant) {
+        return grant == first || grant.previousGrant != null;
+    }
+
+    /** Takes a grant that nobody holds yet. */
+    void add(Claim grant) {
+        grant.previousGrant = null;
+        grant.nextGrant = first;
+        if (first == null) {
+            last = grant;
+        } else {
+            first.previousGrant = grant;
+        }
+        first = grant;
+    }
+
+    void remove(Claim grant) {
+        if (!contains(grant)) {
+            return;
+        }
+        Claim before = grant.previousGrant;
+        Claim after = grant.nextGrant;
+        if (before == null) {
+            first = after;
+        } else {
+            before.nextGrant = after;
+        }
+        if (after == null) {
+            last = before;
+        } else {
+            after.previousGrant = before;
+        }
+        grant.previousGrant = null;
+        grant.nextGrant = null;
+    }
+
+    /** A grant is in use now. */
+    void toTheEnd(Claim grant) {
+        if (grant == last) {
+            return;
+        }
+        remove(grant);
+        Claim before = last;
+        grant.previousGrant = before;
+        if (before == null) {
+            first = grant;
+        } else {
+            before.nextGrant = grant;
+        }
+        last = grant;
+    }
+
+    /** A grant is not in use any more. */
+    void toTheFront(Claim grant) {
+        if (grant != first) {
+            remove(grant);
+            add(grant);
+        }
+    }
+
+    /** The grant of this identity, if it is here. */
+    @Nullable
+    Claim find(ClaimRef ref) {
+        for (Claim grant = first; grant != null; grant = grant.nextGrant) {
+            if (grant.ref.equals(ref)) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    /** All of them, to go through while they change. */
+    List<Claim> all() {
+        List<Claim> all = new ArrayList<>();
+        for (Claim grant = first; grant != null; grant = grant.nextGrant) {
+            all.add(grant);
+        }
+        return all;
+    }
+
+    void addRefs(Set<ClaimRef> refs) {
+        for (Claim grant = first; grant != null; grant = grant.nextGrant) {
+            refs.add(grant.ref);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.ResourceSpec;
+
+/**
+ * What is asked of a resource by one of its faces.
+ *
+ * @param spec what the resource is
+ * @param weight how much of the capacity is asked for
+ * @param isOwned whether a hold belongs to the thread that asked, which then may ask again; else it belongs to itself
+ */
+record Mode(ResourceSpec spec, int weight, boolean isOwned) {
+
+    /** Whether holds of this mode stand beside others under one grant. */
+    boolean isShare() {
+        return isShare(spec.kind(), weight);
+    }
+
+    static boolean isShare(Kind kind, int weight) {
+        return kind == Kind.LATCH || (kind == Kind.READ_WRITE && weight < Integer.MAX_VALUE);
+    }
+}

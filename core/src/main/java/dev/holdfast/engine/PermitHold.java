@@ -1,0 +1,45 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Permits;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+
+/** Permits of a semaphore: a grant for one request. */
+final class PermitHold extends LocalHold implements Permits {
+
+    private static final char BEFORE_SESSION = '@';
+
+    private final int permits;
+
+    PermitHold(Gate gate, Claim grant, Request request, long token) {
+        super(gate, grant, request, token);
+        this.permits = request.weight;
+    }
+
+    @Override
+    public int permits() {
+        return permits;
+    }
+
+    @Override
+    public String id() {
+        return Long.toString(grant.ref.claim())
+                + BEFORE_SESSION
+                + grant.ref.session().value();
+    }
+
+    /**
+     * The claim of an id.
+     *
+     * @throws IllegalArgumentException if it is no id of permits
+     */
+    static ClaimRef refOf(ResourceName name, String id) {
+        int end = id.indexOf(BEFORE_SESSION);
+        try {
+            return new ClaimRef(name, new SessionId(id.substring(end + 1)), Long.parseLong(id.substring(0, end)));
+        } catch (IllegalArgumentException | StringIndexOutOfBoundsException e) {
+            throw new IllegalArgumentException("No permits have the id '" + ResourceName.printable(id) + "'", e);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.util.concurrent.CompletableFuture;
+
+/** Commands that change a resource itself, and carry an epoch so that none takes effect after its time. */
+final class Settings {
+
+    /** Makes the command for the session and epoch under which it is sent. */
+    @FunctionalInterface
+    interface Maker {
+        Command make(SessionId session, long epoch);
+    }
+
+    private Settings() {}
+
+    /**
+     * Sends a command under the present session, again if another had raised the epoch. Where its outcome stays unknown
+     * the epoch is raised before that is told, so that it has no effect afterwards.
+     *
+     * @return a future that ends with the reply, or fails with a {@link StoreException}
+     */
+    static CompletableFuture<Reply> send(Engine engine, Maker maker) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        send(engine, maker, answer);
+        return answer;
+    }
+
+    private static void send(Engine engine, Maker maker, CompletableFuture<Reply> answer) {
+        Session session = engine.session();
+        if (session == null || !session.isAlive()) {
+            engine.needSession(Caller.GOES_ON);
+            answer.completeExceptionally(new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, "this client has no session at the store just now", null));
+            return;
+        }
+        long epoch = session.epoch;
+        engine.wire.send(maker.make(session.id, epoch), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.Stale) {
+                    engine.keeper.afterRaise(session, epoch, () -> send(engine, maker, answer));
+                } else if (reply instanceof Reply.SessionEnded) {
+                    engine.keeper.endedAtStore(session);
+                    failure(Unexpected.reply(reply), sentAt);
+                } else {
+                    answer.complete(reply);
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                if (failure.effect() == Effect.UNKNOWN) {
+                    engine.keeper.afterRaise(session, epoch, () -> answer.completeExceptionally(failure));
+                } else {
+                    answer.completeExceptionally(failure);
+                }
+            }
+        });
+    }
+
+    /** Gives whatever comes to a future. */
+    static Wire.Answer completing(CompletableFuture<Reply> answer) {
+        return new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                answer.complete(reply);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                answer.completeExceptionally(failure);
+            }
+        };
+    }
+}
