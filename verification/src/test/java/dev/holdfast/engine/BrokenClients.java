@@ -84,6 +84,16 @@ final class BrokenClients {
         });
     }
 
+    /** A lock is passed on within the process though nobody knows whether its lease still lasts. */
+    static Starter handOffInDoubt() {
+        return EngineUnderTest.keeping(new SafetyRules() {
+            @Override
+            boolean mayHandOn(long now, long deadline, boolean inDoubt) {
+                return now - deadline < 0;
+            }
+        });
+    }
+
     /** A grant is passed on, yielded or given back though a hold is live under it. */
     static Starter grantPartedWithUnderALiveHold() {
         return EngineUnderTest.keeping(new SafetyRules() {

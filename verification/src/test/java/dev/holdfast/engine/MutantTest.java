@@ -67,6 +67,7 @@ class MutantTest {
                         BrokenClients.handOffPastTheDeadline(),
                         "C13",
                         "C8"),
+                client("a hold is handed on in doubt", MANY_SEEDS, BrokenClients.handOffInDoubt(), "C8", "C13"),
                 client(
                         "a grant is parted with under a live hold",
                         BrokenClients.grantPartedWithUnderALiveHold(),
