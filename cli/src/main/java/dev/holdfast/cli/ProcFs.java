@@ -26,7 +26,22 @@ final class ProcFs {
     private static final int STATE = 0;
     private static final int GROUP = 2;
     private static final int TERMINAL_GROUP = 5;
+    private static final int FLAGS = 6;
     private static final int THREADS = 17;
+    private static final int CODE_END = 24;
+    private static final int ENVIRONMENT_START = 47;
+    private static final int ENVIRONMENT_END = 48;
+
+    // Flags of the kernel for those that have no environment any more, or never had one.
+    private static final long EXITING = 0x4;
+    private static final long KERNEL_THREAD = 0x200000;
+
+    /**
+     * What a look at all processes has found.
+     *
+     * @param isComplete whether all could be told; if not, one was just becoming another program, and the next look tells
+     */
+    record Marked(List<Long> pids, boolean isComplete) {}
 
     private ProcFs() {}
 
@@ -61,19 +76,42 @@ final class ProcFs {
      *
      * @param variable its value is a list with commas
      */
-    static List<Long> marked(String variable, String mark) {
+    static Marked marked(String variable, String mark) {
         List<Long> found = new ArrayList<>();
+        boolean isComplete = true;
         try (DirectoryStream<Path> all = Files.newDirectoryStream(ROOT)) {
             for (Path process : all) {
                 long pid = pid(process.getFileName().toString());
-                if (pid > 0 && isListed(environment(process), variable, mark)) {
+                String environment = pid == 0 ? null : environment(process);
+                if (environment == null) {
+                    continue;
+                }
+                if (isListed(environment, variable, mark)) {
                     found.add(pid);
+                } else if (environment.isEmpty() && isBetweenPrograms(stat(Long.toString(pid)))) {
+                    isComplete = false;
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            return found; // what was found up to now is true all the same
+            return new Marked(found, isComplete); // what was found up to now is true all the same
         }
-        return found;
+        return new Marked(found, isComplete || !tellsBounds(stat("self")));
+    }
+
+    /**
+     * Whether a process may only look as if it had no environment, because its program is being replaced: the new one
+     * has its memory before it has its environment, and that before the bounds of its code are known.
+     */
+    private static boolean isBetweenPrograms(String @Nullable [] stat) {
+        return stat != null
+                && stat.length > ENVIRONMENT_END
+                && (Long.parseLong(stat[FLAGS]) & (EXITING | KERNEL_THREAD)) == 0
+                && !(tellsBounds(stat) && stat[ENVIRONMENT_START].equals(stat[ENVIRONMENT_END]));
+    }
+
+    /** False for a process that is just getting its program, and for all where the system keeps it to itself. */
+    private static boolean tellsBounds(String @Nullable [] stat) {
+        return stat != null && stat.length > CODE_END && !stat[CODE_END].equals("0");
     }
 
     /** Whether an environment, each entry ended by a zero character, has the variable, and the mark in its list. */
@@ -88,12 +126,12 @@ final class ProcFs {
         return ("," + entries.substring(value, end < 0 ? entries.length() : end) + ",").contains("," + mark + ",");
     }
 
-    /** Empty for a process that has ended meanwhile, or that belongs to someone else. */
-    private static String environment(Path process) {
+    /** Null for a process that has ended meanwhile, or that belongs to someone else. */
+    private static @Nullable String environment(Path process) {
         try {
             return read(process.resolve("environ"));
         } catch (IOException e) {
-            return "";
+            return null;
         }
     }
 

@@ -32,6 +32,8 @@ final class ProcessTree {
      */
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
 
+    private boolean sawAll; // whether the last look could tell of each process; guarded by this
+
     /**
      * Begins to follow a process.
      *
@@ -51,9 +53,9 @@ final class ProcessTree {
     /** The members that are alive, the command first. */
     synchronized List<ProcessHandle> alive() {
         noteDescendants();
-        for (long pid : ProcFs.marked(ChildEnvironment.HOLD, mark)) {
-            ProcessHandle.of(pid).ifPresent(this::note);
-        }
+        ProcFs.Marked marked = ProcFs.marked(ChildEnvironment.HOLD, mark);
+        sawAll = marked.isComplete();
+        marked.pids().forEach(pid -> ProcessHandle.of(pid).ifPresent(this::note));
         seen.removeIf(member -> !isAlive(member));
         return new ArrayList<>(seen);
     }
@@ -69,10 +71,14 @@ final class ProcessTree {
      * look.
      */
     boolean isGone() {
-        if (!alive().isEmpty()) {
+        if (!sawNone()) {
             return false;
         }
-        return alive().isEmpty();
+        return sawNone();
+    }
+
+    private synchronized boolean sawNone() {
+        return alive().isEmpty() && sawAll;
     }
 
     /**

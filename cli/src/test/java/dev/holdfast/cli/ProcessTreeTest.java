@@ -66,6 +66,33 @@ class ProcessTreeTest {
         }
     }
 
+    /** While a program is being replaced its environment is empty: here that is so at one look out of forty. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void oneThatBecomesAnotherProgramAllTheTimeIsNeverGone() {
+        Path restless = place.script("restless.sh", "exec \"$0\"\n");
+        try (CliProcess command = place.startProgram(Child.NOTHING, List.of(restless.toString()))) {
+            for (int look = 0; look < 200; look++) {
+                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", "m1");
+                assertThat(marked.pids().contains(command.pid()) || !marked.isComplete())
+                        .as("look %s", look)
+                        .isTrue();
+            }
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void oneWithoutAnEnvironmentIsNotTakenForIt() {
+        try (CliProcess command = place.startProgram(Child.NOTHING, List.of("env", "-i", "/bin/sleep", "1000"))) {
+            CliProcess.until("nothing is marked, for sure", () -> {
+                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", "m1");
+                return marked.pids().isEmpty() && marked.isComplete();
+            });
+            assertThat(command.isAlive()).isTrue();
+        }
+    }
+
     @Test
     @EnabledOnOs(OS.LINUX)
     void theDeadAreNotWaitedForThoughTheirParentTakesNoNote() {

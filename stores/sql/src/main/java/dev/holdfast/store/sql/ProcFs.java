@@ -36,8 +36,16 @@ final class ProcFs {
     record Incarnation(long pid, long started) {}
 
     private static final int STATE = 0;
+    private static final int FLAGS = 6;
     private static final int THREADS = 17;
     private static final int STARTED = 19;
+    private static final int CODE_END = 24;
+    private static final int ENVIRONMENT_START = 47;
+    private static final int ENVIRONMENT_END = 48;
+
+    // Flags of the kernel for those that have no environment any more, or never had one.
+    private static final long EXITING = 0x4;
+    private static final long KERNEL_THREAD = 0x200000;
 
     private final Path root;
 
@@ -81,24 +89,41 @@ final class ProcFs {
         }
     }
 
+    /** What a look for a marked process has come to; of many it names one. */
+    record Search(Optional<Incarnation> found, boolean isComplete) {
+
+        /** Whether there was surely none. */
+        boolean isVain() {
+            return found.isEmpty() && isComplete;
+        }
+    }
+
     /**
-     * A live process whose environment, as it was when it started, holds a mark; empty if there is none among those that can be read.
+     * Looks for a live process whose environment, as it was when its program started, holds a mark, among those that can be read. The search is incomplete if
+     * there was none but one was just becoming another program: then the next look will tell.
      *
      * @param variable the name of the environment variable, whose value is a list with commas
      * @param mark the element to look for
      */
-    Optional<Incarnation> findMarked(String variable, String mark) throws IOException {
+    Search findMarked(String variable, String mark) throws IOException {
+        boolean isComplete = true;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root, ProcFs::isProcess)) {
             for (Path entry : entries) {
-                if (isMarked(entry, variable, mark)) {
-                    Optional<Incarnation> found =
-                            find(Long.parseLong(entry.getFileName().toString()));
+                long pid = Long.parseLong(entry.getFileName().toString());
+                Optional<String> environment = text(pid + "/environ");
+                if (environment.isEmpty()) {
+                    continue; // it has ended meanwhile, or is not ours to read
+                }
+                if (isListed(environment.get(), variable, mark)) {
+                    Optional<Incarnation> found = find(pid);
                     if (found.isPresent()) {
-                        return found;
+                        return new Search(found, true);
                     }
+                } else if (environment.get().isEmpty() && isBetweenPrograms(pid)) {
+                    isComplete = false;
                 }
             }
-            return Optional.empty();
+            return new Search(Optional.empty(), isComplete);
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
@@ -132,18 +157,29 @@ final class ProcFs {
         return name.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
-    private static boolean isMarked(Path process, String variable, String mark) {
+    private static boolean isListed(String environment, String variable, String mark) {
+        String entries = "\0" + environment;
+        int begin = entries.indexOf("\0" + variable + "=");
+        if (begin < 0) {
+            return false;
+        }
+        int value = begin + variable.length() + 2;
+        int end = entries.indexOf('\0', value);
+        String list = entries.substring(value, end < 0 ? entries.length() : end);
+        return ("," + list + ",").contains("," + mark + ",");
+    }
+
+    /**
+     * Whether a process may only look as if it had no environment, because its program is being replaced: the new one has its memory before it has its
+     * environment, and that before the bounds of its code are known. Where the system keeps these to itself, only the lease decides.
+     */
+    private boolean isBetweenPrograms(long pid) {
         try {
-            String environment = "\0" + read(process.resolve("environ"));
-            int begin = environment.indexOf("\0" + variable + "=");
-            if (begin < 0) {
-                return false;
-            }
-            int value = begin + variable.length() + 2;
-            int end = environment.indexOf('\0', value);
-            String list = environment.substring(value, end < 0 ? environment.length() : end);
-            return ("," + list + ",").contains("," + mark + ",");
-        } catch (IOException endedOrNotOurs) {
+            String[] fields = stat(pid);
+            boolean isKnownToBeEmpty =
+                    !fields[CODE_END].equals("0") && fields[ENVIRONMENT_START].equals(fields[ENVIRONMENT_END]);
+            return (Long.parseLong(fields[FLAGS]) & (EXITING | KERNEL_THREAD)) == 0 && !isKnownToBeEmpty;
+        } catch (IOException | RuntimeException endedOrNotAStat) {
             return false;
         }
     }

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -172,9 +171,9 @@ final class SqliteClients {
         try {
             // Twice: a process that is being made while its parent ends may escape one look at the list.
             for (int look = 0; look < 2; look++) {
-                Optional<Incarnation> found = proc.findMarked(Presence.VARIABLE, markOf(client));
-                if (found.isPresent()) {
-                    marked.put(client, found.get());
+                ProcFs.Search search = proc.findMarked(Presence.VARIABLE, markOf(client));
+                search.found().ifPresent(found -> marked.put(client, found));
+                if (!search.isVain()) {
                     return true;
                 }
             }

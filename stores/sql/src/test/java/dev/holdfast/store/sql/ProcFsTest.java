@@ -29,14 +29,32 @@ class ProcFsTest {
     }
 
     private void process(long pid, String name, String state, int threads, long started) throws IOException {
+        process(pid, name, state, threads, started, 0x400000, 400, 700, 800);
+    }
+
+    private void process(
+            long pid,
+            String name,
+            String state,
+            int threads,
+            long started,
+            long flags,
+            long code,
+            long environment,
+            long end)
+            throws IOException {
         Path directory = Files.createDirectory(root.resolve(Long.toString(pid)));
-        String before = pid + " " + name + " " + state + " 1 7 7 0 -1 4194304 100 0 0 0 5 3 0 0 20 0 ";
+        String before = pid + " " + name + " " + state + " 1 7 7 0 -1 " + flags + " 100 0 0 0 5 3 0 0 20 0 ";
+        String between = " 123456 789 18446744073709551615 0 " + code + " 0".repeat(22);
         Files.writeString(
-                directory.resolve("stat"), before + threads + " 0 " + started + " 123456 789 18446744073709551615\n");
+                directory.resolve("stat"),
+                before + threads + " 0 " + started + between + " " + environment + " " + end + " 0\n");
     }
 
     private void environment(long pid, String... variables) throws IOException {
-        Files.writeString(root.resolve(Long.toString(pid)).resolve("environ"), String.join("\0", variables) + "\0");
+        Files.writeString(
+                root.resolve(Long.toString(pid)).resolve("environ"),
+                variables.length == 0 ? "" : String.join("\0", variables) + "\0");
     }
 
     @Test
@@ -87,16 +105,52 @@ class ProcFsTest {
         environment(7, "PATH=/bin", "HOLD=ha,hb", "LANG=C");
         environment(8, "XHOLD=hx", "OTHER=hb");
 
-        assertThat(proc.findMarked("HOLD", "hb")).contains(new Incarnation(7, 4711));
-        assertThat(proc.findMarked("HOLD", "ha")).contains(new Incarnation(7, 4711));
-        assertThat(proc.findMarked("HOLD", "h")).isEmpty();
-        assertThat(proc.findMarked("HOLD", "hx")).isEmpty();
+        assertThat(proc.findMarked("HOLD", "hb").found()).contains(new Incarnation(7, 4711));
+        assertThat(proc.findMarked("HOLD", "ha").found()).contains(new Incarnation(7, 4711));
+        assertThat(proc.findMarked("HOLD", "h").isVain()).isTrue();
+        assertThat(proc.findMarked("HOLD", "hx").isVain()).isTrue();
     }
 
     @Test
     void aMarkedProcessThatHasEndedDoesNotCount() throws IOException {
         environment(9, "HOLD=ha");
 
-        assertThat(proc.findMarked("HOLD", "ha")).isEmpty();
+        assertThat(proc.findMarked("HOLD", "ha").isVain()).isTrue();
+    }
+
+    @Test
+    void aProcessThatIsBecomingAnotherProgramMayBeMarked() throws IOException {
+        process(20, "(new memory)", "R", 1, 1, 0x400000, 0, 0, 0);
+        environment(20);
+        assertThat(proc.findMarked("HOLD", "ha").isVain()).isFalse();
+
+        environment(7, "HOLD=ha");
+        assertThat(proc.findMarked("HOLD", "ha").found()).contains(new Incarnation(7, 4711));
+    }
+
+    @Test
+    void anEnvironmentThatIsJustBeingLaidOutMayHoldTheMark() throws IOException {
+        process(20, "(no variable yet)", "R", 1, 1, 0x400000, 0, 700, 700);
+        environment(20);
+        assertThat(proc.findMarked("HOLD", "ha").isVain()).isFalse();
+    }
+
+    @Test
+    void aProcessThatHasJustBecomeAnotherProgramMayBeMarked() throws IOException {
+        process(20, "(new environment)", "R", 1, 1, 0x400000, 400, 700, 800);
+        environment(20);
+        assertThat(proc.findMarked("HOLD", "ha").isVain()).isFalse();
+    }
+
+    @Test
+    void whoHasNoEnvironmentIsNotMarked() throws IOException {
+        process(20, "(env -i)", "S", 1, 1, 0x400000, 400, 700, 700);
+        process(21, "(kthreadd)", "S", 1, 1, 0x208040, 0, 0, 0);
+        process(22, "(ending)", "R", 1, 1, 0x400004, 0, 0, 0);
+        process(23, "(another user's)", "S", 1, 1, 0x400000, 0, 0, 0);
+        for (long pid = 20; pid <= 22; pid++) {
+            environment(pid);
+        }
+        assertThat(proc.findMarked("HOLD", "ha").isVain()).isTrue();
     }
 }
