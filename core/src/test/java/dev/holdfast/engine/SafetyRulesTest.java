@@ -9,8 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("C1")
 class SafetyRulesTest {
 
     private static final long HUNDRED_YEARS = 36_525L * 86_400_000_000_000L;

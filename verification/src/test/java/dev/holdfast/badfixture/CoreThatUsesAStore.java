@@ -1,6 +1,8 @@
 package dev.holdfast.badfixture;
 
+import dev.holdfast.Environment;
 import dev.holdfast.store.memory.badfixture.StoreThatBreaksRules;
+import java.time.Instant;
 import org.assertj.core.api.Assertions;
 
 /** Breaks the rules of the core, to show that they can fail. */
@@ -12,5 +14,10 @@ public final class CoreThatUsesAStore {
     /** Out of the core, to a library. */
     public void useALibrary() {
         Assertions.setRemoveAssertJRelatedElementsFromStackTrace(true);
+    }
+
+    /** The date, which no decision may rest on. */
+    public Instant lookAtTheDate(Environment environment) {
+        return Instant.ofEpochMilli(environment.wallMillis());
     }
 }

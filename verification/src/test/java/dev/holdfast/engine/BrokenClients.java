@@ -8,6 +8,7 @@ import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Command.Withdraw;
 import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
@@ -207,6 +208,48 @@ final class BrokenClients {
                 return command instanceof Withdraw
                         ? CompletableFuture.completedFuture(new Reply.Done())
                         : super.execute(command);
+            }
+        });
+    }
+
+    /** A claim that was not answered is taken for one that was refused for good. */
+    static Starter unknownTakenForRefused() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                CompletionStage<Reply> answer = super.execute(command);
+                return !isClaim(command)
+                        ? answer
+                        : answer.exceptionally(
+                                failure -> new Reply.Refused(Refusal.MISMATCH, "it must be in use otherwise"));
+            }
+        });
+    }
+
+    /** The session is opened and then left to itself. */
+    static Starter nothingRenewed() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                return command instanceof Command.KeepAlive
+                        ? CompletableFuture.failedFuture(new StoreException(
+                                StoreException.Reason.UNAVAILABLE, Effect.NONE, "it is not sent", null))
+                        : super.execute(command);
+            }
+        });
+    }
+
+    /** Who has closed goes on sending. */
+    static Starter keepsAliveAfterTheClose() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                CompletionStage<Reply> answer = super.execute(command);
+                if (command instanceof Command.CloseSession close) {
+                    var unused = answer.whenComplete(
+                            (reply, failure) -> super.execute(new Command.KeepAlive(close.session(), 0)));
+                }
+                return answer;
             }
         });
     }

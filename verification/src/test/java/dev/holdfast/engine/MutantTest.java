@@ -80,6 +80,9 @@ class MutantTest {
                 client("a late grant is kept", BrokenClients.lateGrantKept(), "C5"),
                 client("the epoch is not raised", BrokenClients.epochNotRaised(), "I2", "C5", "S4"),
                 client("unknown is taken for no effect", BrokenClients.unknownTakenForNoEffect(), "I2", "C5"),
+                client("unknown is taken for refused", BrokenClients.unknownTakenForRefused(), "C7"),
+                client("nothing is renewed", BrokenClients.nothingRenewed(), "C14"),
+                client("a closed client goes on sending", BrokenClients.keepsAliveAfterTheClose(), "C9"),
                 client("the driver retries by itself", BrokenClients.driverRetries(), "I2", "C5", "C9"),
                 client("endings are not repeated", BrokenClients.endingsNotRepeated(), "C13", "C5"),
                 client("withdrawals are forgotten", BrokenClients.withdrawalsForgotten(), "C15", "C5"));

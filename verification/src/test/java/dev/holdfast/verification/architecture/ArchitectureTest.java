@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,10 +26,12 @@ class ArchitectureTest {
                 Rules.THE_CORE_STANDS_ALONE,
                 Rules.THE_ENGINE_IS_PRIVATE,
                 Rules.THE_SPI_DOES_NOT_KNOW_THE_ENGINE,
-                Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE);
+                Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE,
+                Rules.ONLY_ONE_CLASS_LOOKS_AT_THE_DATE);
     }
 
     @ParameterizedTest(name = "{0}")
+    @Tag("C10")
     @MethodSource("rules")
     void keepsTheRule(ArchRule rule) {
         rule.check(MAIN);

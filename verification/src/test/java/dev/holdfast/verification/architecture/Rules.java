@@ -14,11 +14,23 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.Set;
 
 /** The rules of the architecture. */
 final class Rules {
 
     private static final DescribedPredicate<JavaClass> OURS = resideInAPackage("dev.holdfast..");
+
+    private static final Set<String> DATES = Set.of(
+            "java.time.Clock",
+            "java.time.Instant",
+            "java.time.LocalDate",
+            "java.time.LocalDateTime",
+            "java.time.LocalTime",
+            "java.time.OffsetDateTime",
+            "java.time.ZonedDateTime",
+            "java.util.Calendar",
+            "java.util.Date");
 
     private static final DescribedPredicate<JavaClass> IN_CORE =
             describe("are in the core", type -> OURS.test(type) && Module.of(type) == Module.CORE);
@@ -62,6 +74,19 @@ final class Rules {
             .should(takeNothingFromTheMachine())
             .because("time, chance and sleep are injected, and language and encoding are named:"
                     + " results must not depend on the machine, and simulations must be able to replay them");
+
+    /** C10: no date is sent to a store or decides anything; a jump of it is found out by one class. */
+    static final ArchRule ONLY_ONE_CLASS_LOOKS_AT_THE_DATE = noClasses()
+            .that(IN_CORE)
+            .and()
+            .doNotHaveFullyQualifiedName("dev.holdfast.engine.ElapsedClock")
+            .should()
+            .callMethodWhere(describe(
+                    "it reads the wall clock of the environment",
+                    call -> call.getTarget().getName().equals("wallMillis")))
+            .orShould()
+            .dependOnClassesThat(describe("tell a date", type -> DATES.contains(type.getName())))
+            .because("machines disagree on the date, and it may be set at any time");
 
     private Rules() {}
 

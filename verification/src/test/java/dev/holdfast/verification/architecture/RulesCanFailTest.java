@@ -47,6 +47,13 @@ class RulesCanFailTest {
                 .isNotEmpty();
     }
 
+    @Test
+    void coreLooksAtTheDate() {
+        assertThat(violations(Rules.ONLY_ONE_CLASS_LOOKS_AT_THE_DATE, CoreThatUsesAStore.class))
+                .anyMatch(line -> line.contains("wallMillis"))
+                .anyMatch(line -> line.contains("java.time.Instant"));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("An asynchronous acquisition")
@@ -106,6 +107,7 @@ class AsyncTest {
 
     @Test
     @DisplayName("that is cancelled never holds, and leaves nothing at the store")
+    @Tag("C5")
     void cancelled() throws Exception {
         Hold theirs = world.client("bob").lock("ledger").acquire();
         CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
@@ -120,6 +122,7 @@ class AsyncTest {
 
     @Test
     @DisplayName("whose grant is under way when it is cancelled gives it back")
+    @Tag("C5")
     void cancelledTooLate() throws Exception {
         Line.HeldUp grant = line.holdsUpNext(Command.Acquire.class);
         CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
@@ -133,6 +136,7 @@ class AsyncTest {
 
     @Test
     @DisplayName("that its user has ended otherwise, as orTimeout() does, is withdrawn too")
+    @Tag("C5")
     void endedByTheUser() throws Exception {
         Hold theirs = world.client("bob").lock("ledger").acquire();
         CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
@@ -146,6 +150,7 @@ class AsyncTest {
 
     @Test
     @DisplayName("cancelled at the very moment of the grant ends as one or the other; nothing stays held")
+    @Tag("C5")
     void cancelRacesWithTheGrant() throws Exception {
         Actor bob = world.actor("bob");
         int granted = 0;

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("What users do in callbacks never stops the client")
@@ -79,6 +80,7 @@ class CallbackTest {
 
     @Test
     @DisplayName("a listener that blocks stops no renewal and no other lock")
+    @Tag("C14")
     void blockingListener() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         Holdfast holdfast = clientWith(task -> new Thread(task, "callback").start());
@@ -123,6 +125,7 @@ class CallbackTest {
 
         @Test
         @DisplayName("loses no loss: every listener is told, and what waits goes on")
+        @Tag("C2")
         void loss() throws Exception {
             Hold hold = lock.acquire();
             hold.onLost(loss -> told.add(loss.cause()));

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A hold")
@@ -64,6 +65,7 @@ class HoldTest {
 
         @Test
         @DisplayName("is renewed for as long as it is held, a third of the ttl apart")
+        @Tag("C14")
         void isRenewed() throws InterruptedException {
             Hold hold = lock.acquire();
             for (int i = 0; i < 100; i++) {
@@ -76,6 +78,7 @@ class HoldTest {
 
         @Test
         @DisplayName("has a greater token than all before it")
+        @Tag("C4")
         void tokensRise() throws InterruptedException {
             long last = 0;
             for (int i = 0; i < 100; i++) {
@@ -109,6 +112,7 @@ class HoldTest {
 
         @Test
         @DisplayName("is not lost later, whatever happens to the session")
+        @Tag("C13")
         void noLossAfterwards() throws Exception {
             List<Loss> losses = new CopyOnWriteArrayList<>();
             Hold hold = lock.acquire();
@@ -126,6 +130,7 @@ class HoldTest {
 
         @Test
         @DisplayName("is closed once, though many threads close it at the same moment")
+        @Tag("C13")
         void closedByManyAtOnce() throws Exception {
             for (int round = 0; round < 200; round++) {
                 Hold hold = lock.acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
@@ -151,6 +156,7 @@ class HoldTest {
 
     @Nested
     @DisplayName("that was lost")
+    @Tag("C2")
     class Lost {
 
         private Hold losesOne() throws InterruptedException {
@@ -255,6 +261,7 @@ class HoldTest {
 
     @Nested
     @DisplayName("tells its loss to listeners")
+    @Tag("C2")
     class Listeners {
 
         @Test
@@ -485,6 +492,7 @@ class HoldTest {
 
         @Test
         @DisplayName("is not passed on within the process: who waits gets a lease of its own, from the store")
+        @Tag("C8")
         void notPassedOn() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = lock.acquire(tenSeconds);

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("An interrupt")
@@ -58,6 +59,7 @@ class InterruptTest {
     @Test
     @DisplayName(
             "that is pending ends the call before the store is asked, also for a free lock, and the flag is cleared")
+    @Tag("C5")
     void pendingBefore() throws Exception {
         line.forget();
         for (Callable<?> acquiring : interruptible()) {
@@ -91,6 +93,7 @@ class InterruptTest {
     @Test
     @DisplayName(
             "that comes while waiting ends the wait; the request holds nothing later and leaves nothing at the store")
+    @Tag("C5")
     void whileWaiting() throws Exception {
         DistributedLock theirs = world.client("bob").lock("ledger");
         Hold held = holder.does(() -> theirs.acquire());
@@ -175,6 +178,7 @@ class InterruptTest {
     @Test
     @DisplayName(
             "a thousand times a second over waiters and holders never breaks mutual exclusion, loses a wake-up or leaves a hold")
+    @Tag("C5")
     void storm() throws Exception {
         int acquisitions = 400;
         AtomicInteger inside = new AtomicInteger();
@@ -241,6 +245,7 @@ class InterruptTest {
 
     @Test
     @DisplayName("at the very moment of the grant ends as one or the other: held, or interrupted and not held")
+    @Tag("C5")
     void raceWithTheGrant() throws Exception {
         int granted = 0;
         int interrupted = 0;

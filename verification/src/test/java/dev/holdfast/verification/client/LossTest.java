@@ -26,9 +26,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A loss is told, never silent")
+@Tag("C2")
 class LossTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -62,6 +64,7 @@ class LossTest {
         @Test
         @DisplayName(
                 "before the store gives the lock away: a margin before the ttl is over, counted from before the last request")
+        @Tag("C1")
         void beforeTheStoreGivesItAway() throws Exception {
             Hold hold = acquired();
             line.isCut();
@@ -90,6 +93,7 @@ class LossTest {
 
         @Test
         @DisplayName("one lost keep-alive costs nothing: it is repeated in time")
+        @Tag("C14")
         void oneLostKeepAlive() throws InterruptedException {
             Hold hold = acquired();
             for (int i = 0; i < 10; i++) {
@@ -106,6 +110,7 @@ class LossTest {
 
         @Test
         @DisplayName("an acknowledgement that comes after the deadline does not bring the hold back")
+        @Tag("C3")
         void lateAcknowledgement() throws InterruptedException {
             Hold hold = acquired();
             Line.HeldUp late = line.holdsUpNext(KeepAlive.class);
@@ -127,6 +132,7 @@ class LossTest {
         @Test
         @DisplayName(
                 "a lost hold does not block the process for longer than the lease: the next is granted under a new session")
+        @Tag("C3")
         void nextSession() throws Exception {
             Hold hold = acquired();
             line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
@@ -239,6 +245,7 @@ class LossTest {
 
         @Test
         @DisplayName("a push that was wrong costs nothing but the question")
+        @Tag("C14")
         void wrongPush() throws InterruptedException {
             Hold hold = acquired();
             line.signals(new Signal.Revoked(claimOfHolder()));
@@ -280,6 +287,7 @@ class LossTest {
 
         @Test
         @DisplayName("a forward step of the wall clock puts holds in doubt, which a keep-alive sent after it ends")
+        @Tag("C10")
         void wallStep() throws InterruptedException {
             Hold hold = acquired();
             line.forget();
@@ -330,6 +338,7 @@ class LossTest {
 
         @Test
         @DisplayName("ensureHeld() waits for the end of the doubt; an interrupt ends that wait, and the hold stays")
+        @Tag("C15")
         void ensureHeldWaits() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = bob.does(() -> lock.acquire());
@@ -400,6 +409,7 @@ class LossTest {
 
         @Test
         @DisplayName("nothing is handed on in doubt; the hand-over goes on when it is over")
+        @Tag("C8")
         void noHandOverInDoubt() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = acquired();
@@ -417,6 +427,7 @@ class LossTest {
 
         @Test
         @DisplayName("a doubt that nobody can clear ends as a loss, at the deadline")
+        @Tag("C15")
         void doubtEndsAsLoss() throws Exception {
             Hold hold = acquired();
             line.isCut();
@@ -447,6 +458,7 @@ class LossTest {
 
         @Test
         @DisplayName("a step back, or a small step forward, changes nothing")
+        @Tag("C10")
         void harmlessSteps() throws InterruptedException {
             Hold hold = acquired();
             world.time().stepWall(Duration.ofHours(-1));
@@ -458,6 +470,7 @@ class LossTest {
 
         @Test
         @DisplayName("time that the machine slept counts: a hold is lost on waking when its lease ran out meanwhile")
+        @Tag("C1")
         void suspended() throws Exception {
             Hold hold = acquired();
             Actor bob = world.actor("bob");
@@ -474,6 +487,7 @@ class LossTest {
 
         @Test
         @DisplayName("a short sleep costs its own time only")
+        @Tag("C14")
         void sleptShortly() throws InterruptedException {
             Hold hold = acquired();
             world.time().suspend(Duration.ofSeconds(20));
@@ -506,6 +520,7 @@ class LossTest {
 
         @Test
         @DisplayName("and the thread that waits for it goes on")
+        @Tag("C15")
         void waiterGoesOn() throws Exception {
             Actor bob = world.actor("bob");
             Actor carol = world.actor("carol");

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Many threads that want one lock")
@@ -102,6 +103,7 @@ class ManyThreadsTest {
 
     @Test
     @DisplayName("get rising tokens, over the threads of two clients")
+    @Tag("C4")
     void tokens() throws Exception {
         DistributedLock other = world.client("bob").lock("hot");
         List<Doing<?>> doings = new ArrayList<>();
@@ -126,6 +128,7 @@ class ManyThreadsTest {
 
     @Test
     @DisplayName("all have their turn: nobody starves while the others ask again and again, on a fair lock")
+    @Tag("C15")
     void nobodyStarves() throws Exception {
         allHaveTheirTurns(lock);
     }
@@ -138,6 +141,7 @@ class ManyThreadsTest {
 
     @Test
     @DisplayName("of two processes all have their turn")
+    @Tag("C15")
     void nobodyStarvesOverProcesses() throws Exception {
         allHaveTheirTurns(lock, world.client("bob").lock("hot"));
     }

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A lock belongs to the thread that acquired it")
@@ -33,6 +34,7 @@ class OwnershipTest {
 
     @Nested
     @DisplayName("The owner may acquire it again")
+    @Tag("C4")
     class Reentrancy {
 
         @Test
@@ -149,6 +151,7 @@ class OwnershipTest {
 
     @Nested
     @DisplayName("Nobody else can release it")
+    @Tag("C6")
     class ReleaseByOthers {
 
         @Test

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Trying does not wait for others")
@@ -72,6 +73,7 @@ class TryingTest {
 
     @Test
     @DisplayName("'held by another process' too, and nothing is left in the queue")
+    @Tag("C7")
     void heldElsewhere() throws Exception {
         Hold theirs = world.client("bob").lock("ledger").acquire();
 
@@ -171,6 +173,7 @@ class TryingTest {
 
     @Test
     @DisplayName("a store that can't be reached is an error, not 'taken', and what may have been granted is given back")
+    @Tag("C7")
     void unavailable() {
         Line slow = world.line();
         DistributedLock tried = world.client(world.builder("bob", slow).storeTimeout(Duration.ofMillis(200)))
@@ -186,6 +189,7 @@ class TryingTest {
     @Test
     @DisplayName(
             "a store that refuses this client is an error of its own, whether or not the command may have had an effect")
+    @Tag("C7")
     void refused() {
         for (Effect effect : Effect.values()) {
             line.failsNext(Command.Acquire.class, Reason.DENIED, effect);

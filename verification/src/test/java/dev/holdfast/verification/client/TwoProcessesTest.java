@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Between processes")
@@ -87,6 +88,7 @@ class TwoProcessesTest {
 
     @Test
     @DisplayName("a grant is not missed if its push overtakes the answer that the claim is queued")
+    @Tag("C15")
     void pushOvertakesTheAnswer() throws Exception {
         Hold first = atAlice.acquire();
         Line.HeldUp asking = bobLine.holdsUpNext(Command.Acquire.class);
@@ -121,6 +123,7 @@ class TwoProcessesTest {
     @Test
     @DisplayName(
             "a lock that is passed on within one costs the store nothing: the threads get it in their order, with rising tokens")
+    @Tag("C4")
     void handOverWithoutTheStore() throws Exception {
         Hold first = atAlice.acquire();
         List<Asker> queue = new ArrayList<>();
@@ -151,6 +154,7 @@ class TwoProcessesTest {
     @Test
     @DisplayName(
             "one may pass the lock on in memory until its budget is spent; then it yields to the other, and asks again at the tail")
+    @Tag("C8")
     void cohortBudget() throws Exception {
         Hold first = atAlice.acquire();
         List<Asker> here = new ArrayList<>();
@@ -205,6 +209,7 @@ class TwoProcessesTest {
 
     @Test
     @DisplayName("with a budget of zero they take turns: whoever waits elsewhere comes before the next thread here")
+    @Tag("C8")
     void strictTurns() throws Exception {
         DistributedLock here =
                 world.client(world.builder("here").cohortBudget(Duration.ZERO)).lock("strict");
@@ -229,6 +234,7 @@ class TwoProcessesTest {
 
     @Test
     @DisplayName("tokens rise over all of them, and over the time that nobody holds the lock")
+    @Tag("C4")
     void tokensRiseEverywhere() throws Exception {
         long token = 0;
         for (int i = 0; i < 30; i++) {
@@ -244,6 +250,7 @@ class TwoProcessesTest {
 
     @Test
     @DisplayName("a bounded hold is never passed on, and the process that asked next gets the lock")
+    @Tag("C8")
     void boundedHold() throws Exception {
         Hold first = atAlice.acquire(AcquireOptions.defaults().withMaxHold(Duration.ofSeconds(20)));
         Asker here = new Asker("here", atAlice);
@@ -259,6 +266,7 @@ class TwoProcessesTest {
 
     @Test
     @DisplayName("a holder that dies blocks the others for its lease and not longer, though nothing is pushed")
+    @Tag("C15")
     void deadHolder() throws Exception {
         Hold hold = atAlice.acquire();
         aliceLine.isCut();

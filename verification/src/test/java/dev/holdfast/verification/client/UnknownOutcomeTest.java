@@ -32,9 +32,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Granted, refused and unknown are never mixed")
+@Tag("C7")
 class UnknownOutcomeTest {
 
     private static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
@@ -133,6 +135,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("and that nobody waits for any more is withdrawn, after the raise; a late grant is given back")
+        @Tag("C5")
         void lateGrantIsGivenBack() throws Exception {
             Line.HeldUp late = line.holdsUpNext(Acquire.class);
             Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
@@ -151,6 +154,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("and whose answer comes after all is believed, and withdrawn if nobody waits")
+        @Tag("C5")
         void answerAfterInterrupt() throws Exception {
             Line.HeldUp late = line.holdsUpNext(Acquire.class);
             Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
@@ -226,6 +230,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("who waits is told so within the store time-out and a quarter, and that is not 'taken'")
+        @Tag("C15")
         void waitersFail() throws Exception {
             line.isCut();
             Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
@@ -264,6 +269,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("a try is told so within the store time-out")
+        @Tag("C15")
         void tries() throws Exception {
             line.isCut();
             Doing<Boolean> trying = bob.waitsFor(lock::tryLock);
@@ -291,6 +297,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("waiters go on when the store comes back in time")
+        @Tag("C15")
         void comesBack() throws Exception {
             line.isCut();
             Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
@@ -342,6 +349,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("a hold stays good to its deadline, and can be entered again")
+        @Tag("C14")
         void holdsStayGood() throws Exception {
             Hold hold = lock.acquire();
             line.isCut();
@@ -358,6 +366,7 @@ class UnknownOutcomeTest {
 
     @Nested
     @DisplayName("A release whose outcome is unknown")
+    @Tag("C13")
     class Releasing {
 
         @Test
@@ -432,6 +441,7 @@ class UnknownOutcomeTest {
 
         @Test
         @DisplayName("keeps the next thread of the process waiting no longer than the store needs")
+        @Tag("C15")
         void nextThread() throws Exception {
             Hold hold = lock.acquire();
             line.losesNext(Release.class);
@@ -513,6 +523,7 @@ class UnknownOutcomeTest {
 
     @Test
     @DisplayName("A grant whose answer took longer than the lease is not a hold")
+    @Tag("C1")
     void answerAfterTheLease() throws Exception {
         Line patientLine = world.line();
         Holdfast patient = world.client(world.builder("patient", patientLine).storeTimeout(Duration.ofMinutes(10)));
@@ -537,6 +548,7 @@ class UnknownOutcomeTest {
 
     @Test
     @DisplayName("A release that finds the grant gone tells the loss")
+    @Tag("C13")
     void releaseFindsNothing() throws Exception {
         Hold hold = lock.acquire();
         line.losesSignals();

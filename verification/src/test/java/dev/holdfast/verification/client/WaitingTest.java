@@ -17,11 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Waiting ends when its time is up, and not before")
+@Tag("C15")
 class WaitingTest {
 
     private final World world = World.still();
@@ -80,6 +82,7 @@ class WaitingTest {
 
     @Test
     @DisplayName("a wait that is over holds nothing later, and leaves nothing in the queue")
+    @Tag("C5")
     void withdrawn() throws Exception {
         DistributedLock theirs = world.client("bob").lock("ledger");
         Doing<Boolean> elsewhere = waiter.waitsFor(() -> theirs.tryLock(5, TimeUnit.SECONDS));

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,6 +87,7 @@ class SqliteClientTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("C2")
     void aHolderIsToldAtItsNextKeepAliveThatTheFileIsNotTheTruthAnyMore(Harm harm) throws Exception {
         try (Holdfast holdfast = client().build()) {
             Hold hold = holdfast.lock("ledger").acquire();
@@ -167,6 +169,8 @@ class SqliteClientTest {
     }
 
     @Test
+    @Tag("C2")
+    @Tag("C15")
     void aFullDiskEndsAHoldAtItsDeadlineAndRoomEndsTheTrouble() throws Exception {
         try (ChildProcess child = onSmallDisk()) {
             assertThat(child.ask("hold")).isEqualTo("held");
