@@ -27,7 +27,12 @@ record Bench(Path place, long begin, Duration time, double scale) {
 
     /** A window that begins at once. */
     Bench now(Duration window) {
-        return after(Duration.ZERO, place, scale < 1 ? window.dividedBy(10) : window, scale);
+        return after(Duration.ZERO, window);
+    }
+
+    /** A short window that begins so much from now. */
+    Bench after(Duration leadIn, Duration window) {
+        return after(leadIn, place, scale < 1 ? window.dividedBy(10) : window, scale);
     }
 
     long end() {

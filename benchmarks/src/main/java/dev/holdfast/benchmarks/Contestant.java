@@ -31,8 +31,8 @@ interface Contestant {
     /** A lock in the hands of one thread. */
     interface Mutex {
 
-        /** What {@link #acquire()} answers where there are no fencing tokens. */
-        long NO_TOKEN = 0;
+        /** What {@link #acquire()} answers where there are no fencing tokens; no token, nor a default of anything. */
+        long NO_TOKEN = Long.MIN_VALUE;
 
         /** Waits for the lock; answers the fencing token. */
         long acquire() throws InterruptedException;

@@ -43,8 +43,8 @@ final class ManyLocks implements Workload {
 
     @Override
     public String method() {
-        return "One thread makes %,d lock objects, acquires %,d of them, and keeps these while the commands that reach the store are counted, with a ttl of %d s. *Heap* is what is in use after a full collection, per lock, with all that the caller keeps (the lock object and the hold) but without the text of the name; in the cell `%s` behind a store that keeps nothing."
-                .formatted(IDLE, HELD, TTL.toSeconds(), CLIENT_ALONE);
+        return "One thread makes %,d lock objects, acquires %,d of them, and keeps these while the commands that reach the store are counted, with a ttl of %d s. *Heap* is what is in use after a full collection, per lock, with all that the caller keeps (the lock object and the hold) but without the text of the name; in the cell `%s` behind a store that keeps nothing, in the cell `%s` with what the store in memory keeps for the lock."
+                .formatted(IDLE, HELD, TTL.toSeconds(), CLIENT_ALONE, Holdfasts.MEMORY.title());
     }
 
     @Override
@@ -124,6 +124,8 @@ final class ManyLocks implements Workload {
         figures.add(Figure.of(CLIENT_ALONE, "heap per idle lock", Unit.BYTES, "bytes idle"));
         figures.add(Figure.of(CLIENT_ALONE, "heap per held lock", Unit.BYTES, "bytes held")
                 .atMost(512));
+        figures.add(
+                Figure.of(Holdfasts.MEMORY.title(), "heap per held lock, store included", Unit.BYTES, "bytes held"));
         for (Cell cell : cells()) {
             figures.add(Figure.of(cell.id(), "keep-alives per interval", Unit.COUNT, "keep-alives")
                     .atMost(1));

@@ -11,7 +11,10 @@ import java.util.stream.Stream;
 final class SqlitePairs implements Workload {
 
     private static final int MANY = 64;
-    private static final Duration TURN = Duration.ofMillis(200);
+    private static final Duration TURN = Duration.ofMillis(100);
+
+    /** For the threads to start. */
+    private static final Duration LEAD_IN = Duration.ofMillis(10);
 
     private static final String BY_HAND = "by hand";
     private static final String BARE = "the store alone, 1 thread";
@@ -38,7 +41,7 @@ final class SqlitePairs implements Workload {
 
     @Override
     public String method() {
-        return "One thread acquires and releases one lock, and %d threads one lock each; *the store alone* is one thread that gives the commands to the store without a client. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so they take turns of %d ms within one JVM, and *× by hand* is the median of what each turn compares to the one by hand before it."
+        return "One thread acquires and releases one lock, and %d threads one lock each; *the store alone* is one thread that gives the commands to the store without a client. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so each of the three takes turns of %d ms with the one by hand within one JVM, and goes first in every other pair of turns; *× by hand* is the median of what such pairs compare."
                 .formatted(MANY, TURN.toMillis());
     }
 
@@ -54,16 +57,22 @@ final class SqlitePairs implements Workload {
         try (Contestant.Client hand = mode.byHand().connect(bench.place());
                 Contestant.Client bare = new BareStore(mode.store()).connect(bench.place());
                 Contestant.Client client = mode.store().connect(bench.place())) {
-            players.add(new Player(BY_HAND, hand, "hand", 1));
+            Player byHand = new Player(BY_HAND, hand, "hand", 1);
+            players.add(byHand);
             players.add(new Player(BARE, bare, "bare", 1));
             players.add(new Player(ONE, client, "one", 1));
             players.add(new Player(ALL, client, "all", MANY));
             long turns = Math.max(1, bench.time().dividedBy(TURN));
             for (long turn = 0; turn < turns; ) {
                 boolean counts = System.nanoTime() - bench.begin() >= 0;
-                double byHand = players.get(0).play(bench, 0, counts);
                 for (Player player : players.subList(1, players.size())) {
-                    var unused = player.play(bench, byHand, counts);
+                    boolean isFirst = turn % 2 == 1;
+                    double before = isFirst ? player.play(bench, counts) : 0;
+                    double floor = byHand.play(bench, counts);
+                    double rate = isFirst ? before : player.play(bench, counts);
+                    if (counts) {
+                        player.compare(rate, floor);
+                    }
                 }
                 turn += counts ? 1 : 0;
             }
@@ -87,19 +96,24 @@ final class SqlitePairs implements Workload {
                     .toList();
         }
 
-        double play(Bench bench, double byHand, boolean counts) throws Exception {
-            Crew.Tally tally = Crew.run(bench.now(TURN), posts.size(), posts::get);
+        double play(Bench bench, boolean counts) throws Exception {
+            Crew.Tally tally = Crew.run(bench.after(LEAD_IN, TURN), posts.size(), posts::get);
             passes += tally.passes();
             if (counts) {
                 rates.add(tally.rate());
-                timesByHand.add(tally.rate() / byHand);
             }
             return tally.rate();
         }
 
+        void compare(double rate, double byHand) {
+            timesByHand.add(rate / byHand);
+        }
+
         void show(Sheet sheet) {
             sheet.put(title, median(rates));
-            sheet.put(title + TIMES_BY_HAND, median(timesByHand));
+            if (!timesByHand.isEmpty()) {
+                sheet.put(title + TIMES_BY_HAND, median(timesByHand));
+            }
             Guarded.check(posts.stream().map(Crew.Post::guarded).toList(), passes, sheet);
         }
 
