@@ -490,6 +490,11 @@ public final class Engine {
         return isBacked(grant) && !inDoubt(grant);
     }
 
+    /** Whether a grant can't be good any more, told or not. */
+    boolean isPast(Claim grant) {
+        return !isBacked(grant) || !rules.isGood(clock.now(), grant.deadline());
+    }
+
     /** Whether the session that a grant hangs on is alive, if it hangs on one. */
     private static boolean isBacked(Claim grant) {
         return grant.session.isAlive() || (grant.isDetached() && grant.state == Claim.State.HELD);

@@ -120,6 +120,10 @@ class LocalHold implements Hold {
         if (lost != null) {
             throw new LockLostException(lost);
         }
+        if (gate.engine.isPast(grant)) {
+            // Another thread has found that first, and is on its way to tell.
+            throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
+        }
         return gate.engine.rules.shownToken(token, grant.tokenCursor);
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
@@ -89,6 +90,29 @@ class LossTest {
             assertThat(next.isHeld()).isTrue();
             bob.performs(next::close);
             assertThat(told).hasSize(1);
+        }
+
+        @Test
+        @DisplayName(
+                "and the token is withheld from the moment that the hold is not held, also before the loss is told")
+        @Tag("C4")
+        void noTokenWithoutAHold() throws InterruptedException {
+            Hold hold = acquired();
+            List<Object> seen = new CopyOnWriteArrayList<>();
+            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            // Sent by the thread that has found the deadline passed, on its way to tell.
+            line.runsBeforeNext(Command.Retire.class, () -> {
+                seen.addAll(told);
+                seen.add(hold.isHeld());
+                seen.add(catchThrowable(hold::fencingToken));
+            });
+
+            world.passes(DEADLINE);
+
+            assertThat(seen).hasSize(2).contains(false).hasAtLeastOneElementOfType(LockLostException.class);
+            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
+            line.isMended();
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
 
         @Test
