@@ -60,6 +60,11 @@ final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
+    void signal(String name) throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start();
+        assertThat(kill.waitFor(30, TimeUnit.SECONDS) && kill.exitValue() == 0).isTrue();
+    }
+
     /** As kill -9, and waits until nothing is left of it. */
     void kill() throws InterruptedException {
         process.descendants()

@@ -109,20 +109,15 @@ class SqliteProcessesTest {
     void aStoppedHolderIsNotDead() throws Exception {
         try (ChildProcess child = new ChildProcess(file)) {
             assertThat(child.ask("acquire x")).isEqualTo("granted");
-            signal("-STOP", child.pid());
+            child.signal("STOP");
             ClaimRef waiter = waiting("x");
 
             staysWaiting(waiter);
 
-            signal("-CONT", child.pid());
+            child.signal("CONT");
             assertThat(child.ask("release")).isEqualTo("released");
             comesThrough(waiter);
         }
-    }
-
-    private static void signal(String signal, long pid) throws IOException, InterruptedException {
-        Process kill = new ProcessBuilder("kill", signal, Long.toString(pid)).start();
-        assertThat(kill.waitFor(30, TimeUnit.SECONDS) && kill.exitValue() == 0).isTrue();
     }
 
     @Test
