@@ -60,9 +60,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Thread-safety:</b> a lock is immutable and may be shared; two locks of one client and name are the same lock.
  * An idle lock costs the store nothing.
  */
-public interface DistributedLock extends Lock {
+public interface DistributedLock extends Lock, Lockable {
 
     /** The name of the resource. */
+    @Override
     String name();
 
     /** Waits as long as it takes, in the manner of {@link #acquire(Duration)}. */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A client of a lock store: hands out locks, keeps the session alive that everything it holds hangs on, and gives all
@@ -146,6 +147,19 @@ public final class Holdfast implements AutoCloseable {
 
     private static Order orderOf(LockOptions options) {
         return options.isBarging() ? Order.BARGING : Order.FAIR;
+    }
+
+    /**
+     * The fair locks of several names, to be taken together. Does no I/O.
+     *
+     * @param names at least one, each once, in any order
+     * @throws IllegalArgumentException if there is none, one is named twice, or one is not of the form that {@link
+     *     #lock(String)} asks for
+     * @throws NullPointerException if one is null
+     * @throws ClientClosedException if this client was closed
+     */
+    public MultiLock lockAll(String... names) {
+        return engine.lockAll(Stream.of(names).map(ResourceName::new).toList());
     }
 
     /**

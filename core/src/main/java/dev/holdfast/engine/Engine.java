@@ -7,6 +7,7 @@ import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.Loss;
+import dev.holdfast.MultiLock;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -22,7 +23,9 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.Tokens;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -265,6 +268,16 @@ public final class Engine {
         if (!traits.admissions().contains(admission)) {
             throw new IllegalArgumentException("The store " + product() + " has no " + what);
         }
+    }
+
+    /** The locks of several names, to be taken together. */
+    public MultiLock lockAll(Collection<ResourceName> names) {
+        List<Part> parts = new ArrayList<>();
+        for (ResourceName name : names) {
+            parts.add(new Part.OfLock(name, lock(name, Order.FAIR)));
+        }
+        requireOpen();
+        return new EngineMultiLock(this, parts);
     }
 
     void requireSupported(Lease lease, ResourceName name) {

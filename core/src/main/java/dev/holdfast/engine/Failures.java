@@ -9,6 +9,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * The words in which a client says what went wrong: what happened, to which lock, on which store, and what to do.
@@ -45,11 +46,25 @@ record Failures(String store) {
     }
 
     RuntimeException unconfirmed(LocalHold hold) {
+        return unconfirmed(hold.name(), hold.rawToken(), hold.effectiveLease());
+    }
+
+    RuntimeException unconfirmed(String resource, long token, Duration lease) {
         return new StoreUnavailableException(
-                "The release of '" + hold.name() + "' (token " + hold.rawToken() + ") was not confirmed by the store "
-                        + store + ". It is repeated in the background, and the lease ends the hold within "
-                        + hold.effectiveLease() + ".",
-                hold.name(),
+                "The release of '" + resource + "' (token " + token + ") was not confirmed by the store " + store
+                        + ". It is repeated in the background, and the lease ends the hold within " + lease + ".",
+                resource,
+                store,
+                null);
+    }
+
+    /** For a part of what could not be had altogether. */
+    RuntimeException notGivenBack(String resource, Duration lease) {
+        return new StoreUnavailableException(
+                "'" + resource + "' was acquired and is given back, since not all that was asked for could be had; the"
+                        + " store " + store + " has not confirmed that. It is repeated in the background, and the lease"
+                        + " ends the hold within " + lease + ".",
+                resource,
                 store,
                 null);
     }
@@ -57,6 +72,13 @@ record Failures(String store) {
     RuntimeException lost(LocalHold hold, Loss.Cause unlessKnown) {
         Loss loss = hold.loss();
         return new LockLostException(loss != null ? loss : new Loss(hold.name(), store, hold.rawToken(), unlessKnown));
+    }
+
+    /** The first of several failures, with the others suppressed in it. */
+    static RuntimeException joined(List<RuntimeException> failures) {
+        RuntimeException first = failures.get(0);
+        failures.stream().skip(1).forEach(first::addSuppressed);
+        return first;
     }
 
     /** For a lock, or for the whole client where the name is empty. */

@@ -1,0 +1,241 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.MultiHold;
+import dev.holdfast.NotOwnerException;
+import dev.holdfast.ReleaseOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The holds of all parts in one hand. Thread-safe. */
+final class EngineMultiHold implements MultiHold {
+
+    private final Engine engine;
+    private final @Nullable Thread owner;
+
+    /** In the order of the parts; never empty. */
+    private final List<Hold> parts;
+
+    /** The tokens as they were granted, for what is said of a loss. */
+    private final long[] tokens;
+
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+    private final CompletableFuture<Map<String, ReleaseOutcome>> released = new CompletableFuture<>();
+
+    /** What is known of losses that were there before the release, by name. Written before the release begins. */
+    private final Map<String, LockLostException> lostBefore = new LinkedHashMap<>();
+
+    EngineMultiHold(Engine engine, @Nullable Thread owner, List<Hold> parts) {
+        this.engine = engine;
+        this.owner = owner;
+        this.parts = parts;
+        this.tokens = new long[parts.size()];
+        for (int i = 0; i < tokens.length; i++) {
+            tokens[i] = tokenOrZero(parts.get(i));
+        }
+    }
+
+    @Override
+    public List<String> names() {
+        return parts.stream().map(Hold::name).toList();
+    }
+
+    @Override
+    public long fencingToken(String name) {
+        requireOpen();
+        for (Hold part : parts) {
+            if (part.name().equals(name)) {
+                return part.fencingToken();
+            }
+        }
+        throw new IllegalArgumentException("'" + name + "' is no part of this hold, but " + names() + " are");
+    }
+
+    @Override
+    public boolean isHeld() {
+        for (Hold part : parts) {
+            if (!part.isHeld()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void ensureHeld() {
+        requireOpen();
+        parts.forEach(Hold::ensureHeld);
+    }
+
+    @Override
+    public Duration remaining() {
+        return shortest(Hold::remaining);
+    }
+
+    @Override
+    public Duration effectiveLease() {
+        return shortest(Hold::effectiveLease);
+    }
+
+    private Duration shortest(Function<Hold, Duration> of) {
+        return parts.stream().map(of).min(Comparator.naturalOrder()).orElseThrow();
+    }
+
+    @Override
+    public MultiHold onLost(Consumer<Loss> listener) {
+        AtomicBoolean isTold = new AtomicBoolean();
+        for (Hold part : parts) {
+            part.onLost(loss -> {
+                if (isTold.compareAndSet(false, true)) {
+                    listener.accept(loss);
+                }
+            });
+        }
+        return this;
+    }
+
+    @Override
+    public void extend(Duration lease) {
+        requireOpen();
+        List<RuntimeException> failures = new ArrayList<>();
+        for (Hold part : parts) {
+            try {
+                part.extend(lease);
+            } catch (RuntimeException e) {
+                failures.add(e);
+            }
+        }
+        throwFirst(failures);
+    }
+
+    @Override
+    public CompletionStage<Map<String, ReleaseOutcome>> releaseAsync() {
+        if (owner != null && owner != Thread.currentThread()) {
+            throw new NotOwnerException(
+                    parts.get(0).name(),
+                    "The hold on " + names() + " belongs to the thread '" + owner.getName()
+                            + "' and can't be released by '"
+                            + Thread.currentThread().getName()
+                            + "'. Use acquireAsync for holds that move between threads.");
+        }
+        if (isClosed.compareAndSet(false, true)) {
+            release();
+        }
+        return released;
+    }
+
+    private void release() {
+        List<CompletableFuture<ReleaseOutcome>> endings = new ArrayList<>();
+        List<RuntimeException> failures = new ArrayList<>();
+        for (int i = parts.size() - 1; i >= 0; i--) {
+            Hold part = parts.get(i);
+            noteLoss(part);
+            try {
+                endings.add(0, part.releaseAsync().toCompletableFuture());
+            } catch (RuntimeException e) {
+                // Released from beneath this hold, by unlock(). The others are released all the same.
+                failures.add(e);
+            }
+        }
+        var unused = CompletableFuture.allOf(endings.toArray(CompletableFuture<?>[]::new))
+                .thenRun(() -> {
+                    if (!failures.isEmpty()) {
+                        released.completeExceptionally(Failures.joined(failures));
+                        return;
+                    }
+                    Map<String, ReleaseOutcome> outcomes = new LinkedHashMap<>();
+                    for (int i = 0; i < parts.size(); i++) {
+                        outcomes.put(parts.get(i).name(), endings.get(i).join());
+                    }
+                    released.complete(Collections.unmodifiableMap(outcomes));
+                });
+    }
+
+    private void noteLoss(Hold part) {
+        try {
+            var unused = part.fencingToken();
+        } catch (LockLostException e) {
+            lostBefore.put(part.name(), e);
+        } catch (IllegalStateException e) {
+            Engine.log.debug("resource={} was released before the hold that it is a part of", part.name(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isClosed.get()) {
+            return;
+        }
+        CompletableFuture<Map<String, ReleaseOutcome>> ending = releaseAsync().toCompletableFuture();
+        Map<String, ReleaseOutcome> outcomes;
+        try {
+            outcomes = Waits.uninterruptibly(
+                    ending, 2 * engine.options.storeTimeout().toNanos());
+        } catch (TimeoutException e) {
+            outcomes = Map.of();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
+        }
+        List<RuntimeException> failures = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            Hold part = parts.get(i);
+            ReleaseOutcome outcome = outcomes.getOrDefault(part.name(), ReleaseOutcome.UNCONFIRMED);
+            if (outcome == ReleaseOutcome.LOST) {
+                failures.add(lossOf(part, tokens[i]));
+            } else if (outcome == ReleaseOutcome.UNCONFIRMED) {
+                failures.add(engine.failures.unconfirmed(part.name(), tokens[i], part.effectiveLease()));
+            }
+        }
+        throwFirst(failures);
+    }
+
+    private LockLostException lossOf(Hold part, long token) {
+        LockLostException known = lostBefore.get(part.name());
+        if (known != null) {
+            return known;
+        }
+        Loss loss = part instanceof LocalHold local ? local.loss() : null;
+        return new LockLostException(
+                loss != null ? loss : new Loss(part.name(), engine.product(), token, Loss.Cause.REMOVED));
+    }
+
+    private void requireOpen() {
+        if (isClosed.get()) {
+            throw new IllegalStateException("The hold on " + names() + " was closed");
+        }
+    }
+
+    private static void throwFirst(List<RuntimeException> failures) {
+        if (!failures.isEmpty()) {
+            throw Failures.joined(failures);
+        }
+    }
+
+    private static long tokenOrZero(Hold hold) {
+        try {
+            return hold.fencingToken();
+        } catch (LockLostException e) {
+            return e.loss().token();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "MultiHold" + names();
+    }
+}

@@ -1,0 +1,110 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Hold;
+import dev.holdfast.MultiHold;
+import dev.holdfast.MultiLock;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** Several parts that are taken together. Immutable. */
+final class EngineMultiLock implements MultiLock {
+
+    private final Engine engine;
+
+    /** In the order of their names, each once. */
+    private final List<Part> parts;
+
+    /**
+     * Takes the parts in any order.
+     *
+     * @throws IllegalArgumentException if there is none, or a name twice
+     */
+    EngineMultiLock(Engine engine, List<Part> parts) {
+        if (parts.isEmpty()) {
+            throw new IllegalArgumentException("A multi-lock has at least one part");
+        }
+        this.engine = engine;
+        this.parts = parts.stream().sorted(Comparator.comparing(Part::resource)).toList();
+        for (int i = 1; i < parts.size(); i++) {
+            if (this.parts.get(i).resource().equals(this.parts.get(i - 1).resource())) {
+                throw new IllegalArgumentException("'" + this.parts.get(i).resource()
+                        + "' is named twice: a resource can be only one part of a multi-lock");
+            }
+        }
+    }
+
+    @Override
+    public List<String> names() {
+        return parts.stream().map(part -> part.resource().value()).toList();
+    }
+
+    @Override
+    public MultiHold acquire() throws InterruptedException {
+        return acquire(AcquireOptions.defaults());
+    }
+
+    @Override
+    public MultiHold acquire(Duration maxWait) throws InterruptedException {
+        return acquire(AcquireOptions.defaults().withMaxWait(maxWait));
+    }
+
+    @Override
+    public MultiHold acquire(AcquireOptions options) throws InterruptedException {
+        MultiCall call = call(options, true);
+        Optional<List<Hold>> holds = call.run();
+        if (holds.isEmpty()) {
+            throw call.timedOut();
+        }
+        return inHand(holds.get());
+    }
+
+    @Override
+    public Optional<MultiHold> tryAcquire() {
+        try {
+            return call(AcquireOptions.defaults().withMaxWait(Duration.ZERO), false)
+                    .run()
+                    .map(this::inHand);
+        } catch (InterruptedException e) {
+            throw new AssertionError("a wait that ignores interrupts was interrupted", e);
+        }
+    }
+
+    @Override
+    public Optional<MultiHold> tryAcquire(Duration maxWait) throws InterruptedException {
+        return tryAcquire(AcquireOptions.defaults().withMaxWait(maxWait));
+    }
+
+    @Override
+    public Optional<MultiHold> tryAcquire(AcquireOptions options) throws InterruptedException {
+        return call(options, true).run().map(this::inHand);
+    }
+
+    private MultiCall call(AcquireOptions options, boolean isInterruptible) {
+        TotalWait wait = TotalWait.begin(engine.environment, options.maxWait());
+        return new MultiCall(engine, parts, options, wait, isInterruptible);
+    }
+
+    private MultiHold inHand(List<Hold> holds) {
+        return new EngineMultiHold(engine, Thread.currentThread(), holds);
+    }
+
+    @Override
+    public CompletionStage<MultiHold> acquireAsync() {
+        return acquireAsync(AcquireOptions.defaults());
+    }
+
+    @Override
+    public CompletionStage<MultiHold> acquireAsync(AcquireOptions options) {
+        TotalWait wait = TotalWait.begin(engine.environment, options.maxWait());
+        return new MultiStage(engine, parts, options, wait).begin();
+    }
+
+    @Override
+    public String toString() {
+        return "MultiLock" + names();
+    }
+}

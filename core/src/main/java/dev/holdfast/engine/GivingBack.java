@@ -1,0 +1,77 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.ReleaseOutcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * What was acquired in vain is released all at once: one trip where the store gathers. A failure keeps none of the
+ * others from being released. That a hold was lost is no failure here: its owner never had it in hand.
+ */
+
+/** Releases holds that their caller will not get, because not all of them could be had. */
+final class GivingBack {
+
+    private final Engine engine;
+    private final List<Hold> holds;
+    private final List<@Nullable CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
+    private final List<RuntimeException> failures = new ArrayList<>();
+
+    private GivingBack(Engine engine, List<Hold> holds) {
+        this.engine = engine;
+        this.holds = holds;
+        for (int i = holds.size() - 1; i >= 0; i--) {
+            releases.add(0, begin(holds.get(i)));
+        }
+    }
+
+    /** Gives back, waits for the end, and tells what went wrong. Called by the owner of the holds. */
+    static List<RuntimeException> of(Engine engine, List<Hold> holds) {
+        GivingBack all = new GivingBack(engine, holds);
+        try {
+            Waits.uninterruptibly(
+                    CompletableFuture.allOf(all.begun()),
+                    2 * engine.options.storeTimeout().toNanos());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a release never fails", e);
+        } catch (TimeoutException e) {
+            Engine.log.debug("store={} releases were not confirmed", engine.product(), e);
+        }
+        return all.failures();
+    }
+
+    /** As {@link #of}, without waiting. */
+    static CompletableFuture<List<RuntimeException>> ofAsync(Engine engine, List<Hold> holds) {
+        GivingBack all = new GivingBack(engine, holds);
+        return CompletableFuture.allOf(all.begun()).thenApply(ended -> all.failures());
+    }
+
+    private @Nullable CompletableFuture<ReleaseOutcome> begin(Hold hold) {
+        try {
+            return hold.releaseAsync().toCompletableFuture();
+        } catch (RuntimeException e) {
+            failures.add(e);
+            return null;
+        }
+    }
+
+    private CompletableFuture<?>[] begun() {
+        return releases.stream().filter(release -> release != null).toArray(CompletableFuture<?>[]::new);
+    }
+
+    private List<RuntimeException> failures() {
+        for (int i = 0; i < holds.size(); i++) {
+            CompletableFuture<ReleaseOutcome> release = releases.get(i);
+            if (release != null && release.getNow(ReleaseOutcome.UNCONFIRMED) == ReleaseOutcome.UNCONFIRMED) {
+                Hold hold = holds.get(i);
+                failures.add(engine.failures.notGivenBack(hold.name(), hold.effectiveLease()));
+            }
+        }
+        return failures;
+    }
+}

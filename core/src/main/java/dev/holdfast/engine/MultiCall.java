@@ -1,0 +1,164 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Why nobody waits in a circle: whoever waits for a part holds only parts (of this list) that come before it in the one
+ * order that all callers share. Taken in that order this is so by itself, unless the thread came with a part in hand. The
+ * parts before the last one that it came with are therefore never waited for, only tried; if one is taken, all that this
+ * call has acquired is given back and everything begins anew after a pause. What the thread came with it keeps: that is
+ * why two callers that each came with what the other lacks can only be parted by their time-outs.
+ */
+
+/** One call that acquires all parts for the calling thread, or none. Used by that thread alone. */
+final class MultiCall {
+
+    private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int MAX_DOUBLINGS = 6;
+
+    private final Engine engine;
+    private final List<Part> parts;
+    private final AcquireOptions options;
+    private final TotalWait wait;
+    private final boolean isInterruptible;
+
+    /** The parts before this one are only tried. */
+    private final int waitsFrom;
+
+    /** What this attempt has acquired, in order. */
+    private final List<Hold> held = new ArrayList<>();
+
+    /** What could not be had in this attempt. */
+    private @Nullable Part missing;
+
+    /** How a part was lost in this attempt. */
+    private @Nullable LockLostException lost;
+
+    MultiCall(Engine engine, List<Part> parts, AcquireOptions options, TotalWait wait, boolean isInterruptible) {
+        this.engine = engine;
+        this.parts = parts;
+        this.options = options;
+        this.wait = wait;
+        this.isInterruptible = isInterruptible;
+        int last = -1;
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).isHeldByCaller()) {
+                last = i;
+            }
+        }
+        waitsFrom = last + 1;
+        if (last >= 0 && (options.fixedLease().isPresent() || options.maxHold().isPresent())) {
+            throw new IllegalStateException("Lock '" + parts.get(last).resource()
+                    + "' is held by this thread already: a nested acquire can't change its lease");
+        }
+    }
+
+    /** The holds in the order of the parts, or empty if they could not be had in time; nothing is held then. */
+    Optional<List<Hold>> run() throws InterruptedException {
+        for (int failures = 0; ; failures++) {
+            if (acquireAll()) {
+                return Optional.of(List.copyOf(held));
+            }
+            giveBack();
+            boolean isFinal = missing != null && mayWaitFor(missing);
+            if (isFinal || wait.isOver()) {
+                return Optional.empty();
+            }
+            pause(failures);
+        }
+    }
+
+    /** Why {@link #run} answered empty. */
+    RuntimeException timedOut() {
+        Part last = missing == null ? parts.get(0) : missing;
+        RuntimeException timeout =
+                engine.failures.timedOut(last.resource().value(), wait.most().orElseThrow());
+        if (lost != null) {
+            timeout.addSuppressed(lost);
+        }
+        return timeout;
+    }
+
+    private boolean acquireAll() throws InterruptedException {
+        held.clear();
+        missing = null;
+        lost = null;
+        try {
+            for (Part part : parts) {
+                Optional<Hold> hold = acquire(part);
+                if (hold.isEmpty()) {
+                    missing = part;
+                    return false;
+                }
+                held.add(hold.get());
+            }
+            return areAllGood();
+        } catch (InterruptedException | RuntimeException | Error e) {
+            GivingBack.of(engine, held).forEach(e::addSuppressed);
+            throw e;
+        }
+    }
+
+    private Optional<Hold> acquire(Part part) throws InterruptedException {
+        if (!isInterruptible) {
+            return part.tryAcquire();
+        }
+        return part.tryAcquire(
+                mayWaitFor(part) || part.isHeldByCaller() ? wait.within(options) : options.withMaxWait(Duration.ZERO));
+    }
+
+    private boolean mayWaitFor(Part part) {
+        return parts.indexOf(part) >= waitsFrom;
+    }
+
+    /** Whether none was lost while others were waited for; sets fixed leases to their full length. */
+    private boolean areAllGood() {
+        try {
+            if (options.fixedLease().isPresent()) {
+                for (Hold hold : held.subList(0, held.size() - 1)) {
+                    hold.extend(options.fixedLease().get());
+                }
+            }
+            for (Hold hold : held) {
+                if (!hold.isHeld()) {
+                    hold.ensureHeld();
+                }
+            }
+            return true;
+        } catch (LockLostException e) {
+            lost = e;
+            return false;
+        }
+    }
+
+    private void giveBack() {
+        List<RuntimeException> failures = GivingBack.of(engine, held);
+        if (!failures.isEmpty()) {
+            throw Failures.joined(failures);
+        }
+    }
+
+    private void pause(int failures) throws InterruptedException {
+        long nanos = Jitter.spread(engine.environment, MIN_PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
+        long until = engine.environment.monotonicNanos() + wait.leftNanos(nanos);
+        while (until - engine.environment.monotonicNanos() > 0) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("interrupted while waiting for locks " + names());
+            }
+            engine.environment.parkUntil(this, until);
+        }
+    }
+
+    private List<ResourceName> names() {
+        return parts.stream().map(Part::resource).toList();
+    }
+}

@@ -1,0 +1,161 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.MultiHold;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call that acquires all parts for the hold itself, or none. As {@link MultiCall} without a thread: nothing is held
+ * before, so the order alone keeps it out of circles.
+ *
+ * <p>Its steps follow one another, each on whatever thread ends the one before; only the result may be ended by anybody at
+ * any time.
+ */
+final class MultiStage {
+
+    private final Engine engine;
+    private final List<Part> parts;
+    private final AcquireOptions options;
+    private final TotalWait wait;
+    private final CompletableFuture<MultiHold> result = new CompletableFuture<>();
+
+    /** What this attempt has acquired, in order. */
+    private final List<Hold> held = new ArrayList<>();
+
+    /** The part that is waited for. */
+    private volatile @Nullable CompletableFuture<Hold> asked;
+
+    MultiStage(Engine engine, List<Part> parts, AcquireOptions options, TotalWait wait) {
+        this.engine = engine;
+        this.parts = parts;
+        this.options = options;
+        this.wait = wait;
+    }
+
+    CompletableFuture<MultiHold> begin() {
+        var unused = result.whenComplete((hold, failure) -> {
+            CompletableFuture<Hold> present = asked;
+            if (present != null) {
+                // Ended by whoever has it in hand; if it ended by itself nothing is waited for any more.
+                present.cancel(false);
+            }
+        });
+        askForNext();
+        return result;
+    }
+
+    private void askForNext() {
+        if (held.size() == parts.size()) {
+            settleLeases();
+            return;
+        }
+        Part part = parts.get(held.size());
+        CompletableFuture<Hold> next = part.acquireAsync(wait.within(options)).toCompletableFuture();
+        asked = next;
+        if (result.isDone()) {
+            // It may have ended before it could see what is asked for now.
+            next.cancel(false);
+        }
+        var unused = next.whenComplete((hold, failure) -> {
+            if (failure != null) {
+                giveUp(named(part, failure));
+            } else {
+                held.add(hold);
+                askForNext();
+            }
+        });
+    }
+
+    /** A maximum wait is told as it was given, not as what was left of it for this part. */
+    private Throwable named(Part part, Throwable failure) {
+        return failure instanceof LockWaitTimeoutException && wait.most().isPresent()
+                ? engine.failures.timedOut(part.resource().value(), wait.most().get())
+                : failure;
+    }
+
+    /** A fixed lease runs from here for all parts. */
+    private void settleLeases() {
+        CompletableFuture<?>[] extensions = new CompletableFuture<?>[0];
+        if (options.fixedLease().isPresent()) {
+            extensions = held.subList(0, held.size() - 1).stream()
+                    .map(hold -> extend((LocalHold) hold))
+                    .toArray(CompletableFuture<?>[]::new);
+        }
+        var unused = CompletableFuture.allOf(extensions).whenComplete((done, failure) -> {
+            Throwable cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
+            if (cause == null ? isOneLost() : cause instanceof LockLostException) {
+                beginAnew(cause);
+            } else if (cause != null) {
+                giveUp(cause);
+            } else {
+                finish();
+            }
+        });
+    }
+
+    private CompletableFuture<Void> extend(LocalHold hold) {
+        try {
+            return Leases.extendAsync(engine, hold, options.fixedLease().orElseThrow())
+                    .toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Whether one was lost while others were waited for; a doubt is no loss. */
+    private boolean isOneLost() {
+        for (Hold hold : held) {
+            try {
+                var unused = hold.fencingToken();
+            } catch (LockLostException e) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void beginAnew(@Nullable Throwable lost) {
+        if (wait.isOver()) {
+            RuntimeException timeout = engine.failures.timedOut(
+                    parts.get(0).resource().value(), wait.most().orElseThrow());
+            if (lost != null) {
+                timeout.addSuppressed(lost);
+            }
+            giveUp(timeout);
+            return;
+        }
+        var unused = GivingBack.ofAsync(engine, List.copyOf(held)).thenAccept(failures -> {
+            held.clear();
+            if (failures.isEmpty()) {
+                askForNext();
+            } else {
+                fail(failures.get(0), failures.subList(1, failures.size()));
+            }
+        });
+    }
+
+    private void giveUp(Throwable cause) {
+        var unused = GivingBack.ofAsync(engine, List.copyOf(held)).thenAccept(failures -> fail(cause, failures));
+    }
+
+    private void fail(Throwable cause, List<RuntimeException> suppressed) {
+        suppressed.forEach(cause::addSuppressed);
+        engine.callBack(() -> result.completeExceptionally(cause));
+    }
+
+    private void finish() {
+        EngineMultiHold all = new EngineMultiHold(engine, null, List.copyOf(held));
+        engine.callBack(() -> {
+            if (!result.complete(all)) {
+                var unused = all.releaseAsync();
+            }
+        });
+    }
+}
