@@ -43,6 +43,14 @@ public interface DistributedSemaphore {
     /** How many permits are declared. */
     int permits();
 
+    /**
+     * Some permits as a part of a {@link MultiLock}. Does no I/O.
+     *
+     * @param permits 1 to {@link #permits()}
+     * @throws IllegalArgumentException if {@code permits} is out of range
+     */
+    Lockable permits(int permits);
+
     /** Acquires one permit, waiting as long as it takes. */
     Permits acquire() throws InterruptedException;
 

@@ -12,6 +12,8 @@ import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -159,7 +161,27 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public MultiLock lockAll(String... names) {
-        return engine.lockAll(Stream.of(names).map(ResourceName::new).toList());
+        return lockAll(Stream.of(names).map(this::lock).toList());
+    }
+
+    /** As {@link #lockAll(Collection)}. */
+    public MultiLock lockAll(Lockable... parts) {
+        return lockAll(List.of(parts));
+    }
+
+    /**
+     * Locks, sides of read-write locks, and permits of semaphores, to be taken together. Does no I/O.
+     *
+     * @param parts at least one, in any order; every lock once, while permits of one semaphore that are listed several
+     *     times are one claim of their sum
+     * @throws IllegalArgumentException if there is none, a lock is listed twice (the two sides of a read-write lock are
+     *     one resource), more permits are listed than there are, or a part is not of this client: between clients there
+     *     is no order that all could keep to
+     * @throws NullPointerException if one is null
+     * @throws ClientClosedException if this client was closed
+     */
+    public MultiLock lockAll(Collection<? extends Lockable> parts) {
+        return engine.lockAll(parts);
     }
 
     /**

@@ -6,6 +6,7 @@ import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
+import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiLock;
 import dev.holdfast.ReleaseOutcome;
@@ -23,9 +24,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.Tokens;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -270,14 +269,10 @@ public final class Engine {
         }
     }
 
-    /** The locks of several names, to be taken together. */
-    public MultiLock lockAll(Collection<ResourceName> names) {
-        List<Part> parts = new ArrayList<>();
-        for (ResourceName name : names) {
-            parts.add(new Part.OfLock(name, lock(name, Order.FAIR)));
-        }
+    /** Locks and permits of this client, to be taken together. */
+    public MultiLock lockAll(Collection<? extends Lockable> parts) {
         requireOpen();
-        return new EngineMultiLock(this, parts);
+        return new EngineMultiLock(this, parts.stream().map(Part::of).toList());
     }
 
     void requireSupported(Lease lease, ResourceName name) {

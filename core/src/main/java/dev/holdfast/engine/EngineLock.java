@@ -175,6 +175,11 @@ final class EngineLock implements DistributedLock {
         return spec.kind() == Kind.READ_WRITE && !mode.isShare();
     }
 
+    /** As what a multi-lock takes. */
+    Part asPart() {
+        return new Part.OfLock(engine, name, this);
+    }
+
     // ---- The paths behind
 
     private @Nullable Gate gate() {

@@ -4,10 +4,11 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.MultiHold;
 import dev.holdfast.MultiLock;
+import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 
 /** Several parts that are taken together. Immutable. */
@@ -21,20 +22,22 @@ final class EngineMultiLock implements MultiLock {
     /**
      * Takes the parts in any order.
      *
-     * @throws IllegalArgumentException if there is none, or a name twice
+     * @throws IllegalArgumentException if there is none, or they can't be parts of one multi-lock
      */
     EngineMultiLock(Engine engine, List<Part> parts) {
         if (parts.isEmpty()) {
             throw new IllegalArgumentException("A multi-lock has at least one part");
         }
-        this.engine = engine;
-        this.parts = parts.stream().sorted(Comparator.comparing(Part::resource)).toList();
-        for (int i = 1; i < parts.size(); i++) {
-            if (this.parts.get(i).resource().equals(this.parts.get(i - 1).resource())) {
-                throw new IllegalArgumentException("'" + this.parts.get(i).resource()
-                        + "' is named twice: a resource can be only one part of a multi-lock");
+        TreeMap<ResourceName, Part> inOrder = new TreeMap<>();
+        for (Part part : parts) {
+            if (part.engine() != engine) {
+                throw new IllegalArgumentException("'" + part.resource()
+                        + "' is of another client: the parts of a multi-lock are of the client that makes it");
             }
+            inOrder.merge(part.resource(), part, Part::with);
         }
+        this.engine = engine;
+        this.parts = List.copyOf(inOrder.values());
     }
 
     @Override

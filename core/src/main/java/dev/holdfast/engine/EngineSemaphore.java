@@ -5,6 +5,7 @@ import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Lockable;
 import dev.holdfast.Permits;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -41,6 +42,11 @@ final class EngineSemaphore implements DistributedSemaphore {
     @Override
     public int permits() {
         return spec.capacity();
+    }
+
+    @Override
+    public Lockable permits(int permits) {
+        return new PermitsPart(engine, name, spec, permits);
     }
 
     @Override

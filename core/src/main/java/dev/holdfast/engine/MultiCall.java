@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
+import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ final class MultiCall {
             }
         }
         waitsFrom = last + 1;
-        if (last >= 0 && (options.fixedLease().isPresent() || options.maxHold().isPresent())) {
+        if (last >= 0 && Door.leaseOf(options).binding() != Lease.Binding.SESSION) {
             throw new IllegalStateException("Lock '" + parts.get(last).resource()
                     + "' is held by this thread already: a nested acquire can't change its lease");
         }
@@ -123,9 +124,9 @@ final class MultiCall {
     /** Whether none was lost while others were waited for; sets fixed leases to their full length. */
     private boolean areAllGood() {
         try {
-            if (options.fixedLease().isPresent()) {
+            if (Door.isExtendable(options)) {
                 for (Hold hold : held.subList(0, held.size() - 1)) {
-                    hold.extend(options.fixedLease().get());
+                    hold.extend(Door.leaseOf(options).length());
                 }
             }
             for (Hold hold : held) {

@@ -83,7 +83,7 @@ final class MultiStage {
     /** A fixed lease runs from here for all parts. */
     private void settleLeases() {
         CompletableFuture<?>[] extensions = new CompletableFuture<?>[0];
-        if (options.fixedLease().isPresent()) {
+        if (Door.isExtendable(options)) {
             extensions = held.subList(0, held.size() - 1).stream()
                     .map(hold -> extend((LocalHold) hold))
                     .toArray(CompletableFuture<?>[]::new);
@@ -102,7 +102,7 @@ final class MultiStage {
 
     private CompletableFuture<Void> extend(LocalHold hold) {
         try {
-            return Leases.extendAsync(engine, hold, options.fixedLease().orElseThrow())
+            return Leases.extendAsync(engine, hold, Door.leaseOf(options).length())
                     .toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);

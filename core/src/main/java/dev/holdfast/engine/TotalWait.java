@@ -13,28 +13,17 @@ import java.util.Optional;
  */
 record TotalWait(Environment environment, Optional<Duration> most, long deadline) {
 
-    /** Longer waits are for ever, so that deadlines can be compared by subtraction. */
-    private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE / 2);
-
     /**
      * Begins to wait.
      *
      * @throws IllegalArgumentException if the maximum is negative
      */
     static TotalWait begin(Environment environment, Optional<Duration> most) {
-        if (most.isPresent() && most.get().isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, but was " + most.get());
-        }
-        Optional<Duration> finite = most.filter(wait -> wait.compareTo(FOREVER) < 0);
+        Optional<Duration> finite = most.filter(wait -> Door.nanos(wait) < Door.FOREVER);
         return new TotalWait(
                 environment,
                 finite,
                 environment.monotonicNanos() + finite.map(Duration::toNanos).orElse(0L));
-    }
-
-    /** Whether nothing is waited for at all. */
-    boolean isNone() {
-        return most.isPresent() && most.get().isZero();
     }
 
     boolean isOver() {

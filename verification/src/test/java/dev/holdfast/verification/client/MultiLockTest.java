@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockOptions;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
 import dev.holdfast.MultiLock;
@@ -39,6 +42,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A multi-lock")
@@ -89,7 +93,8 @@ class MultiLockTest {
     class Giving {
 
         @Test
-        @DisplayName("J1: each with the fencing token of its own resource, and gives all of them back")
+        @Tag("J1")
+        @DisplayName("each with the fencing token of its own resource, and gives all of them back")
         void tokens() throws Exception {
             Hold before = bob.lock("b").acquire();
             long earlier = before.fencingToken();
@@ -110,7 +115,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J1: by all its forms")
+        @Tag("J1")
+        @DisplayName("by all its forms")
         void allForms() throws Exception {
             abc.acquire(Duration.ZERO).close();
             abc.acquire(MINUTE).close();
@@ -129,7 +135,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J1: and tells how the release ended, part by part")
+        @Tag("J1")
+        @DisplayName("and tells how the release ended, part by part")
         void released() throws Exception {
             MultiHold hold = abc.acquire();
             world.releaseByForce("b");
@@ -151,7 +158,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J1: only its owner releases it; who takes it without a thread lets any thread do so")
+        @Tag("J1")
+        @DisplayName("only its owner releases it; who takes it without a thread lets any thread do so")
         void ownership() throws Exception {
             MultiHold ofCaller = caller.does(() -> abc.acquire());
             assertThatThrownBy(ofCaller::close).isInstanceOf(NotOwnerException.class);
@@ -164,7 +172,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J1: a part that was unlocked from beneath is told by close, and the others are released")
+        @Tag("J1")
+        @DisplayName("a part that was unlocked from beneath is told by close, and the others are released")
         void unlockedFromBeneath() throws Exception {
             DistributedLock b = alice.lock("b");
             MultiHold outer = abc.acquire();
@@ -185,7 +194,8 @@ class MultiLockTest {
     class Order {
 
         @Test
-        @DisplayName("J2: that of the unsigned bytes of the names, whatever order they are given in")
+        @Tag("J2")
+        @DisplayName("that of the unsigned bytes of the names, whatever order they are given in")
         void unsignedBytes() throws Exception {
             // In UTF-16 the last comes before the third; in UTF-8 it does not.
             List<String> names = List.of("B", "a", "\uffee", "\ud834\udd1e");
@@ -198,7 +208,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J2: so that a later part is not asked for while an earlier one is waited for")
+        @Tag("J2")
+        @DisplayName("so that a later part is not asked for while an earlier one is waited for")
         void oneAfterAnother() throws Exception {
             Hold first = bob.lock("a").acquire();
             line.forget();
@@ -213,7 +224,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J2: opposite orders from two clients never meet head on, in virtual time")
+        @Tag("J2")
+        @DisplayName("opposite orders from two clients never meet head on, in virtual time")
         void oppositeOrders() throws Exception {
             Actor other = world.actor("other");
             MultiLock forth = alice.lockAll("a", "b");
@@ -242,7 +254,8 @@ class MultiLockTest {
     class Waiting {
 
         @Test
-        @DisplayName("J3: the maximum wait is for all parts together")
+        @Tag("J3")
+        @DisplayName("the maximum wait is for all parts together")
         void oneMaximum() throws Exception {
             Hold a = bob.lock("a").acquire();
             Hold c = bob.lock("c").acquire();
@@ -265,7 +278,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J3: without a thread too")
+        @Tag("J3")
+        @DisplayName("without a thread too")
         void oneMaximumAsync() throws Exception {
             Hold c = bob.lock("c").acquire();
             CompletableFuture<MultiHold> waiting = abc.acquireAsync(
@@ -283,7 +297,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J3: a try does not wait, and empty means that nothing is held")
+        @Tag("J3")
+        @DisplayName("a try does not wait, and empty means that nothing is held")
         void tries() throws Exception {
             Hold b = bob.lock("b").acquire();
             assertThat(caller.does(() -> abc.tryAcquire())).isEmpty();
@@ -308,7 +323,8 @@ class MultiLockTest {
     class AllOrNothing {
 
         @Test
-        @DisplayName("J4: an interrupt while waiting ends it, and nothing is held or waited for")
+        @Tag("J4")
+        @DisplayName("an interrupt while waiting ends it, and nothing is held or waited for")
         void interrupt() throws Exception {
             Hold c = bob.lock("c").acquire();
             Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
@@ -324,7 +340,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J4: a pending interrupt ends it before anything is asked, but not a try")
+        @Tag("J4")
+        @DisplayName("a pending interrupt ends it before anything is asked, but not a try")
         void pendingInterrupt() throws Exception {
             line.forget();
             assertThatThrownBy(() -> caller.does(() -> {
@@ -342,7 +359,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J4: cancelling the stage ends it, and nothing is held or waited for")
+        @Tag("J4")
+        @DisplayName("cancelling the stage ends it, and nothing is held or waited for")
         void cancel() throws Exception {
             Hold c = bob.lock("c").acquire();
             CompletableFuture<MultiHold> waiting = abc.acquireAsync().toCompletableFuture();
@@ -357,7 +375,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J4: a part that fails fails the whole, under its own name")
+        @Tag("J4")
+        @DisplayName("a part that fails fails the whole, under its own name")
         void mismatch() throws Exception {
             Hold c = bob.lock("c", LockOptions.barging()).acquire();
 
@@ -373,8 +392,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName(
-                "J4: what is not confirmed to be given back is suppressed in the failure, and the rest is given back")
+        @Tag("J4")
+        @DisplayName("what is not confirmed to be given back is suppressed in the failure, and the rest is given back")
         void undoUnconfirmed() throws Exception {
             Hold c = bob.lock("c", LockOptions.barging()).acquire();
             Line.HeldUp lost = line.holdsUpNext(Release.class);
@@ -400,7 +419,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J4: a try that could not be confirmed to give back is more than empty")
+        @Tag("J4")
+        @DisplayName("a try that could not be confirmed to give back is more than empty")
         void tryUndoUnconfirmed() throws Exception {
             Hold c = bob.lock("c").acquire();
             line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
@@ -419,7 +439,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J4: a part that is lost while others are waited for is given up, and all begins anew")
+        @Tag("J4")
+        @DisplayName("a part that is lost while others are waited for is given up, and all begins anew")
         void lostWhileWaiting() throws Exception {
             Hold c = bob.lock("c").acquire();
             Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
@@ -442,7 +463,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J4: closing the client ends it")
+        @Tag("J4")
+        @DisplayName("closing the client ends it")
         void clientClosed() throws Exception {
             Hold c = bob.lock("c").acquire();
             Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
@@ -461,7 +483,8 @@ class MultiLockTest {
     class HeldBefore {
 
         @Test
-        @DisplayName("J5: acquires that once more, with the same token, and leaves it as it was")
+        @Tag("J5")
+        @DisplayName("acquires that once more, with the same token, and leaves it as it was")
         void reentrant() throws Exception {
             DistributedLock b = alice.lock("b");
             Hold outer = b.acquire();
@@ -478,7 +501,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J5: does not wait for one that comes before it, but tries, gives back, and tries again")
+        @Tag("J5")
+        @DisplayName("does not wait for one that comes before it, but tries, gives back, and tries again")
         void triesEarlierParts() throws Exception {
             Hold b = caller.does(() -> alice.lock("b").acquire());
             Hold a = bob.lock("a").acquire();
@@ -497,7 +521,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J5: waits for those that come after it")
+        @Tag("J5")
+        @DisplayName("waits for those that come after it")
         void waitsForLaterParts() throws Exception {
             Hold b = caller.does(() -> alice.lock("b").acquire());
             Hold c = bob.lock("c").acquire();
@@ -511,7 +536,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J5: two that each hold what the other lacks are parted by their maximum waits")
+        @Tag("J5")
+        @DisplayName("two that each hold what the other lacks are parted by their maximum waits")
         void eachHoldsOne() throws Exception {
             Actor other = world.actor("other");
             Hold a = caller.does(() -> alice.lock("a").acquire());
@@ -530,7 +556,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J5: an interrupt in the pause between two tries ends it")
+        @Tag("J5")
+        @DisplayName("an interrupt in the pause between two tries ends it")
         void interruptedInPause() throws Exception {
             Hold b = caller.does(() -> alice.lock("b").acquire());
             Hold a = bob.lock("a").acquire();
@@ -548,7 +575,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J5: can't ask for a lease, for the outer hold has one; nothing is asked for")
+        @Tag("J5")
+        @DisplayName("can't ask for a lease, for the outer hold has one; nothing is asked for")
         void leaseOfOuter() throws Exception {
             Hold b = alice.lock("b").acquire();
             line.forget();
@@ -562,7 +590,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J5: learns it if that hold was lost, and keeps nothing else")
+        @Tag("J5")
+        @DisplayName("learns it if that hold was lost, and keeps nothing else")
         void outerLost() throws Exception {
             Hold b = caller.does(() -> alice.lock("b").acquire());
             world.releaseByForce("b");
@@ -579,7 +608,8 @@ class MultiLockTest {
     class WhileHeld {
 
         @Test
-        @DisplayName("J6: the loss of one is told once, with its name, and the others stay held until the close")
+        @Tag("J6")
+        @DisplayName("the loss of one is told once, with its name, and the others stay held until the close")
         void loss() throws Exception {
             List<Loss> told = new CopyOnWriteArrayList<>();
             MultiHold hold = abc.acquire();
@@ -611,7 +641,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J6: who asks to be told after the loss is told at once, and a listener that throws hurts nobody")
+        @Tag("J6")
+        @DisplayName("who asks to be told after the loss is told at once, and a listener that throws hurts nobody")
         void lateListener() throws Exception {
             List<Loss> told = new CopyOnWriteArrayList<>();
             MultiHold hold = abc.acquire();
@@ -628,7 +659,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J6: when the session ends, all parts are lost, and that is told once")
+        @Tag("J6")
+        @DisplayName("when the session ends, all parts are lost, and that is told once")
         void sessionLost() throws Exception {
             List<Loss> told = new CopyOnWriteArrayList<>();
             MultiHold hold = abc.acquire();
@@ -646,7 +678,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J6: a release that is not confirmed is told, and the others are released")
+        @Tag("J6")
+        @DisplayName("a release that is not confirmed is told, and the others are released")
         void releaseUnconfirmed() throws Exception {
             MultiHold hold = caller.does(() -> abc.acquire());
             Line.HeldUp last = line.holdsUpNext(Release.class);
@@ -670,7 +703,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J6: the earliest deadline counts")
+        @Tag("J6")
+        @DisplayName("the earliest deadline counts")
         void deadline() throws Exception {
             Duration lease = Duration.ofSeconds(10);
             Hold b = alice.lock("b").acquire();
@@ -694,7 +728,8 @@ class MultiLockTest {
         private final AcquireOptions options = AcquireOptions.defaults().withFixedLease(lease);
 
         @Test
-        @DisplayName("J7: has the full lease on every part when the last is granted")
+        @Tag("J7")
+        @DisplayName("has the full lease on every part when the last is granted")
         void fullLease() throws Exception {
             Hold c = bob.lock("c").acquire();
             Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire(options));
@@ -715,7 +750,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J7: without a thread too")
+        @Tag("J7")
+        @DisplayName("without a thread too")
         void fullLeaseAsync() throws Exception {
             Hold c = bob.lock("c").acquire();
             CompletableFuture<MultiHold> waiting = abc.acquireAsync(options).toCompletableFuture();
@@ -730,7 +766,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J7: begins anew if a lease has run out while others were waited for")
+        @Tag("J7")
+        @DisplayName("begins anew if a lease has run out while others were waited for")
         void ranOut() throws Exception {
             Hold c = bob.lock("c").acquire();
             Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire(options));
@@ -748,7 +785,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J7: and without a thread too")
+        @Tag("J7")
+        @DisplayName("and without a thread too")
         void ranOutAsync() throws Exception {
             Hold c = bob.lock("c").acquire();
             CompletableFuture<MultiHold> waiting = abc.acquireAsync(options).toCompletableFuture();
@@ -765,7 +803,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J7: until the maximum wait is over")
+        @Tag("J7")
+        @DisplayName("until the maximum wait is over")
         void ranOutForGood() throws Exception {
             AcquireOptions limited = options.withMaxWait(Duration.ofSeconds(11));
             Hold c = bob.lock("c").acquire();
@@ -785,7 +824,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J7: gives back if the store does not say that the lease was set")
+        @Tag("J7")
+        @DisplayName("gives back if the store does not say that the lease was set")
         void extensionFails() throws Exception {
             line.fails(Extend.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
             assertThatThrownBy(() -> caller.does(() -> abc.acquire(options)))
@@ -799,7 +839,8 @@ class MultiLockTest {
         }
 
         @Test
-        @DisplayName("J7: a hold without one can't be extended, whatever the parts")
+        @Tag("J7")
+        @DisplayName("a hold without one can't be extended, whatever the parts")
         void notExtendable() throws Exception {
             try (MultiHold hold = abc.acquire()) {
                 assertThatThrownBy(() -> hold.extend(lease))
@@ -810,11 +851,108 @@ class MultiLockTest {
     }
 
     @Nested
+    @DisplayName("takes any kind of lock")
+    class Kinds {
+
+        private final DistributedReadWriteLock rw = alice.readWriteLock("rw");
+        private final DistributedSemaphore gpus = alice.semaphore("gpus", 4);
+
+        @Test
+        @Tag("J1")
+        @DisplayName("mutexes, sides of read-write locks and permits, in the order of their names")
+        void mixed() throws Exception {
+            line.forget();
+            MultiLock all = alice.lockAll(rw.readLock(), alice.lock("a"), gpus.permits(3));
+            try (MultiHold hold = all.acquire()) {
+                assertThat(asked()).containsExactly("a", "gpus", "rw");
+                assertThat(hold.names()).containsExactly("a", "gpus", "rw");
+                assertThat(gpus.availablePermits()).isEqualTo(1);
+                assertThat(bob.readWriteLock("rw").writeLock().tryAcquire()).isEmpty();
+                bob.readWriteLock("rw").readLock().tryAcquire().orElseThrow().close();
+                assertThat(hold.fencingToken("gpus")).isPositive();
+            }
+            try (MultiHold hold = alice.lockAll(List.of(rw.writeLock(), gpus.permits(1)))
+                    .acquireAsync()
+                    .toCompletableFuture()
+                    .join()) {
+                assertThat(bob.readWriteLock("rw").readLock().tryAcquire()).isEmpty();
+                assertThat(hold.isHeld()).isTrue();
+            }
+        }
+
+        @Test
+        @Tag("J9")
+        @DisplayName("and the permits of one semaphore as one claim of their sum")
+        void sumOfPermits() throws Exception {
+            line.forget();
+            MultiLock three =
+                    alice.lockAll(gpus.permits(1), alice.semaphore("gpus", 4).permits(2));
+            try (MultiHold hold = three.acquire()) {
+                assertThat(hold.names()).containsExactly("gpus");
+                assertThat(line.sent(Acquire.class))
+                        .singleElement()
+                        .satisfies(acquire -> assertThat(acquire.weight()).isEqualTo(3));
+            }
+        }
+
+        @Test
+        @Tag("J5")
+        @DisplayName("a thread that holds either side of a read-write lock holds that part")
+        void eitherSide() throws Exception {
+            Hold read = caller.does(() -> rw.readLock().acquire());
+            Hold a = bob.lock("a").acquire();
+            line.forget();
+            Doing<MultiHold> acquiring = caller.starts(
+                    () -> alice.lockAll(alice.lock("a"), rw.readLock()).acquire());
+            passesUntil("it has tried some times", () -> asked().size() >= 3);
+            assertThat(world.waitersOf("a")).isZero();
+            a.close();
+            passesUntil("it is granted", acquiring::isDone);
+            caller.performs(acquiring.result()::close);
+            caller.performs(read::close);
+
+            Hold write = caller.does(() -> rw.writeLock().acquire());
+            MultiHold both = caller.does(
+                    () -> alice.lockAll(alice.lock("a"), rw.readLock()).acquire());
+            caller.performs(both::close);
+            caller.performs(write::close);
+        }
+
+        @Test
+        @Tag("J4")
+        @DisplayName("and a read hold still can't become a write hold: that fails at once, and nothing is left")
+        void upgrade() throws Exception {
+            Hold read = caller.does(() -> rw.readLock().acquire());
+
+            assertThatThrownBy(() -> caller.does(
+                            () -> alice.lockAll(alice.lock("a"), rw.writeLock()).acquire()))
+                    .isInstanceOf(IllegalStateException.class);
+
+            assertThat(world.holderOf("a")).isEmpty();
+            assertThat(read.isHeld()).isTrue();
+            caller.performs(read::close);
+        }
+
+        @Test
+        @Tag("J7")
+        @DisplayName("with leases that outlive the client")
+        void detached() throws Exception {
+            AcquireOptions options = AcquireOptions.defaults().withDetachedLease(MINUTE);
+            MultiHold hold = alice.lockAll(alice.lock("a"), gpus.permits(1)).acquire(options);
+            assertThat(hold.effectiveLease()).isEqualTo(MINUTE);
+            hold.extend(Duration.ofMinutes(2));
+            hold.close();
+            world.isIdle();
+        }
+    }
+
+    @Nested
     @DisplayName("refuses odd input before anything is asked")
     class BadInput {
 
         @Test
-        @DisplayName("J8: no part, a name twice, a name that is none, null, a negative wait, a closed client")
+        @Tag("J8")
+        @DisplayName("no part, a name twice, a name that is none, null, a negative wait, a closed client")
         void refused() {
             line.forget();
             assertThatThrownBy(() -> alice.lockAll(new String[0])).isInstanceOf(IllegalArgumentException.class);
@@ -826,10 +964,44 @@ class MultiLockTest {
             assertThatThrownBy(() -> alice.lockAll((String[]) null)).isInstanceOf(NullPointerException.class);
             assertThatThrownBy(() -> abc.acquire(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> abc.tryAcquire(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> alice.lockAll(List.of())).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> alice.lockAll(new Lockable[0])).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> alice.lockAll(alice.lock("a"), null)).isInstanceOf(NullPointerException.class);
             assertThat(line.sent(Command.OnResource.class)).isEmpty();
             alice.close();
             assertThatThrownBy(() -> alice.lockAll("a")).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> abc.acquire()).isInstanceOf(ClientClosedException.class);
+        }
+
+        @Test
+        @Tag("J8")
+        @DisplayName(
+                "a lock twice, both sides of one, another client's, more permits than there are, and what is no lock")
+        void oddParts() {
+            DistributedReadWriteLock rw = alice.readWriteLock("rw");
+            DistributedSemaphore gpus = alice.semaphore("gpus", 4);
+            DistributedSemaphore many = alice.semaphore("many", Integer.MAX_VALUE);
+            line.forget();
+            refuses("named twice", alice.lock("a"), alice.lock("a"));
+            refuses("named twice", rw.readLock(), rw.writeLock());
+            refuses("another client", alice.lock("a"), bob.lock("b"));
+            refuses("can't acquire 5", gpus.permits(2), gpus.permits(3));
+            refuses("can't acquire 4294967294", many.permits(Integer.MAX_VALUE), many.permits(Integer.MAX_VALUE));
+            refuses(
+                    "different things",
+                    gpus.permits(1),
+                    alice.semaphore("gpus", 5).permits(1));
+            refuses("different things", gpus.permits(1), alice.lock("gpus"));
+            refuses("handed out", () -> "a");
+            assertThatThrownBy(() -> gpus.permits(5)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> gpus.permits(0)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(line.sent(Command.OnResource.class)).isEmpty();
+        }
+
+        private void refuses(String why, Lockable... parts) {
+            assertThatThrownBy(() -> alice.lockAll(parts))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(why);
         }
     }
 }
