@@ -43,17 +43,17 @@ final class Answers {
             left = leftInAll(Claim.inline(resource));
         }
         if (resource.grants > 0) {
-            left = Math.min(left, ledger.claims().firstEnd(resource) - ledger.now());
-            for (long session : ledger.claims().grantedSessions(resource)) {
+            left = Math.min(left, ledger.claimRows().firstEnd(resource) - ledger.now());
+            for (long session : ledger.claimRows().grantedSessions(resource)) {
                 left = Math.min(left, sessionLeft(session));
             }
         }
-        Claim head = ledger.claims().head(resource);
+        Claim head = ledger.claimRows().head(resource);
         boolean isHead = head == null || head.place == waiter.place;
         if (head != null) {
             left = Math.min(left, sessionLeft(head.session));
         }
-        Session own = ledger.known(waiter.session);
+        Session own = ledger.sessions().known(waiter.session);
         return new Reply.Queued(Micros.duration(recheck(own == null ? 1 : own.ttl, isHead, left)));
     }
 
@@ -80,7 +80,7 @@ final class Answers {
 
     /** {@link Long#MAX_VALUE} where the session is not what the claim depends on any more. */
     private long sessionLeft(long id) throws SQLException {
-        Session session = ledger.known(id);
+        Session session = ledger.sessions().known(id);
         return session == null || session.hasEnded() ? Long.MAX_VALUE : session.deadline - ledger.now();
     }
 }

@@ -67,6 +67,16 @@ final class Claim {
         return claim;
     }
 
+    /** The same claim, on the object that stands for its resource in this step. */
+    Claim on(Resource same) {
+        Claim claim = new Claim(same, session, number, binding, wanted);
+        claim.place = place;
+        claim.isGranted = isGranted;
+        claim.weight = weight;
+        claim.ends = ends;
+        return claim;
+    }
+
     ClaimRef ref() {
         return new ClaimRef(resource.name, Session.idOf(session), number);
     }

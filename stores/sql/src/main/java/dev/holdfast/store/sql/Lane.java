@@ -31,7 +31,7 @@ final class Lane implements Batcher.Trip {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Dialect dialect;
-    private final Consumer<List<Ledger.Told>> telling;
+    private final Consumer<List<Transaction.Told>> telling;
     private final Ledger ledger;
     private final Steps steps;
 
@@ -42,7 +42,7 @@ final class Lane implements Batcher.Trip {
     private boolean closed;
 
     /** @param telling is given what is to be told when a transaction is committed, with no lock held */
-    Lane(Dialect dialect, Consumer<List<Ledger.Told>> telling) {
+    Lane(Dialect dialect, Consumer<List<Transaction.Told>> telling) {
         this.dialect = dialect;
         this.telling = telling;
         this.ledger = new Ledger(dialect);
@@ -51,7 +51,7 @@ final class Lane implements Batcher.Trip {
 
     @Override
     public void make(int lane, List<Batcher.Call> calls) {
-        List<Ledger.Told> told = new ArrayList<>(0);
+        List<Transaction.Told> told = new ArrayList<>(0);
         lock.lock();
         try {
             mustBeOpen();
@@ -85,7 +85,7 @@ final class Lane implements Batcher.Trip {
      * @throws StoreException if that fails
      */
     void transact(Work work) {
-        List<Ledger.Told> told;
+        List<Transaction.Told> told;
         lock.lock();
         try {
             mustBeOpen();
@@ -98,7 +98,7 @@ final class Lane implements Batcher.Trip {
         tell(told);
     }
 
-    private List<Ledger.Told> write(Work work, Patience patience) {
+    private List<Transaction.Told> write(Work work, Patience patience) {
         while (true) {
             try {
                 write(work);
@@ -109,7 +109,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void tell(List<Ledger.Told> told) {
+    private void tell(List<Transaction.Told> told) {
         if (!told.isEmpty()) {
             telling.accept(told);
         }
@@ -137,7 +137,7 @@ final class Lane implements Batcher.Trip {
         dialect.check();
     }
 
-    private void alone(Batcher.Call call, List<Ledger.Told> told) {
+    private void alone(Batcher.Call call, List<Transaction.Told> told) {
         Patience patience = new Patience(dialect.patience());
         try {
             while (!call.isAnswered()) {
@@ -152,7 +152,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void attempt(Batcher.Call call, List<Ledger.Told> told) throws Busy {
+    private void attempt(Batcher.Call call, List<Transaction.Told> told) throws Busy {
         Reply reply = quick(call.command());
         if (reply == null && Steps.isLook(call.command())) {
             reply = look(call.command());
@@ -166,7 +166,7 @@ final class Lane implements Batcher.Trip {
         call.answer(reply);
     }
 
-    private void together(List<Batcher.Call> calls, List<Ledger.Told> told) {
+    private void together(List<Batcher.Call> calls, List<Transaction.Told> told) {
         Patience patience = new Patience(dialect.patience());
         Reply[] replies = new Reply[calls.size()];
         try {
@@ -216,7 +216,7 @@ final class Lane implements Batcher.Trip {
             Reply reply = step(command);
             dialect.commit();
             return reply;
-        } catch (Ledger.Due due) {
+        } catch (Transaction.Due due) {
             dialect.rollback();
             return null;
         } catch (SQLException e) {

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.Kind;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -35,6 +36,11 @@ final class LatchRows {
                     resource.name, "its generation is " + latch.generation + " and its count " + latch.remaining);
         }
         return latch;
+    }
+
+    /** Whether a resource is a latch that is not open. */
+    boolean isCounting(Resource resource) throws SQLException {
+        return resource.declared.kind() == Kind.LATCH && find(resource).remaining > 0;
     }
 
     void save(Resource resource, Latch latch, long unixMicros) throws SQLException {

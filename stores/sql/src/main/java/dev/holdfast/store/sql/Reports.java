@@ -46,7 +46,8 @@ final class Reports {
     Reply audit(Audit command) throws SQLException {
         long session = Session.numberOf(command.session());
         // By this look it ends if its time has come.
-        boolean isKnown = session != 0 && (ledger.live(session) != null || ledger.known(session) != null);
+        boolean isKnown = session != 0
+                && (ledger.live(session) != null || ledger.sessions().known(session) != null);
         if (!isKnown) {
             return new Reply.Audited(List.of(), List.of(), Optional.empty());
         }
@@ -59,7 +60,7 @@ final class Reports {
             int before = cursor.indexOf(':');
             long number = Long.parseLong(cursor.substring(1, before));
             byte[] key = cursor.substring(before + 1).getBytes(StandardCharsets.UTF_8);
-            List<ClaimRows.Place> page = ledger.claims().ofSession(session, number, key, limit + 1);
+            List<ClaimRows.Place> page = ledger.claimRows().ofSession(session, number, key, limit + 1);
             next = auditClaims(command.session(), page.subList(0, Math.min(limit, page.size())), held, waiting);
             limit -= page.size();
             cursor = "n";
@@ -158,7 +159,7 @@ final class Reports {
     private List<Party> parties(List<Claim> claims) throws SQLException {
         List<Party> parties = new ArrayList<>(claims.size());
         for (Claim claim : claims) {
-            Session session = ledger.known(claim.session);
+            Session session = ledger.sessions().known(claim.session);
             parties.add(new Party(
                     claim.ref(),
                     session == null ? "" : session.label,
@@ -174,12 +175,12 @@ final class Reports {
         Optional<Claim> holder = resource.hasInlineGrant()
                 ? Optional.of(Claim.inline(resource))
                 : resource.grants > 0
-                        ? ledger.claims().grants(resource, 1).stream().findFirst()
+                        ? ledger.claimRows().grants(resource, 1).stream().findFirst()
                         : Optional.empty();
         if (holder.isEmpty() || holder.get().weight == 0) {
-            return ledger.isCounting(resource) ? "the latch is not open" : "others wait for it";
+            return ledger.latches().isCounting(resource) ? "the latch is not open" : "others wait for it";
         }
-        Session session = ledger.known(holder.get().session);
+        Session session = ledger.sessions().known(holder.get().session);
         long seconds = (answers.leftInAll(holder.get()) + 999_999) / 1_000_000;
         return "'" + (session == null ? "" : session.label) + "' holds it with token " + holder.get().endToken
                 + " and about " + seconds + "s of lease left";

@@ -112,9 +112,9 @@ final class SqliteHousekeeping {
     private static int forgetSessions(Ledger ledger) throws SQLException {
         List<Long> unused = ledger.rows().sessionsUnused(PAGE);
         for (long id : unused) {
-            Session session = ledger.known(id);
+            Session session = ledger.sessions().known(id);
             if (session != null) {
-                ledger.forget(session);
+                ledger.sessions().drop(session);
             }
         }
         return unused.size();
@@ -122,11 +122,17 @@ final class SqliteHousekeeping {
 
     private void dropResources() {
         long rested = clock.unixMicros() - RETENTION_MICROS;
+        long below = Tokens.floor(Math.max(0, rested));
         byte[][] after = {new byte[0]};
         repeat(ledger -> {
-            List<ResourceName> page = ledger.rows().resting(after[0], Tokens.floor(Math.max(0, rested)), PAGE);
+            List<ResourceName> page = ledger.rows().resting(after[0], below, PAGE);
             for (ResourceName name : page) {
-                ledger.dropIfResting(name, rested);
+                Resource resource = ledger.resource(name);
+                if (!ledger.isInUse(resource)
+                        && resource.lastToken < below
+                        && ledger.latches().find(resource).changed < rested) {
+                    ledger.forget(resource);
+                }
                 after[0] = name.utf8();
             }
             return page.size();

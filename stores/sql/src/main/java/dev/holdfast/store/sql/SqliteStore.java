@@ -159,8 +159,8 @@ public final class SqliteStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<Ledger.Told> told) {
-        for (Ledger.Told one : told) {
+    private void tell(List<Transaction.Told> told) {
+        for (Transaction.Told one : told) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             } else {

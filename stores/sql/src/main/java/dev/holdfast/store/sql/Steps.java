@@ -114,7 +114,7 @@ final class Steps {
 
     private Reply open(OpenSession command) throws SQLException {
         Session session = dialect.newcomer(command, ledger.now());
-        ledger.add(session);
+        ledger.sessions().add(session);
         return new Reply.SessionOpened(Session.idOf(session.id), Micros.duration(session.ttl));
     }
 
@@ -128,7 +128,7 @@ final class Steps {
         }
         session.epoch = command.epoch();
         session.deadline = ledger.now() + session.ttl;
-        ledger.save(session);
+        ledger.sessions().save(session);
         return new Reply.SessionAlive();
     }
 
@@ -136,7 +136,7 @@ final class Steps {
         Session session = ledger.live(command.session());
         if (session != null && session.epoch != Session.RETIRED) {
             session.epoch = Session.RETIRED;
-            ledger.save(session);
+            ledger.sessions().save(session);
         }
         return new Reply.Done();
     }
@@ -253,7 +253,7 @@ final class Steps {
             return acquire(next);
         }
         Reply.@Nullable Refused refused =
-                ledger.isSpent(grant.resource.lastToken) ? spent() : refused(grant.resource, next);
+                ledger.tokens().isSpent(grant.resource) ? spent() : refused(grant.resource, next);
         if (refused != null) {
             return refused;
         }
@@ -268,13 +268,13 @@ final class Steps {
             return new Reply.Absent();
         }
         if (grant.endToken == command.blockEnd()) {
-            TokenBlock fresh = ledger.reserve(grant.resource, command.atLeast(), command.tokens());
+            TokenBlock fresh = ledger.tokens().reserve(grant.resource, command.atLeast(), command.tokens());
             if (fresh == null) {
                 return new Reply.Unsupported("its fencing tokens are used up");
             }
             grant.firstToken = fresh.first();
             grant.endToken = fresh.last();
-            ledger.save(grant);
+            ledger.claims().save(grant);
         }
         return new Reply.Advanced(grant.tokens(), grant.resource.waiters > 0);
     }
@@ -300,7 +300,7 @@ final class Steps {
             grant.ends = ledger.now() + Micros.of(command.lease());
         }
         if (begins || acts) {
-            ledger.save(grant);
+            ledger.claims().save(grant);
         }
         return new Reply.Extended(grant.seq, Micros.duration(grant.ends - ledger.now()));
     }
@@ -370,7 +370,7 @@ final class Steps {
         ledger.mustWrite();
         resource.capacity = command.capacity();
         resource.isDirty = true;
-        for (Claim waiter : ledger.claims().waitersAbove(resource, resource.capacity)) {
+        for (Claim waiter : ledger.claimRows().waitersAbove(resource, resource.capacity)) {
             ledger.refuse(waiter);
         }
         ledger.settle(resource);
@@ -389,6 +389,6 @@ final class Steps {
 
     private @Nullable Claim grantOf(Resource resource, long token) throws SQLException {
         boolean isInline = resource.hasInlineGrant() && resource.firstToken <= token && token <= resource.endToken;
-        return isInline ? Claim.inline(resource) : ledger.claims().grant(resource, token);
+        return isInline ? Claim.inline(resource) : ledger.claimRows().grant(resource, token);
     }
 }
