@@ -22,8 +22,10 @@ abstract class LeaseRules extends TokenRules {
     void boundedEndsByItself() {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
+        // Ready before the lease begins: without a clock to move, it runs.
+        Client bob = bench.other("bob");
         Probe held = alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
-        Probe next = bench.other("bob").mutex("ledger").isQueued();
+        Probe next = bob.mutex("ledger").isQueued();
         bench.until("the next claim holds", next::holds);
         held.isGone();
         assertThat(alice.keepAlive(0)).isInstanceOf(Reply.SessionAlive.class);
@@ -110,10 +112,11 @@ abstract class LeaseRules extends TokenRules {
     void detachedEndsByItself() {
         bench.needsDetached();
         Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
         Probe held =
                 alice.mutex("ledger").with(Lease.detached(bench.shortTtl())).isGranted();
         alice.close();
-        Probe next = bench.other("bob").mutex("ledger").isQueued();
+        Probe next = bob.mutex("ledger").isQueued();
         bench.until("the next claim holds", next::holds);
         held.isGone();
         assertThat(alice.held()).isEmpty();

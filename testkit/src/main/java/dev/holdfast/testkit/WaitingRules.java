@@ -105,8 +105,9 @@ abstract class WaitingRules extends LeaseRules {
     void recheckFollowsTheHoldersLease() {
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
         alice.mutex("ledger").with(Lease.bounded(bench.shortTtl())).isGranted();
-        Reply.Queued queued = bench.other("bob").mutex("ledger").queued();
+        Reply.Queued queued = bob.mutex("ledger").queued();
         assertThat(queued.recheckIn()).isPositive().isLessThanOrEqualTo(bench.shortTtl());
     }
 
