@@ -2,6 +2,7 @@
 module dev.holdfast {
     requires static transitive org.jspecify;
     requires static transitive com.google.errorprone.annotations;
+    requires jdk.jfr;
     requires org.slf4j;
 
     exports dev.holdfast;

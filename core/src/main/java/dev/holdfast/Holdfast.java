@@ -12,6 +12,7 @@ import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -225,6 +226,7 @@ public final class Holdfast implements AutoCloseable {
         private Duration storeTimeout = Duration.ofSeconds(10);
         private String label = SystemEnvironment.processLabel();
         private Optional<Environment> environment = Optional.empty();
+        private final List<HoldfastListener> listeners = new ArrayList<>();
 
         private Builder(Supplier<LockStore> opening, String storeName, boolean closesStore) {
             this.opening = opening;
@@ -298,6 +300,13 @@ public final class Holdfast implements AutoCloseable {
             return this;
         }
 
+        /** Adds one who is told of every acquisition; may be called several times. */
+        @CanIgnoreReturnValue
+        public Builder listener(HoldfastListener listener) {
+            listeners.add(listener);
+            return this;
+        }
+
         /** Time, threads and randomness; the system's if not set. */
         @CanIgnoreReturnValue
         public Builder environment(Environment surroundings) {
@@ -338,7 +347,7 @@ public final class Holdfast implements AutoCloseable {
                         "keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
                                 + "), so that one lost keep-alive leaves time for another");
             }
-            return new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label);
+            return new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners));
         }
     }
 }

@@ -2,9 +2,12 @@ package dev.holdfast.engine;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
@@ -36,7 +39,32 @@ record Door(Engine engine, ResourceName name, Mode mode) {
     LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
         engine.requireSupported(lease, name);
-        Request request = new Request(mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0);
+        Watch watch = engine.watches.begin(name, mode);
+        Request request =
+                new Request(mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, watch);
+        if (watch == null) {
+            return await(face, request, waitNanos, isInterruptible);
+        }
+        WaitEnd end = WaitEnd.FAILED;
+        LocalHold hold = null;
+        try {
+            hold = await(face, request, waitNanos, isInterruptible);
+            end = WaitEnd.TAKEN;
+        } catch (InterruptedException e) {
+            end = WaitEnd.GIVEN_UP;
+            throw e;
+        } finally {
+            if (hold == null) {
+                watch.notGranted(end);
+            } else {
+                watch.granted(hold);
+            }
+        }
+        return hold;
+    }
+
+    private @Nullable LocalHold await(Object face, Request request, long waitNanos, boolean isInterruptible)
+            throws InterruptedException {
         long deadline = engine.environment.monotonicNanos() + engine.limitOf(request, waitNanos);
         Gate gate = engine.enter(name, mode.spec(), request);
         boolean wasInterrupted = false;
@@ -91,7 +119,11 @@ record Door(Engine engine, ResourceName name, Mode mode) {
     /** Asks for a hold that owns itself; never blocks. */
     CompletionStage<Hold> enter(Lease lease, boolean isExtendable, long waitNanos) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
-        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0);
+        Watch watch = engine.watches.begin(name, mode);
+        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, watch);
+        if (watch != null) {
+            var unused = future.whenComplete((hold, failure) -> tell(watch, hold, failure));
+        }
         try {
             engine.requireSupported(lease, name);
             engine.enterAsync(name, mode.spec(), request, future, waitNanos);
@@ -99,6 +131,16 @@ record Door(Engine engine, ResourceName name, Mode mode) {
             engine.callBack(() -> future.completeExceptionally(e));
         }
         return future;
+    }
+
+    private static void tell(Watch watch, @Nullable Hold hold, @Nullable Throwable failure) {
+        if (hold instanceof LocalHold granted) {
+            watch.granted(granted);
+        } else if (failure instanceof CancellationException) {
+            watch.notGranted(WaitEnd.GIVEN_UP);
+        } else {
+            watch.notGranted(failure instanceof LockWaitTimeoutException ? WaitEnd.TAKEN : WaitEnd.FAILED);
+        }
     }
 
     static Lease leaseOf(AcquireOptions options) {

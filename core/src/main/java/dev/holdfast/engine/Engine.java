@@ -62,6 +62,7 @@ public final class Engine {
     final Poller poller;
     final Certainty certainty;
     final Failures failures;
+    final Watches watches;
     final long cohortBudgetNanos;
 
     private final LockStore store;
@@ -93,6 +94,7 @@ public final class Engine {
         auditor = new Auditor(this);
         certainty = new Certainty(this);
         failures = new Failures(traits.product());
+        watches = new Watches(options.listeners(), traits.product());
     }
 
     // ---- Life

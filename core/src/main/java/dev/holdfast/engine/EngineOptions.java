@@ -1,6 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.HoldfastListener;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * The settings of one client, checked.
@@ -10,6 +12,19 @@ import java.time.Duration;
  * @param cohortBudget how long a lock is passed on locally while others wait
  * @param storeTimeout how long the store may be silent before waiting calls fail
  * @param label who this client is, for people
+ * @param listeners who is told of acquisitions
  */
 public record EngineOptions(
-        Duration sessionTtl, Duration keepAliveEvery, Duration cohortBudget, Duration storeTimeout, String label) {}
+        Duration sessionTtl,
+        Duration keepAliveEvery,
+        Duration cohortBudget,
+        Duration storeTimeout,
+        String label,
+        List<HoldfastListener> listeners) {
+
+    /** Settings of a client that nobody watches. */
+    public EngineOptions(
+            Duration sessionTtl, Duration keepAliveEvery, Duration cohortBudget, Duration storeTimeout, String label) {
+        this(sessionTtl, keepAliveEvery, cohortBudget, storeTimeout, label, List.of());
+    }
+}

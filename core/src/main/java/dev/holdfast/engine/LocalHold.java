@@ -45,6 +45,11 @@ class LocalHold implements Hold {
      */
     private volatile boolean isClosed;
 
+    private final @Nullable Watch watch;
+
+    /** It came from another of this process. */
+    private final boolean isHandedOver;
+
     /** Given back. Written under the lock of the gate. */
     private volatile boolean isOver;
 
@@ -70,6 +75,8 @@ class LocalHold implements Hold {
         this.weight = request.weight;
         this.writeDepth = gate.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
         this.isWriteHandle = writeDepth > 0;
+        this.watch = request.watch;
+        this.isHandedOver = grant.served > 0;
         this.token = token;
         this.isExtendable = request.isExtendable;
     }
@@ -125,6 +132,10 @@ class LocalHold implements Hold {
             throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
         }
         return gate.engine.rules.shownToken(token, grant.tokenCursor);
+    }
+
+    boolean isHandedOver() {
+        return isHandedOver;
     }
 
     long rawToken() {
@@ -289,7 +300,11 @@ class LocalHold implements Hold {
             return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
         }
         isClosed = true;
-        return gate.release(this, caller);
+        CompletableFuture<ReleaseOutcome> stage = gate.release(this, caller);
+        if (watch != null) {
+            var unused = stage.thenAccept(watch::released);
+        }
+        return stage;
     }
 
     void requireOwner() {
@@ -318,6 +333,9 @@ class LocalHold implements Hold {
     void lose(Loss lost, Outbox out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
+        if (watch != null) {
+            out.add(() -> watch.lost(lost));
+        }
         List<Listener> told = listeners;
         listeners = null;
         if (told != null) {

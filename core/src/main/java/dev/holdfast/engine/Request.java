@@ -64,6 +64,9 @@ final class Request {
 
     private final boolean isShare;
 
+    /** Is told what becomes of it and of its hold; null if nobody looks on. */
+    final @Nullable Watch watch;
+
     Request(
             Mode mode,
             ResourceName name,
@@ -71,7 +74,8 @@ final class Request {
             @Nullable CompletableFuture<Hold> future,
             Lease lease,
             boolean isExtendable,
-            boolean isTry) {
+            boolean isTry,
+            @Nullable Watch watch) {
         this.name = name;
         this.owner = mode.isOwned() ? waiter : null;
         this.waiter = waiter;
@@ -81,6 +85,7 @@ final class Request {
         this.lease = lease;
         this.isExtendable = isExtendable;
         this.isTry = isTry;
+        this.watch = watch;
     }
 
     boolean hasOwnLease() {

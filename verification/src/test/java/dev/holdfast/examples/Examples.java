@@ -4,6 +4,8 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastListener;
+import dev.holdfast.Loss;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.testkit.LockStoreConformance;
@@ -31,6 +33,36 @@ final class Examples {
                 archive.write(report, hold.fencingToken());
             }
         }
+    }
+
+    private interface Meter<K> {
+        void record(K key, long nanos);
+    }
+
+    private interface Counter<K> {
+        void count(K key);
+    }
+
+    private final Meter<String> waits = (name, nanos) -> {};
+    private final Counter<Loss.Cause> losses = cause -> {};
+
+    Holdfast listener() {
+        return Holdfast.builder("sqlite:")
+                .listener(asked -> {
+                    long since = System.nanoTime();
+                    return new HoldfastListener.Acquisition() {
+                        @Override
+                        public void granted(long token, boolean isHandedOver) {
+                            waits.record(asked.name(), System.nanoTime() - since);
+                        }
+
+                        @Override
+                        public void lost(Loss loss) {
+                            losses.count(loss.cause());
+                        }
+                    };
+                })
+                .build();
     }
 
     void waysToLock(DistributedLock lock) throws InterruptedException {

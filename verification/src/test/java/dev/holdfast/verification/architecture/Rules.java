@@ -45,8 +45,8 @@ final class Rules {
     static final ArchRule THE_CORE_STANDS_ALONE = classes()
             .that(IN_CORE)
             .should()
-            .onlyDependOnClassesThat(IN_CORE.or(
-                    resideInAnyPackage("java..", "org.slf4j", "org.jspecify..", "com.google.errorprone.annotations..")))
+            .onlyDependOnClassesThat(IN_CORE.or(resideInAnyPackage(
+                    "java..", "jdk.jfr", "org.slf4j", "org.jspecify..", "com.google.errorprone.annotations..")))
             .because("whoever adds the core to a program must not get more than the core");
 
     /** What is in the engine may change in any release. */

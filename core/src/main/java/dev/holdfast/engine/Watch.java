@@ -1,0 +1,86 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.HoldfastListener.Acquisition;
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Tells those who look on what becomes of one acquisition, in its order. Called without any lock of the engine. */
+final class Watch {
+
+    private final List<Acquisition> told;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock. A hold can be lost before the thread that waited for it runs again.
+    private boolean wasGranted;
+    private @Nullable Loss loss;
+
+    Watch(List<Acquisition> told) {
+        this.told = told;
+    }
+
+    void granted(LocalHold hold) {
+        tell(one -> one.granted(hold.rawToken(), hold.isHandedOver()));
+        Loss before;
+        lock.lock();
+        try {
+            wasGranted = true;
+            before = loss;
+        } finally {
+            lock.unlock();
+        }
+        if (before != null) {
+            tell(one -> one.lost(before));
+        }
+    }
+
+    void notGranted(WaitEnd how) {
+        tell(one -> one.notGranted(how));
+    }
+
+    void lost(Loss lost) {
+        boolean isNow;
+        lock.lock();
+        try {
+            isNow = wasGranted;
+            loss = lost;
+        } finally {
+            lock.unlock();
+        }
+        if (isNow) {
+            tell(one -> one.lost(lost));
+        }
+    }
+
+    /** A grant that came when its request had been given up is told to nobody. */
+    void released(ReleaseOutcome outcome) {
+        boolean isKnown;
+        lock.lock();
+        try {
+            isKnown = wasGranted;
+        } finally {
+            lock.unlock();
+        }
+        if (isKnown) {
+            tell(one -> one.released(outcome));
+        }
+    }
+
+    private void tell(Consumer<Acquisition> what) {
+        for (Acquisition one : told) {
+            guarded(() -> what.accept(one));
+        }
+    }
+
+    static void guarded(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException | Error e) {
+            Engine.log.warn("a listener for acquisitions failed", e);
+        }
+    }
+}

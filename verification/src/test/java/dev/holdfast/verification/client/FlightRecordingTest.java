@@ -1,0 +1,67 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.World;
+import java.nio.file.Path;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("A flight recording tells of waits, holds, hand-offs and losses")
+class FlightRecordingTest {
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void recorded() throws Exception {
+        Path file = directory.resolve("locks.jfr");
+        long token;
+        try (World world = World.live();
+                Recording recording = new Recording()) {
+            for (String event : List.of("Wait", "Hold", "HandOff", "Loss")) {
+                recording.enable("dev.holdfast." + event).withoutThreshold();
+            }
+            recording.start();
+            DistributedLock lock = world.client("alice").lock("recorded");
+            Actor alice = world.actor("alice");
+            Actor bob = world.actor("bob");
+            Hold first = alice.does(() -> lock.acquire());
+            Doing<Hold> second = bob.waitsFor(() -> lock.acquire());
+            alice.performs(first::close);
+            token = bob.does(() -> second.result().fencingToken());
+            bob.performs(second.result()::close);
+            Hold third = alice.does(() -> lock.acquire());
+            world.releaseByForce("recorded");
+            dev.holdfast.verification.world.Eventually.holds("the loss is known", () -> !third.isHeld());
+            alice.performs(() -> third.releaseAsync().toCompletableFuture().join());
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
+                .filter(event -> event.hasField("resource") && "recorded".equals(event.getString("resource")))
+                .toList();
+        assertThat(named(events, "Wait")).hasSize(3).allMatch(event -> "granted".equals(event.getString("outcome")));
+        assertThat(named(events, "HandOff")).singleElement().matches(event -> event.getLong("token") == token);
+        assertThat(named(events, "Hold"))
+                .extracting(event -> event.getString("outcome"))
+                .containsExactlyInAnyOrder("released", "released", "lost");
+        assertThat(named(events, "Loss")).hasSize(1).allMatch(event -> "removed".equals(event.getString("cause")));
+        assertThat(events).allMatch(event -> "mutex".equals(event.getString("kind")));
+    }
+
+    private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
+        return events.stream()
+                .filter(event -> event.getEventType().getName().equals("dev.holdfast." + name))
+                .toList();
+    }
+}

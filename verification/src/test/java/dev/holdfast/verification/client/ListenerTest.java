@@ -1,0 +1,168 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastListener;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Who looks on is told what becomes of each acquisition")
+class ListenerTest {
+
+    /** Writes down all that it is told, and by which thread. */
+    private static final class Diary implements HoldfastListener {
+        final List<String> entries = new CopyOnWriteArrayList<>();
+
+        @Override
+        public Acquisition asked(Asked what) {
+            String name = what.name();
+            note(name + " asked for, as " + what.kind() + " of " + what.weight());
+            return new Acquisition() {
+                @Override
+                public void granted(long token, boolean isHandedOver) {
+                    note(name + (isHandedOver ? " handed over" : " granted"));
+                }
+
+                @Override
+                public void notGranted(WaitEnd how) {
+                    note(name + " not granted: " + how);
+                }
+
+                @Override
+                public void released(ReleaseOutcome outcome) {
+                    note(name + " " + outcome);
+                }
+
+                @Override
+                public void lost(Loss loss) {
+                    note(name + " lost: " + loss.cause());
+                }
+            };
+        }
+
+        private void note(String what) {
+            entries.add(Thread.currentThread().getName() + ": " + what);
+        }
+    }
+
+    private final World world = World.still();
+    private final Diary diary = new Diary();
+    private final Holdfast client = world.client(world.builder("alice").listener(diary));
+    private final DistributedLock lock = client.lock("ledger");
+    private final Actor alice = world.actor("alice");
+    private final Actor bob = world.actor("bob");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("granted, handed over to another thread, released")
+    void handOver() throws Exception {
+        Hold first = alice.does(() -> lock.acquire());
+        Doing<Hold> second = bob.waitsFor(() -> lock.acquire());
+        alice.performs(first::close);
+        bob.performs(second.result()::close);
+        assertThat(diary.entries)
+                .containsSubsequence(
+                        "alice: ledger asked for, as MUTEX of 1",
+                        "alice: ledger granted",
+                        "bob: ledger asked for, as MUTEX of 1",
+                        "bob: ledger handed over",
+                        "bob: ledger RELEASED")
+                .contains("alice: ledger RELEASED")
+                .hasSize(6);
+    }
+
+    @Test
+    @DisplayName("a wait in vain, and one that was interrupted")
+    void notGranted() throws Exception {
+        Hold hold = alice.does(() -> lock.acquire());
+        assertThat(bob.does(() -> lock.tryAcquire())).isEmpty();
+        Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+        bob.interrupt();
+        assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+        alice.performs(hold::close);
+        assertThat(diary.entries)
+                .contains("bob: ledger not granted: TAKEN", "bob: ledger not granted: GIVEN_UP")
+                .hasSize(7);
+    }
+
+    @Test
+    @DisplayName("a loss once, and then the release by its owner")
+    void loss() throws Exception {
+        Hold hold = alice.does(() -> lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(2))));
+        world.passes(Duration.ofSeconds(3));
+        assertThat(hold.isHeld()).isFalse();
+        assertThat(alice.does(() -> hold.releaseAsync().toCompletableFuture().get()))
+                .isEqualTo(ReleaseOutcome.LOST);
+        assertThat(diary.entries.stream().map(entry -> entry.substring(entry.indexOf(' ') + 1)))
+                .containsExactly(
+                        "ledger asked for, as MUTEX of 1", "ledger granted", "ledger lost: LEASE_ENDED", "ledger LOST");
+    }
+
+    @Test
+    @DisplayName("an asynchronous acquisition that was cancelled, and the grant that came too late is told to nobody")
+    void cancelled() throws Exception {
+        Hold hold = alice.does(() -> lock.acquire());
+        var future = lock.acquireAsync().toCompletableFuture();
+        assertThat(future.cancel(false)).isTrue();
+        alice.performs(hold::close);
+        world.isIdle();
+        assertThat(diary.entries.stream().filter(entry -> entry.contains("GIVEN_UP")))
+                .hasSize(1);
+        assertThat(diary.entries.stream().filter(entry -> entry.endsWith("RELEASED")))
+                .hasSize(1);
+    }
+
+    @Test
+    @DisplayName("re-entry is not told")
+    void reentry() throws Exception {
+        alice.performs(() -> {
+            lock.lock();
+            lock.lock();
+            lock.unlock();
+            lock.unlock();
+        });
+        assertThat(diary.entries).hasSize(3);
+    }
+
+    @Test
+    @DisplayName("a listener that fails does no harm, and one that does not care is not asked again")
+    void failing() throws Exception {
+        HoldfastListener failing = what -> {
+            throw new IllegalStateException("a listener's own trouble");
+        };
+        HoldfastListener careless = new HoldfastListener() {
+            @Override
+            public @Nullable Acquisition asked(Asked what) {
+                return null;
+            }
+        };
+        Diary other = new Diary();
+        DistributedLock watched = world.client(world.builder("bob")
+                        .listener(failing)
+                        .listener(careless)
+                        .listener(other))
+                .lock("other");
+        bob.performs(() -> watched.acquire().close());
+        Eventually.holds("all is told", () -> other.entries.size() == 3);
+    }
+}
