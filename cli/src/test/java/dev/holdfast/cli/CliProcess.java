@@ -155,14 +155,25 @@ final class CliProcess implements AutoCloseable {
     }
 
     static void signal(long pid, String name) {
+        if (!isSent(pid, name)) {
+            throw new AssertionError("can't send " + name + " to " + pid);
+        }
+    }
+
+    /** Sends a signal, unless it has ended by then. */
+    void signalIfAlive(String name) {
+        if (!isSent(process.pid(), name) && process.isAlive()) {
+            throw new AssertionError("can't send " + name + " to " + process.pid());
+        }
+    }
+
+    private static boolean isSent(long pid, String name) {
         try {
-            int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
-                    .inheritIO()
-                    .start()
-                    .waitFor();
-            if (code != 0) {
-                throw new AssertionError("can't send " + name + " to " + pid);
-            }
+            return new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
+                            .redirectError(ProcessBuilder.Redirect.DISCARD)
+                            .start()
+                            .waitFor()
+                    == 0;
         } catch (IOException | InterruptedException e) {
             throw new AssertionError(e);
         }

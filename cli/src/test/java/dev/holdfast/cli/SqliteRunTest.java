@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,6 +16,8 @@ class SqliteRunTest {
 
     /** Longer than any test: where the lock comes free sooner, it is not for the lease. */
     private static final String LONG_LEASE = "10m";
+
+    private static final List<String> SIGNALS = List.of("INT", "TERM", "HUP", "KILL");
 
     @TempDir
     Path directory;
@@ -129,11 +133,28 @@ class SqliteRunTest {
         }
     }
 
+    /** The command runs on for as long as it likes, but not with the lock. */
+    @Test
+    void afterKillOfTheWrapperTheLockOfACommandThatRunsOnEndsWithTheLease() {
+        try (CliProcess wrapper =
+                place.start("run", "--lease", "1s", "x", "--", "sh", "-c", "echo $$ > first.pid; exec sleep 1000")) {
+            long command = Long.parseLong(CliProcess.untilWritten(place.file("first.pid")));
+            wrapper.signal("KILL");
+            assertThat(wrapper.exitCode()).isEqualTo(137);
+            try (CliProcess next = place.run("run", "x", "--", "true")) {
+                assertThat(next.exitCode()).isZero();
+                assertThat(ProcessHandle.of(command)).isPresent();
+            } finally {
+                CliProcess.signal(command, "KILL");
+            }
+        }
+    }
+
     /**
      * The wrapper and the command are gone; what the command put into the background, away from its parents, is not.
      */
     @Test
-    void aDaemonOfTheCommandKeepsTheLockToo() {
+    void theLastOfTheProcessesKeepsTheLockAndItsEndFreesItAtOnce() {
         Path daemon = place.script(
                 "daemon.sh",
                 "setsid sh -c '(echo $$ > started; while [ ! -e stop ]; do sleep 0.05; done) </dev/null >/dev/null 2>&1 &'\nwhile :; do sleep 0.05; done\n");
@@ -147,12 +168,59 @@ class SqliteRunTest {
             CliProcess.signal(command, "KILL");
             CliProcess.until(
                     "the command is gone", () -> ProcessHandle.of(command).isEmpty() || ProcFs.isZombie(command));
-            assertTaken("x");
-            place.script("stop", "");
-            try (CliProcess next = place.start("run", "--wait", "50s", "x", "--", "true")) {
+            try (CliProcess next = place.start("run", "x", "--", "cp", "stop", "saw")) {
+                untilShown("x", "waiting   ");
+                assertTaken("x");
+                place.script("stop", "");
                 assertThat(next.exitCode()).isZero();
+                assertThat(place.file("saw")).exists();
             }
         }
+    }
+
+    /** What is locked is a number in a file, which loses additions when two add at the same time. */
+    @Test
+    void oneCommandAtATimeWhoeverIsToldToEnd() {
+        place.script(
+                "add.sh",
+                "echo + $HOLDFAST_TOKEN >> log\nn=$(cat count 2>/dev/null || echo 0)\nsleep 0.05\necho $((n + 1)) > count\necho - $HOLDFAST_TOKEN >> log\n");
+        List<CliProcess> all = new ArrayList<>();
+        try {
+            List<CliProcess> patient = new ArrayList<>();
+            List<CliProcess> disturbed = new ArrayList<>();
+            for (int i = 0; i < SIGNALS.size(); i++) {
+                patient.add(place.start("run", "x", "--", "./add.sh"));
+                all.add(patient.get(i));
+                disturbed.add(place.start("run", "--lease", "3s", "x", "--", "./add.sh"));
+                all.add(disturbed.get(i));
+            }
+            // One each time that somebody comes or goes, wherever its receiver is by then.
+            for (int i = 0; i < SIGNALS.size(); i++) {
+                long before = size("log");
+                CliProcess victim = disturbed.get(i);
+                CliProcess.until("somebody comes or goes", () -> size("log") > before || !victim.isAlive());
+                victim.signalIfAlive(SIGNALS.get(i));
+            }
+            patient.forEach(cli -> assertThat(cli.exitCode()).as(cli.err()).isZero());
+            disturbed.forEach(CliProcess::exitCode);
+        } finally {
+            all.forEach(CliProcess::close);
+        }
+        List<String> log = place.read("log").lines().toList();
+        long newest = 0;
+        for (String line : log) {
+            long token = Long.parseLong(line.substring(2));
+            if (line.startsWith("+")) {
+                assertThat(token).as("%s", log).isGreaterThan(newest);
+                newest = token;
+            } else {
+                assertThat(token).as("%s", log).isEqualTo(newest);
+            }
+        }
+        long went = log.stream().filter(line -> line.startsWith("-")).count();
+        assertThat(went).isGreaterThanOrEqualTo(4);
+        assertThat(Long.parseLong(place.read("count").strip())).isBetween(went, log.size() - went);
+        assertThat(show("x")).isEqualTo("'x': free\n");
     }
 
     /** The wrapper is stopped for longer than its lease, as by a debugger or a snapshot of the machine. */
@@ -258,6 +326,10 @@ class SqliteRunTest {
         }
     }
 
+    private long size(String file) {
+        return place.file(file).toFile().length();
+    }
+
     /** Runs a command that holds a lock until it is let go, in a wrapper whose lease does not matter. */
     private CliProcess hold(String name, String who) {
         CliProcess holder = place.start(
@@ -314,8 +386,8 @@ class SqliteRunTest {
 
     /** A whole command line of this build, for a run inside a run. */
     private static String[] cliWords(String name, String... command) {
-        java.util.List<String> words = new java.util.ArrayList<>(CliProcess.java());
-        words.addAll(java.util.List.of(cli(name, command)));
+        List<String> words = new ArrayList<>(CliProcess.java());
+        words.addAll(List.of(cli(name, command)));
         return words.toArray(new String[0]);
     }
 }
