@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,6 +151,23 @@ public interface DistributedLock extends Lock, Lockable {
     @CanIgnoreReturnValue
     <T extends @Nullable Object, E extends Exception> T runWhileHeld(LockedTask<T, E> task)
             throws E, InterruptedException;
+
+    /**
+     * Runs an asynchronous task under this lock, and cancels it if the lock is lost meanwhile. Never blocks.
+     *
+     * <p>Waits as {@link #acquireAsync()} does, then calls the task on the client's callback executor. The hold belongs to
+     * itself and is released when the task's stage has ended. If it is lost before, the {@linkplain
+     * CompletionStage#toCompletableFuture() future} of that stage is cancelled: a task that can stop early listens for
+     * that, or for the {@linkplain Hold#onLost(java.util.function.Consumer) loss} itself.
+     *
+     * <p>Cancelling the returned stage's future withdraws the claim, or cancels the task.
+     *
+     * @return a stage that ends, once the lock is released, as the task's did; or exceptionally with {@link
+     *     LockLostException} if the hold was lost before, whatever the task came to, or with what {@link #acquireAsync()}
+     *     ends with
+     */
+    <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
+            Function<? super Hold, ? extends CompletionStage<T>> task);
 
     /** Whether the calling thread holds this lock, and its lease is good. Answered without the store. */
     boolean isHeldByCurrentThread();

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -279,6 +280,12 @@ final class EngineLock implements DistributedLock {
         interrupt.disarm();
         hold.close();
         return result;
+    }
+
+    @Override
+    public <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
+            Function<? super Hold, ? extends CompletionStage<T>> task) {
+        return new StageWhileHeld<T>(engine, task).begin(acquireAsync().toCompletableFuture());
     }
 
     @Override

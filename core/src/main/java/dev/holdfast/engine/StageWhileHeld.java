@@ -1,0 +1,90 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An asynchronous task that runs while a lock is held: acquired, started, released, told. Its parts run one after the
+ * other; a loss or a cancellation may come at any time.
+ *
+ * @param <T> what the task comes to
+ */
+final class StageWhileHeld<T extends @Nullable Object> {
+
+    private final Engine engine;
+    private final Function<? super Hold, ? extends CompletionStage<T>> task;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+
+    StageWhileHeld(Engine engine, Function<? super Hold, ? extends CompletionStage<T>> task) {
+        this.engine = engine;
+        this.task = task;
+    }
+
+    CompletableFuture<T> begin(CompletableFuture<Hold> asked) {
+        passCancellationTo(asked);
+        var unused = asked.whenComplete((hold, failure) -> {
+            if (hold instanceof LocalHold granted) {
+                run(granted);
+            } else {
+                result.completeExceptionally(causeOf(failure));
+            }
+        });
+        return result;
+    }
+
+    private void run(LocalHold hold) {
+        CompletableFuture<T> work;
+        try {
+            work = task.apply(hold).toCompletableFuture();
+        } catch (RuntimeException | Error e) {
+            work = CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<T> begun = work;
+        passCancellationTo(begun);
+        hold.onLost(loss -> begun.cancel(false));
+        var unused = begun.whenComplete((value, failure) -> release(hold, value, failure));
+    }
+
+    private void release(LocalHold hold, T value, @Nullable Throwable failure) {
+        var unused = hold.releaseAsync()
+                .thenAccept(outcome -> engine.callBack(() -> {
+                    RuntimeException trouble = troubleOf(hold, outcome);
+                    if (trouble != null && failure != null) {
+                        trouble.addSuppressed(causeOf(failure));
+                    }
+                    if (trouble != null) {
+                        result.completeExceptionally(trouble);
+                    } else if (failure != null) {
+                        result.completeExceptionally(causeOf(failure));
+                    } else {
+                        result.complete(value);
+                    }
+                }));
+    }
+
+    private @Nullable RuntimeException troubleOf(LocalHold hold, ReleaseOutcome outcome) {
+        return switch (outcome) {
+            case LOST -> engine.failures.lost(hold, Loss.Cause.REMOVED);
+            case UNCONFIRMED -> engine.failures.unconfirmed(hold);
+            case RELEASED, STILL_HELD -> null;
+        };
+    }
+
+    private void passCancellationTo(CompletableFuture<?> stage) {
+        var unused = result.whenComplete((value, failure) -> {
+            if (result.isCancelled()) {
+                stage.cancel(false);
+            }
+        });
+    }
+
+    private static Throwable causeOf(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+}
