@@ -78,6 +78,24 @@ class NothingGrowsTest {
     }
 
     @Test
+    @DisplayName("10,000 who wait for one lock wait as one claim, without a thread")
+    void manyWaiters() throws Exception {
+        DistributedLock lock = lock("hot");
+        Hold held = lock.acquire();
+        int threads = Thread.activeCount();
+        List<CompletableFuture<Hold>> waiting = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            waiting.add(lock.acquireAsync().toCompletableFuture());
+        }
+        assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 1);
+        assertThat(world.waitersOf("hot")).isLessThanOrEqualTo(1);
+
+        waiting.forEach(each -> each.cancel(false));
+        held.close();
+        isClean();
+    }
+
+    @Test
     @DisplayName("a gate is there while its lock is held or waited for, and only then")
     void gateOfAUsedLock() throws Exception {
         Actor bob = world.actor("bob");

@@ -65,6 +65,21 @@ class BuilderTest {
     }
 
     @Test
+    @DisplayName("a lease under 200 ms is refused too, down to a nanosecond, and the text names the minimum")
+    void shortestLeases() {
+        AcquireOptions defaults = AcquireOptions.defaults();
+        for (Duration tooShort : List.of(Duration.ofMillis(200).minusNanos(1), Duration.ofNanos(1))) {
+            assertThatThrownBy(() -> defaults.withFixedLease(tooShort))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("fixedLease", "PT0.2S", tooShort.toString());
+            assertThatThrownBy(() -> defaults.withMaxHold(tooShort))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("maxHold", "PT0.2S", tooShort.toString());
+        }
+        assertThat(defaults.withFixedLease(Duration.ofMillis(200)).fixedLease()).contains(Duration.ofMillis(200));
+    }
+
+    @Test
     @DisplayName("durations that make no sense are refused when they are given, by name")
     void senselessDurations() {
         for (Duration senseless : SENSELESS) {

@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class Statements {
 
     private static final byte[] NO_NAME = {};
+
+    /** Enough to find the row by, and not a page of it. */
+    private static final int BYTES_SHOWN = 16;
 
     private final Connection connection;
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
@@ -71,8 +75,8 @@ final class Statements {
     }
 
     static ResourceName name(byte @Nullable [] key) {
+        byte[] bytes = key == null ? NO_NAME : key;
         try {
-            byte[] bytes = key == null ? NO_NAME : key;
             return new ResourceName(StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
@@ -81,7 +85,9 @@ final class Statements {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "a row has a name that is none; nothing was changed",
+                    "a row has a name that is none: it has " + bytes.length + " bytes and begins with '"
+                            + HexFormat.of().formatHex(bytes, 0, Math.min(BYTES_SHOWN, bytes.length))
+                            + "' in hexadecimal; nothing was changed, and a person must look",
                     e);
         }
     }

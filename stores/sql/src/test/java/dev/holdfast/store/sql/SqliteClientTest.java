@@ -10,6 +10,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.StoreRefusedException;
+import dev.holdfast.spi.Tokens;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a user of the client sees when something happens to the file. */
 class SqliteClientTest {
@@ -226,6 +228,20 @@ class SqliteClientTest {
             other.close();
             other = holdfast.lock("good").acquire();
             other.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Tokens.MAX_TOKEN, Long.MAX_VALUE})
+    void aLockWhoseTokensAreUsedUpIsNotGrantedAnyMore(long last) throws Exception {
+        try (Holdfast holdfast = client().build()) {
+            holdfast.lock("worn").acquire().close();
+            Database.run(file(), "UPDATE holdfast_resource SET last_token = " + last);
+
+            refused(() -> holdfast.lock("worn").acquire(), "'worn'", "fencing tokens are used up");
+            refused(() -> holdfast.lock("worn").tryLock(), "'worn'", "fencing tokens are used up");
+
+            holdfast.lock("fresh").acquire().close();
         }
     }
 

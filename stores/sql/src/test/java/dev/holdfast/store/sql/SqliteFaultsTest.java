@@ -100,6 +100,28 @@ class SqliteFaultsTest {
                         + " FROM holdfast_resource WHERE name = CAST('orders/42' AS BLOB)");
     }
 
+    /** None, one that is not UTF-8, and one that is too long. */
+    @ParameterizedTest
+    @ValueSource(strings = {"x''", "x'c3'", "zeroblob(513)", "zeroblob(1000000)"})
+    void aRowUnderANameThatIsNoneIsToldByItsBytesAndHarmsNoLock(String name) {
+        assertThat(client.granted("orders/42").tokens().first()).isPositive();
+        Database.run(
+                file,
+                "INSERT INTO holdfast_resource SELECT " + name + ", spec, capacity, last_token, session, claim, weight,"
+                        + " first_token, end_token, ends, seq, grants, shared, waiters, places FROM holdfast_resource");
+
+        fails(
+                () -> client.send(new Command.Inspect("", Optional.empty(), 10)),
+                Reason.CORRUPT,
+                Effect.NONE,
+                "a name that is none",
+                "in hexadecimal");
+
+        assertThat(client.granted("orders/43").tokens().first()).isPositive();
+        assertThat(Database.number(file, "SELECT count(*) FROM holdfast_resource"))
+                .isEqualTo(3);
+    }
+
     @Test
     void aDamagedClaimIsFoundAndTheStepUndone() {
         ClaimRef held = client.ref("x");
