@@ -30,6 +30,8 @@ train --version
 train --help
 train run --help
 train run cds-training -- true
+train run --shared cds-training-shared -- true
+train run --permits 1/2 cds-training-permits -- true
 train run cds-training -- "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/taken.classes" \
     -jar "$jar" run --nonblock cds-training -- true
 train ls

@@ -1,6 +1,8 @@
 package dev.holdfast.cli;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -57,24 +59,20 @@ final class ChildEnvironment {
         environment.put(HOLD, outerMarks == null || outerMarks.isEmpty() ? mark : outerMarks + "," + mark);
     }
 
-    /** The token of the innermost lock of a name among those around this process; 0 if there is none. */
-    static long tokenAround(@Nullable String stack, String name) {
-        if (stack == null) {
-            return 0;
+    /** The tokens of the locks of a name among those around this process, outermost first. */
+    static List<Long> tokensAround(@Nullable String stack, String name) {
+        List<Long> tokens = new ArrayList<>();
+        String entry = encode(name) + "=";
+        for (String each : stack == null ? new String[0] : stack.split(" ", -1)) {
+            // Other things may stand in somebody else's variable of that name.
+            if (each.startsWith(entry) && each.length() > entry.length() && each.length() - entry.length() < 19) {
+                String token = each.substring(entry.length());
+                if (token.chars().allMatch(c -> c >= '0' && c <= '9')) {
+                    tokens.add(Long.parseLong(token));
+                }
+            }
         }
-        String entry = " " + encode(name) + "=";
-        String entries = " " + stack;
-        int start = entries.lastIndexOf(entry);
-        if (start < 0) {
-            return 0;
-        }
-        int value = start + entry.length();
-        int end = entries.indexOf(' ', value);
-        try {
-            return Long.parseLong(entries.substring(value, end < 0 ? entries.length() : end));
-        } catch (NumberFormatException e) {
-            return 0; // somebody else's variable
-        }
+        return tokens;
     }
 
     /** Percent-encodes all but unreserved characters, so that a name has no blank and no equals sign. */

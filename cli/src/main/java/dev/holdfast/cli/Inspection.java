@@ -161,8 +161,15 @@ final class Inspection {
     }
 
     private static void weight(ResourceInfo info, Party party, StringBuilder line) {
-        if (info.spec().capacity() != 1) {
-            line.append(", weight ").append(party.weight());
+        switch (info.spec().kind()) {
+            case READ_WRITE -> line.append(party.weight() == 1 ? ", shared" : ", exclusive");
+            case SEMAPHORE ->
+                line.append(", ").append(party.weight()).append(party.weight() == 1 ? " permit" : " permits");
+            default -> {
+                if (info.spec().capacity() != 1) {
+                    line.append(", weight ").append(party.weight());
+                }
+            }
         }
     }
 

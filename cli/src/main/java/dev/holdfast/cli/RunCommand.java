@@ -2,7 +2,6 @@ package dev.holdfast.cli;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.ClientClosedException;
-import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
@@ -49,7 +48,7 @@ final class RunCommand {
                         .sessionTtl(options.lease())
                         .label(label)
                         .build()) {
-            Optional<Hold> hold = acquire(store, client.lock(options.name()));
+            Optional<? extends Hold> hold = acquire(store, Wanted.of(client, options.name(), options.share()));
             if (hold.isEmpty()) {
                 return gaveUp(store);
             }
@@ -64,9 +63,9 @@ final class RunCommand {
     }
 
     /** Tries once, and only then sets up the wait: most locks are free. */
-    private Optional<Hold> acquire(LockStore store, DistributedLock lock) throws InterruptedException {
+    private Optional<? extends Hold> acquire(LockStore store, Wanted wanted) throws InterruptedException {
         long startNanos = System.nanoTime();
-        Optional<Hold> hold = lock.tryAcquire();
+        Optional<? extends Hold> hold = wanted.tryAcquire();
         boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
         if (hold.isPresent() || isOneTry) {
             return hold;
@@ -75,12 +74,13 @@ final class RunCommand {
                 store,
                 location,
                 options.name(),
+                options.share(),
                 environment.get(ChildEnvironment.STACK),
                 console,
                 Thread.currentThread());
         notice.start();
         try {
-            hold = lock.tryAcquire(patience(startNanos));
+            hold = wanted.tryAcquire(patience(startNanos));
         } catch (InterruptedException e) {
             Optional<String> hopeless = notice.stop();
             if (hopeless.isPresent() && signals.stoppedBy() == 0) {

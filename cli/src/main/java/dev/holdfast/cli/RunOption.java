@@ -12,6 +12,17 @@ enum RunOption {
             "Where the locks are. Default: $HOLDFAST_STORE, else 'sqlite:', a file for you on this machine."),
     WAIT("--wait", "-w", "D", "Wait for the lock this long at the most; 0 tries once. Default: as long as it takes."),
     NONBLOCK("--nonblock", null, null, "Don't wait: the same as --wait 0."),
+    SHARED(
+            "--shared",
+            null,
+            null,
+            "Hold the lock together with others who say --shared, while nobody does who says --exclusive."),
+    EXCLUSIVE("--exclusive", null, null, "Hold a lock alone that others hold with --shared."),
+    PERMITS(
+            "--permits",
+            null,
+            "K/N",
+            "Take K of N permits: together the commands that run have N at the most. All must say the same N."),
     LEASE(
             "--lease",
             null,

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param store the store that was named on the command line, if one was
  * @param maxWait how long to wait for the lock; empty for as long as it takes
+ * @param share what part of the lock is wanted
  * @param lease how long the lock lasts without renewal
  * @param lossPolicy what to do when the lock can't be kept
  * @param leftovers what to do about processes that outlive the command
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 record RunOptions(
         Optional<String> store,
         Optional<Duration> maxWait,
+        Share share,
         Duration lease,
         LossPolicy lossPolicy,
         Leftovers leftovers,
@@ -51,10 +53,12 @@ record RunOptions(
     static RunOptions of(RunArguments given) {
         String name = checkedName(given.name());
         Optional<Duration> maxWait = maxWait(given);
+        Share share = Share.of(given);
         Duration lease = lease(given);
         return new RunOptions(
                 Optional.ofNullable(given.value(RunOption.STORE)),
                 maxWait,
+                share,
                 lease,
                 lossPolicy(given, lease),
                 leftovers(given),

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +24,7 @@ final class WaitNotice {
     private final LockStore store;
     private final StoreLocation location;
     private final String name;
+    private final Share share;
     private final @Nullable String stack;
     private final Console console;
     private final Thread waiter;
@@ -42,12 +44,14 @@ final class WaitNotice {
             LockStore store,
             StoreLocation location,
             String name,
+            Share share,
             @Nullable String stack,
             Console console,
             Thread waiter) {
         this.store = store;
         this.location = location;
         this.name = name;
+        this.share = share;
         this.stack = stack;
         this.console = console;
         this.waiter = waiter;
@@ -102,21 +106,30 @@ final class WaitNotice {
         if (stopped) {
             return;
         }
-        for (Party holder : info.holders()) {
-            if (holder.tokens().isPresent() && isAround(holder)) {
-                hopeless = "lock " + Printable.quote(name)
-                        + " is held by a command around this one, which waits for this one to end";
-                waiter.interrupt();
-                return;
-            }
+        if (isHopeless(info)) {
+            hopeless = "lock " + Printable.quote(name)
+                    + " is held by a command around this one, which waits for this one to end";
+            waiter.interrupt();
+            return;
         }
         console.say("waiting for " + Printable.quote(name) + ": "
                 + Holders.describe(info, store.traits().tokenSource()));
     }
 
-    private boolean isAround(Party holder) {
-        long token = ChildEnvironment.tokenAround(stack, name);
-        return token > 0 && Holders.owns(holder, token);
+    /** Whether what is wanted can't be had as long as the commands around this one run. */
+    private boolean isHopeless(ResourceInfo info) {
+        List<Long> around = ChildEnvironment.tokensAround(stack, name);
+        long weight = 0;
+        for (Party holder : info.holders()) {
+            if (around.stream().anyMatch(token -> Holders.owns(holder, token))) {
+                weight += holder.weight();
+            }
+        }
+        return weight > 0
+                // Others may give their permits back. Sharing is not waited for unless someone before us wants to be
+                // alone.
+                && (share.kind() != Share.Kind.PERMITS
+                        || weight + share.permits() > info.spec().capacity());
     }
 
     /** What changes when another one holds it. */

@@ -30,6 +30,7 @@ _holdfast_value() {
     case $1 in
         --store) _holdfast_words $'sqlite:\nmemory:' ;;
         --wait | -w | --lease | --grace) _holdfast_words $'10s\n30s\n1m\n5m\n1h' ;;
+        --permits) _holdfast_words $'1/2\n1/3\n1/4\n1/8' ;;
         --on-lost) _holdfast_words $'term\nkill\nignore\nexec:' ;;
         --leftovers) _holdfast_words $'wait\nkill\nignore' ;;
         --conflict-exit-code | -E) _holdfast_words $'0\n1\n75' ;;
@@ -41,7 +42,7 @@ _holdfast_value() {
 _holdfast_options() {
     case $1 in
         run)
-            _holdfast_words $'--store\n--wait\n--nonblock\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--no-stdin\n--verbose\n--help'
+            _holdfast_words $'--store\n--wait\n--nonblock\n--shared\n--exclusive\n--permits\n--lease\n--on-lost\n--grace\n--leftovers\n--conflict-exit-code\n--no-stdin\n--verbose\n--help'
             ;;
         ls) _holdfast_words $'--store\n--prefix\n--json\n--help' ;;
         show) _holdfast_words $'--store\n--json\n--help' ;;
@@ -84,7 +85,7 @@ _holdfast() {
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --store | --wait | -w | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --prefix) i=$((i + 1)) ;;
+            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --prefix) i=$((i + 1)) ;;
             -*) ;;
             *) name=${COMP_WORDS[i]} ;;
         esac

@@ -40,11 +40,12 @@ class ChildEnvironmentTest {
     @Test
     void findsALockInTheStack() {
         String stack = "outer=1 in%3Dn%20er=2 outer=3";
-        assertThat(ChildEnvironment.tokenAround(stack, "outer")).isEqualTo(3);
-        assertThat(ChildEnvironment.tokenAround(stack, "in=n er")).isEqualTo(2);
-        assertThat(ChildEnvironment.tokenAround(stack, "er")).isZero();
-        assertThat(ChildEnvironment.tokenAround("x=abc", "x")).isZero();
-        assertThat(ChildEnvironment.tokenAround(null, "x")).isZero();
+        assertThat(ChildEnvironment.tokensAround(stack, "outer")).containsExactly(1L, 3L);
+        assertThat(ChildEnvironment.tokensAround(stack, "in=n er")).containsExactly(2L);
+        assertThat(ChildEnvironment.tokensAround(stack, "er")).isEmpty();
+        assertThat(ChildEnvironment.tokensAround("x=abc x= x=-1 x=99999999999999999999", "x"))
+                .isEmpty();
+        assertThat(ChildEnvironment.tokensAround(null, "x")).isEmpty();
     }
 
     @Test

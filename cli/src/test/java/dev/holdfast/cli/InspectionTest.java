@@ -98,6 +98,23 @@ class InspectionTest {
     }
 
     @Test
+    void tellsWhoSharesAndWhoHasHowManyPermits() throws Exception {
+        try (Hold read = client.readWriteLock("site").readLock().acquire();
+                Hold two = client.semaphore("gpu", 3).acquire(2)) {
+            run("show", "site");
+            assertThat(out()).startsWith("'site': held (read-write, fair)\n").contains(", shared, lease ");
+            run("show", "gpu");
+            assertThat(out()).startsWith("'gpu': held (semaphore of 3, fair)\n").contains(", 2 permits, lease ");
+            assertThat(read.isHeld() && two.isHeld()).isTrue();
+        }
+        try (Hold write = client.readWriteLock("site").writeLock().acquire()) {
+            run("show", "site");
+            assertThat(out()).contains(", exclusive, lease ");
+            assertThat(write.isHeld()).isTrue();
+        }
+    }
+
+    @Test
     void namesThatWouldTrickATerminalAreDisarmed() throws Exception {
         String name = "x\u001b[2J\n'y': held by root\u202e";
         try (Hold hold = client.lock(name).acquire()) {

@@ -22,6 +22,7 @@ class RunOptionsTest {
         assertThat(options.conflictExitCode()).isEqualTo(75);
         assertThat(options.withStdin()).isTrue();
         assertThat(options.store()).isEmpty();
+        assertThat(options.share()).isEqualTo(Share.ALONE);
     }
 
     @Test
@@ -60,6 +61,20 @@ class RunOptionsTest {
         assertThat(read("--on-lost", "ignore", "x").lossPolicy().action()).isEqualTo(Action.IGNORE);
         assertThat(read("--leftovers", "ignore", "x").leftovers()).isEqualTo(Leftovers.IGNORE);
         assertThat(read("--grace", "0", "x").lossPolicy().grace()).isZero();
+    }
+
+    @Test
+    void readsWhatPartOfALockIsWanted() {
+        assertThat(read("--shared", "x").share()).isEqualTo(new Share(Share.Kind.SHARED, 1, 1));
+        assertThat(read("--exclusive", "x").share()).isEqualTo(new Share(Share.Kind.EXCLUSIVE, 1, 1));
+        assertThat(read("--permits", "2/3", "x").share()).isEqualTo(new Share(Share.Kind.PERMITS, 2, 3));
+        assertThat(read("--permits=1/1", "x").share()).isEqualTo(new Share(Share.Kind.PERMITS, 1, 1));
+        refuses("three different things", "--shared", "--exclusive", "x");
+        refuses("three different things", "--permits", "1/2", "--shared", "x");
+        refuses("--permits 4/3 would wait for ever: there are only 3", "--permits", "4/3", "x");
+        for (String text : List.of("", "3", "/", "1/", "/3", "0/3", "1/0", "+1/3", "1/3/3", "1 /3", "1/1234567890")) {
+            refuses("--permits takes K/N, such as 1/3 for one of three, but got '", "--permits=" + text, "x");
+        }
     }
 
     @Test
