@@ -148,6 +148,17 @@ public final class Holdfast implements AutoCloseable {
         return engine.semaphore(new ResourceName(name), permits, orderOf(options));
     }
 
+    /**
+     * The count-down latch of a name. Does no I/O.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no latches
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedCountDownLatch latch(String name) {
+        return engine.latch(new ResourceName(name));
+    }
+
     private static Order orderOf(LockOptions options) {
         return options.isBarging() ? Order.BARGING : Order.FAIR;
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -71,6 +73,12 @@ public final class Engine {
     private final Auditor auditor;
     private final ConcurrentMap<ResourceName, Gate> gates = new ConcurrentHashMap<>();
     private final AtomicLong claims = new AtomicLong();
+
+    private final AtomicLong callNumbers = new AtomicLong();
+
+    /** What is to fail when the client is closed, beside requests at gates; by number, as it came. */
+    private final ConcurrentMap<Long, CompletableFuture<?>> calls = new ConcurrentHashMap<>();
+
     private final AtomicBoolean isClosing = new AtomicBoolean();
     private final AtomicBoolean closeEnded = new AtomicBoolean();
     private final CompletableFuture<Engine> ready = new CompletableFuture<>();
@@ -194,6 +202,9 @@ public final class Engine {
             for (Gate gate : gates.values()) {
                 gate.shut(this::closedException);
             }
+            for (CompletableFuture<?> call : calls.values()) {
+                call.completeExceptionally(closedException());
+            }
             ready.completeExceptionally(closedException());
             if (session == null || session.state == Session.State.ENDED) {
                 finishClosing(Settler.Closing.CONFIRMED);
@@ -275,6 +286,13 @@ public final class Engine {
     public MultiLock lockAll(Collection<? extends Lockable> parts) {
         requireOpen();
         return new EngineMultiLock(this, parts.stream().map(Part::of).toList());
+    }
+
+    /** The count-down latch of a name. */
+    public DistributedCountDownLatch latch(ResourceName name) {
+        requireOpen();
+        requireAdmission(StoreTraits.Admission.LATCH, "latches");
+        return new EngineLatch(this, name);
     }
 
     void requireSupported(Lease lease, ResourceName name) {
@@ -374,6 +392,32 @@ public final class Engine {
         });
     }
 
+    /** The same result for users: told on the callback executor. */
+    <T> CompletableFuture<T> onCallbacks(CompletableFuture<T> result) {
+        CompletableFuture<T> told = new CompletableFuture<>();
+        var unused = result.whenComplete((value, failure) -> callBack(() -> {
+            if (failure == null) {
+                told.complete(value);
+            } else {
+                told.completeExceptionally(
+                        failure instanceof CompletionException && failure.getCause() != null
+                                ? failure.getCause()
+                                : failure);
+            }
+        }));
+        return told;
+    }
+
+    /** Fails what somebody waits for when this client is closed. */
+    void endWithClient(CompletableFuture<?> call) {
+        Long number = callNumbers.incrementAndGet();
+        calls.put(number, call);
+        var unused = call.whenComplete((done, failure) -> calls.remove(number));
+        if (isClosing()) {
+            call.completeExceptionally(closedException());
+        }
+    }
+
     /**
      * Runs what leads to code of users on the callback executor; on this thread if that refuses it, for a grant that is
      * told to nobody would be held for ever. Called without any lock.
@@ -464,6 +508,13 @@ public final class Engine {
 
     ClaimRef nextRef(ResourceName name, Session session) {
         return new ClaimRef(name, session.id, claims.incrementAndGet());
+    }
+
+    /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
+    long uniqueLong() {
+        Session present = session();
+        long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
+        return environment.randomLong() ^ own;
     }
 
     long newestClaim() {

@@ -74,6 +74,24 @@ record Failures(String store) {
         return new LockLostException(loss != null ? loss : new Loss(hold.name(), store, hold.rawToken(), unlessKnown));
     }
 
+    RuntimeException uncounted(String latch, String id) {
+        return new StoreUnavailableException(
+                "Whether '" + id + "' has counted down latch '" + latch + "' is unknown: the store " + store
+                        + " has not answered. Repeat it with the same id; it counts once.",
+                latch,
+                store,
+                null);
+    }
+
+    RuntimeException unknownCount(String latch) {
+        return new StoreUnavailableException(
+                "Whether the count of latch '" + latch + "' was set is unknown: the store " + store
+                        + " has not answered in time. Look at its count before setting it again.",
+                latch,
+                store,
+                null);
+    }
+
     /** The first of several failures, with the others suppressed in it. */
     static RuntimeException joined(List<RuntimeException> failures) {
         RuntimeException first = failures.get(0);

@@ -281,7 +281,8 @@ public sealed interface Command {
      * the name is in use as something else. A latch that counts is in use, whoever looks at it, until it is open.
      *
      * @param session the session whose epoch is checked
-     * @param generation the generation that is begun, from 1: one more than the last that the caller knows
+     * @param generation the generation that is begun, from 1: above the last that the caller knows, and best one that no
+     *     other caller would choose, for then the answer tells whether it was this one who set the count
      * @param count at least 1
      */
     record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count)
@@ -300,7 +301,7 @@ public sealed interface Command {
     /**
      * Lowers the count of a latch, not below zero, once per id; at zero every waiting pass claim is admitted. Answers
      * {@link Reply.Count}, or {@link Reply.Refused} where the name is in use as something else. Without effect for
-     * another generation than the present one.
+     * another generation than the present one; so one of generation 0, which no latch has, only asks.
      *
      * @param id what makes it idempotent, 1 to 64 printable ASCII characters
      * @param n at least 1

@@ -75,9 +75,11 @@ abstract class LatchRules extends ViewRules {
     void countDownOfAnotherGeneration() {
         bench.needsAdmission(Admission.LATCH);
         Client alice = bench.client("alice");
+        assertThat(countDown(alice, 0, "question", 1)).isEqualTo(new Reply.Count(0, 0));
         assertThat(countDown(alice, 1, "early", 1)).isEqualTo(new Reply.Count(0, 0));
         set(alice, 1, 1);
         assertThat(countDown(alice, 2, "early", 1)).isEqualTo(new Reply.Count(1, 1));
+        assertThat(countDown(alice, 0, "question", 1)).isEqualTo(new Reply.Count(1, 1));
         assertThat(countDown(alice, 1, "a", 1)).isEqualTo(new Reply.Count(1, 0));
         assertThat(set(alice, 2, 2)).isEqualTo(new Reply.Count(2, 2));
         assertThat(countDown(alice, 1, "late", 1)).isEqualTo(new Reply.Count(2, 2));

@@ -1,5 +1,6 @@
 package dev.holdfast.verification.world;
 
+import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedSemaphore;
 import java.util.concurrent.BlockingQueue;
@@ -126,7 +127,9 @@ public final class Actor implements AutoCloseable {
                             actor.thread.getName() + " was to wait for a lock, but did not: " + outcome());
                 }
                 Object blocker = LockSupport.getBlocker(actor.thread);
-                return blocker instanceof DistributedLock || blocker instanceof DistributedSemaphore;
+                return blocker instanceof DistributedLock
+                        || blocker instanceof DistributedSemaphore
+                        || blocker instanceof DistributedCountDownLatch;
             });
         }
 

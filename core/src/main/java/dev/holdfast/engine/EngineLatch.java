@@ -1,0 +1,246 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.DistributedCountDownLatch;
+import dev.holdfast.Hold;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+
+/*
+ * A generation's number has two halves. The upper one goes up by one from generation to generation; the lower one is a
+ * mark that the call draws that wants to set it. Of two calls that set the latch at the same time the store takes one, and
+ * by the mark in its answer each knows which, however often its command had to be sent.
+ */
+
+/** The latch of one name. Thread-safe; keeps nothing but a hint. */
+final class EngineLatch implements DistributedCountDownLatch {
+
+    private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
+    private static final int MARK_BITS = 32;
+
+    /** What a count-down that only asks is called. */
+    private static final String QUESTION = "?";
+
+    private final Engine engine;
+    private final ResourceName name;
+    private final Door door;
+
+    /** The newest generation that this was told of; spares a question. */
+    private volatile long known;
+
+    EngineLatch(Engine engine, ResourceName name) {
+        this.engine = engine;
+        this.name = name;
+        this.door = new Door(engine, name, new Mode(LATCH, 0, false));
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    // ---- Setting
+
+    @Override
+    public boolean trySetCount(long count) {
+        return result(set(count, Caller.WAITS));
+    }
+
+    @Override
+    public CompletionStage<Boolean> trySetCountAsync(long count) {
+        return told(set(count, Caller.GOES_ON));
+    }
+
+    private CompletableFuture<Boolean> set(long count, Caller caller) {
+        if (count < 1) {
+            throw new IllegalArgumentException("The count of latch '" + name + "' must be positive, but was " + count);
+        }
+        engine.requireOpen();
+        return ask(caller).thenCompose(present -> setAfter(present, count));
+    }
+
+    private CompletableFuture<Boolean> setAfter(LatchCall.Answer present, long count) {
+        if (present.remaining() > 0) {
+            return CompletableFuture.completedFuture(false);
+        }
+        long fresh = generationAfter(present.generation());
+        return LatchCall.setCount(engine, name, fresh, count, Caller.GOES_ON).thenCompose(after -> {
+            note(after);
+            boolean isSet = after.generation() == fresh;
+            boolean isBeaten = round(after.generation()) <= round(fresh) || after.isFirst();
+            if (isSet || (isBeaten && after.remaining() > 0)) {
+                return CompletableFuture.completedFuture(isSet);
+            }
+            if (isBeaten) {
+                // Another was quicker, and what it had set is over already.
+                return setAfter(after, count);
+            }
+            // A generation later than the one that this call would have begun: it was set and is over, by whomever.
+            return CompletableFuture.failedFuture(engine.failures.unknownCount(name.value()));
+        });
+    }
+
+    private long generationAfter(long present) {
+        long mark = engine.uniqueLong() >>> (Long.SIZE - MARK_BITS);
+        long next = Math.max(round(present), round(known)) + 1;
+        if (next > Long.MAX_VALUE >>> MARK_BITS) {
+            throw new IllegalStateException("Latch '" + name + "' has no more generations after " + present);
+        }
+        return next << MARK_BITS | mark;
+    }
+
+    private static long round(long generation) {
+        return generation >>> MARK_BITS;
+    }
+
+    // ---- Counting
+
+    @Override
+    public long countDown() {
+        String id = "h" + Long.toHexString(engine.uniqueLong()) + "-" + Long.toHexString(engine.uniqueLong());
+        return result(count(id, Caller.WAITS));
+    }
+
+    @Override
+    public long countDown(String id) {
+        return result(count(id, Caller.WAITS));
+    }
+
+    @Override
+    public CompletionStage<Long> countDownAsync(String id) {
+        return told(count(id, Caller.GOES_ON));
+    }
+
+    @Override
+    public boolean countDown(String id, long generation) {
+        if (generation < 1) {
+            throw new IllegalArgumentException("A generation is at least 1, not " + generation);
+        }
+        engine.requireOpen();
+        return result(LatchCall.countDown(engine, name, generation, id, Caller.WAITS))
+                        .generation()
+                == generation;
+    }
+
+    private CompletableFuture<Long> count(String id, Caller caller) {
+        engine.requireOpen();
+        long expected = known;
+        return LatchCall.countDown(engine, name, expected, id, caller)
+                .thenCompose(after -> {
+                    note(after);
+                    // What was known may be over: then the present generation is meant, which this answer names, unless
+                    // this may have counted already, by a sending that was not answered.
+                    boolean isMeant = after.generation() != expected && (after.isFirst() || expected == 0);
+                    return isMeant && after.remaining() > 0
+                            ? LatchCall.countDown(engine, name, after.generation(), id, Caller.GOES_ON)
+                                    .thenApply(this::note)
+                            : CompletableFuture.completedFuture(after);
+                })
+                .thenApply(LatchCall.Answer::remaining);
+    }
+
+    private CompletableFuture<LatchCall.Answer> ask(Caller caller) {
+        return LatchCall.countDown(engine, name, 0, QUESTION, caller).thenApply(this::note);
+    }
+
+    private LatchCall.Answer note(LatchCall.Answer answer) {
+        known = answer.generation();
+        return answer;
+    }
+
+    @Override
+    public long count() {
+        return state().remaining();
+    }
+
+    @Override
+    public CompletionStage<Long> countAsync() {
+        engine.requireOpen();
+        return told(ask(Caller.GOES_ON).thenApply(LatchCall.Answer::remaining));
+    }
+
+    @Override
+    public long generation() {
+        return state().generation();
+    }
+
+    private LatchCall.Answer state() {
+        engine.requireOpen();
+        return result(ask(Caller.WAITS));
+    }
+
+    // ---- Waiting
+
+    @Override
+    public void await() throws InterruptedException {
+        if (!pass(Door.FOREVER)) {
+            throw new AssertionError("146 years have passed");
+        }
+    }
+
+    @Override
+    public boolean await(Duration maxWait) throws InterruptedException {
+        return pass(Door.nanos(maxWait));
+    }
+
+    private boolean pass(long waitNanos) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before waiting for latch '" + name + "'");
+        }
+        LocalHold passed = door.await(this, Lease.SESSION, false, waitNanos, true);
+        if (passed == null) {
+            return false;
+        }
+        forget(passed);
+        return true;
+    }
+
+    /** To have passed is all that matters: what the store records of it keeps nobody out, and goes in its own time. */
+    private static void forget(Hold passed) {
+        var unused = passed.releaseAsync();
+    }
+
+    @Override
+    public CompletionStage<Void> awaitAsync() {
+        CompletableFuture<Hold> passing =
+                door.enter(Lease.SESSION, false, Door.FOREVER).toCompletableFuture();
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        var unusedPassing = passing.whenComplete((hold, failure) -> {
+            if (failure != null) {
+                result.completeExceptionally(failure);
+            } else {
+                forget(hold);
+                result.complete(null);
+            }
+        });
+        var unusedWait = result.whenComplete((nothing, failure) -> passing.cancel(false));
+        return result;
+    }
+
+    // ---- Small parts
+
+    private <T> T result(CompletableFuture<T> answer) {
+        try {
+            return Waits.uninterruptibly(answer);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** The same, completed on the callback executor. */
+    private <T> CompletableFuture<T> told(CompletableFuture<T> answer) {
+        return engine.onCallbacks(answer);
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedCountDownLatch[" + name + ", " + engine.product() + "]";
+    }
+}

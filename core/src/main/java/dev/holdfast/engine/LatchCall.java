@@ -1,0 +1,151 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Both commands are idempotent: a count-down by its id, a setting by its generation, which no other call chooses. So what
+ * was not answered is simply sent again, and a sending that arrives late does no harm: its id has counted, or its
+ * generation is not after the present one. The epoch is raised all the same before a setting is repeated, as for all that
+ * carries one: a store may have forgotten the generation by the time a very late one arrives.
+ */
+
+/** Brings one command about a latch to a definite answer. Ends once; callers hold no lock of the engine. */
+final class LatchCall implements Wire.Answer {
+
+    /**
+     * What the store said.
+     *
+     * @param isFirst whether it is the answer to the first sending, so that no other can have changed what it tells
+     */
+    record Answer(long generation, long remaining, boolean isFirst) {}
+
+    /** Makes the command for the session and epoch under which it is sent. */
+    @FunctionalInterface
+    private interface Maker {
+        Command make(Session session, long epoch);
+    }
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final int MAX_DOUBLINGS = 6;
+
+    private final Engine engine;
+    private final ResourceName name;
+    private final @Nullable Command plain;
+    private final @Nullable Maker ofSession;
+    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+
+    // Only one sending is under way at a time.
+    private volatile int failures;
+    private volatile @Nullable Session session;
+    private volatile long epoch;
+
+    private LatchCall(Engine engine, ResourceName name, @Nullable Command plain, @Nullable Maker ofSession) {
+        this.engine = engine;
+        this.name = name;
+        this.plain = plain;
+        this.ofSession = ofSession;
+    }
+
+    /** Sends a count-down; one of generation 0, which no latch has, changes nothing and so asks. */
+    static CompletableFuture<Answer> countDown(
+            Engine engine, ResourceName name, long generation, String id, Caller caller) {
+        Command command = new Command.CountDown(name, generation, id, 1);
+        return new LatchCall(engine, name, command, null)
+                .begin(caller, () -> engine.failures.uncounted(name.value(), id));
+    }
+
+    static CompletableFuture<Answer> setCount(
+            Engine engine, ResourceName name, long generation, long count, Caller caller) {
+        return new LatchCall(
+                        engine,
+                        name,
+                        null,
+                        (session, epoch) -> new Command.SetCount(name, session.id, epoch, generation, count))
+                .begin(caller, () -> engine.failures.unknownCount(name.value()));
+    }
+
+    private CompletableFuture<Answer> begin(Caller caller, Supplier<RuntimeException> timedOut) {
+        Environment.Timer alarm = engine.environment.schedule(
+                engine.options.storeTimeout().toNanos(), () -> answer.completeExceptionally(timedOut.get()));
+        var unused = answer.whenComplete((done, failure) -> alarm.cancel());
+        engine.endWithClient(answer);
+        send(caller);
+        return answer;
+    }
+
+    private void send(Caller caller) {
+        if (answer.isDone()) {
+            return;
+        }
+        Command command = plain;
+        if (ofSession != null) {
+            Session present = engine.session();
+            if (present == null) {
+                engine.needSession(caller);
+                present = engine.session();
+            }
+            if (present == null) {
+                sendLater();
+                return;
+            }
+            session = present;
+            epoch = present.epoch;
+            command = ofSession.make(present, epoch);
+        }
+        if (command != null) {
+            engine.wire.send(command, caller, this);
+        }
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+    private void again() {
+        failures++;
+        send(Caller.GOES_ON);
+    }
+
+    private void sendLater() {
+        long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
+        engine.environment.schedule(Jitter.spread(engine.environment, delay), this::again);
+    }
+
+    @Override
+    public void reply(Reply reply, long sentAt) {
+        Session of = session;
+        if (reply instanceof Reply.Count count) {
+            answer.complete(new Answer(count.generation(), count.remaining(), failures == 0));
+        } else if (reply instanceof Reply.Refused refused) {
+            answer.completeExceptionally(new LockMismatchException(name.value(), engine.product(), refused.detail()));
+        } else if (reply instanceof Reply.Stale && of != null) {
+            engine.keeper.afterRaise(of, epoch, () -> send(Caller.GOES_ON));
+        } else if (reply instanceof Reply.SessionEnded && of != null) {
+            engine.keeper.endedAtStore(of);
+            sendLater();
+        } else {
+            answer.completeExceptionally(engine.storeFailure(name.value(), Unexpected.reply(reply)));
+        }
+    }
+
+    @Override
+    public void failure(StoreException failure, long sentAt) {
+        Session of = session;
+        if (failure.reason() != StoreException.Reason.UNAVAILABLE) {
+            answer.completeExceptionally(engine.storeFailure(name.value(), failure));
+        } else if (of != null && failure.effect() == Effect.UNKNOWN) {
+            engine.keeper.afterRaise(of, epoch, this::again);
+        } else {
+            sendLater();
+        }
+        engine.troubled(failure);
+    }
+}

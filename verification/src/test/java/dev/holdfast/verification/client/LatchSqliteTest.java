@@ -1,0 +1,72 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.DistributedCountDownLatch;
+import dev.holdfast.Holdfast;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("A count-down latch between two clients on SQLite")
+class LatchSqliteTest {
+
+    private static final int WORKERS = 6;
+
+    @TempDir
+    private Path directory;
+
+    private Holdfast connect() {
+        return Holdfast.connect("sqlite:" + directory.resolve("locks.db"));
+    }
+
+    @Test
+    @Tag("D1")
+    @Tag("D2")
+    @Tag("D3")
+    @DisplayName("is set by one of all that try, counts what all count, each id once, and lets all pass, over and over")
+    void generations() throws Exception {
+        try (Holdfast alice = connect();
+                Holdfast bob = connect()) {
+            ExecutorService threads = Executors.newFixedThreadPool(WORKERS);
+            for (int round = 0; round < 4; round++) {
+                List<Callable<Boolean>> setting = new ArrayList<>();
+                List<Callable<Boolean>> working = new ArrayList<>();
+                for (int i = 0; i < WORKERS; i++) {
+                    DistributedCountDownLatch latch = (i % 2 == 0 ? alice : bob).latch("imported");
+                    String id = "worker-" + i;
+                    setting.add(() -> latch.trySetCount(WORKERS));
+                    working.add(() -> {
+                        latch.countDown(id);
+                        latch.countDown(id);
+                        return latch.await(Duration.ofMinutes(1));
+                    });
+                }
+                assertThat(results(threads, setting)).containsOnlyOnce(true);
+                assertThat(alice.latch("imported").count()).isEqualTo(WORKERS);
+                assertThat(results(threads, working)).containsOnly(true);
+                assertThat(bob.latch("imported").count()).isZero();
+            }
+            threads.shutdown();
+        }
+    }
+
+    private static List<Boolean> results(ExecutorService threads, List<Callable<Boolean>> calls) throws Exception {
+        List<Future<Boolean>> futures = calls.stream().map(threads::submit).toList();
+        List<Boolean> results = new ArrayList<>();
+        for (Future<Boolean> future : futures) {
+            results.add(future.get(2, TimeUnit.MINUTES));
+        }
+        return results;
+    }
+}

@@ -1,0 +1,504 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedCountDownLatch;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.CountDown;
+import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Command.SetCount;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A count-down latch")
+class LatchTest {
+
+    private static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final Holdfast bob = world.client("bob");
+    private final DistributedCountDownLatch atAlice = alice.latch("imported");
+    private final DistributedCountDownLatch atBob = bob.latch("imported");
+    private final Actor actor = world.actor("actor");
+
+    @AfterEach
+    void close() {
+        line.isMended();
+        for (long left = atBob.count(); left > 0; left = atBob.count()) {
+            atBob.countDown();
+        }
+        world.close();
+    }
+
+    /** Lets time pass, a little at a time, until something is so. */
+    private void passesUntil(String what, BooleanSupplier condition) {
+        Eventually.holds(what, () -> {
+            world.passes(Duration.ofMillis(50));
+            return condition.getAsBoolean();
+        });
+    }
+
+    private boolean waits(DistributedCountDownLatch latch) throws InterruptedException {
+        return !latch.await(Duration.ZERO);
+    }
+
+    @Nested
+    @DisplayName("is set")
+    class Setting {
+
+        @Test
+        @Tag("D1")
+        @DisplayName("once, and who comes later learns that another was quicker")
+        void once() {
+            assertThat(atAlice.count()).isZero();
+            assertThat(atAlice.generation()).isZero();
+
+            assertThat(atAlice.trySetCount(3)).isTrue();
+            assertThat(atAlice.trySetCount(3)).isFalse();
+            assertThat(atBob.trySetCount(5)).isFalse();
+
+            assertThat(atBob.count()).isEqualTo(3);
+            assertThat(atAlice.count()).isEqualTo(3);
+            assertThat(atAlice.generation()).isEqualTo(atBob.generation()).isPositive();
+        }
+
+        @Test
+        @Tag("D1")
+        @DisplayName("by one of two that ask at the same moment, and each knows by which")
+        void race() throws Exception {
+            for (int i = 0; i < 5; i++) {
+                Line.HeldUp aliceSets = line.holdsUpNext(SetCount.class);
+                Doing<Boolean> first = actor.starts(() -> atAlice.trySetCount(2));
+                aliceSets.hasCome();
+
+                assertThat(atBob.trySetCount(2)).isTrue();
+                aliceSets.goesOn();
+
+                assertThat(first.result()).isFalse();
+                atAlice.countDown();
+                atAlice.countDown();
+            }
+        }
+
+        @Test
+        @Tag("D1")
+        @DisplayName("by a call whose answer was lost, and which knows it all the same")
+        void answerLost() throws Exception {
+            line.losesReplyToNext(SetCount.class);
+            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(2));
+            Eventually.holds("it is set", () -> atBob.count() == 2);
+            line.forget();
+
+            passesUntil("it is answered", setting::isDone);
+
+            assertThat(setting.result()).isTrue();
+            assertThat(line.sent(KeepAlive.class)).isNotEmpty();
+            assertThat(line.sent(SetCount.class)).hasSize(1);
+        }
+
+        @Test
+        @Tag("D1")
+        @DisplayName("by a call whose request was lost and that another has overtaken, and which knows that too")
+        void overtaken() throws Exception {
+            line.losesNext(SetCount.class);
+            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(2));
+            Eventually.holds("it is under way", () -> line.sent(SetCount.class).size() == 1);
+            assertThat(atBob.trySetCount(7)).isTrue();
+
+            passesUntil("it is answered", setting::isDone);
+
+            assertThat(setting.result()).isFalse();
+            assertThat(atAlice.count()).isEqualTo(7);
+        }
+
+        @Test
+        @Tag("D1")
+        @DisplayName("or says that it does not know, where a later generation hides what became of its own")
+        void hidden() throws Exception {
+            line.losesReplyToNext(SetCount.class);
+            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(1));
+            Eventually.holds("it is set", () -> atBob.count() == 1);
+            atBob.countDown();
+            assertThat(atBob.trySetCount(1)).isTrue();
+
+            passesUntil("it is answered", setting::isDone);
+
+            assertThatThrownBy(setting::result).isInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @Tag("D1")
+        @DisplayName("under the next session if the one that asked has ended")
+        void sessionEnded() throws Exception {
+            line.answersNext(SetCount.class, new Reply.SessionEnded());
+            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(2));
+
+            passesUntil("it is answered", setting::isDone);
+
+            assertThat(setting.result()).isTrue();
+        }
+
+        @Test
+        @Tag("D1")
+        @DisplayName("without blocking")
+        void async() {
+            assertThat(atAlice.trySetCountAsync(2).toCompletableFuture().join()).isTrue();
+            assertThat(atAlice.trySetCountAsync(2).toCompletableFuture().join()).isFalse();
+            assertThat(atAlice.countAsync().toCompletableFuture().join()).isEqualTo(2);
+        }
+    }
+
+    @Nested
+    @DisplayName("counts")
+    class Counting {
+
+        @Test
+        @Tag("D2")
+        @DisplayName("to zero and not below, stays open, and can be set again")
+        void toZero() throws Exception {
+            assertThat(atAlice.trySetCount(2)).isTrue();
+            long first = atAlice.generation();
+            assertThat(atBob.countDown()).isEqualTo(1);
+            assertThat(waits(atAlice)).isTrue();
+            assertThat(atAlice.countDown()).isZero();
+            assertThat(atAlice.countDown()).isZero();
+            assertThat(atAlice.count()).isZero();
+            atBob.await();
+            assertThat(atBob.generation()).isEqualTo(first);
+
+            assertThat(atBob.trySetCount(1)).isTrue();
+            assertThat(atBob.generation()).isGreaterThan(first);
+            assertThat(waits(atAlice)).isTrue();
+            // Alice knows the generation before; she means the present one.
+            assertThat(atAlice.countDown()).isZero();
+            atAlice.await();
+        }
+
+        @Test
+        @Tag("D2")
+        @DisplayName("nothing where it was never set")
+        void neverSet() throws Exception {
+            assertThat(atAlice.countDown()).isZero();
+            assertThat(atAlice.countDown("a")).isZero();
+            assertThat(atAlice.countDown("a", 1)).isFalse();
+            atAlice.await();
+        }
+
+        @Test
+        @Tag("D3")
+        @DisplayName("each id once")
+        void ids() {
+            assertThat(atAlice.trySetCount(5)).isTrue();
+            assertThat(atAlice.countDown("file-1")).isEqualTo(4);
+            assertThat(atAlice.countDown("file-1")).isEqualTo(4);
+            assertThat(atBob.countDown("file-1")).isEqualTo(4);
+            assertThat(atBob.countDown("file-2")).isEqualTo(3);
+            assertThat(atBob.countDownAsync("file-2").toCompletableFuture().join())
+                    .isEqualTo(3);
+            assertThat(atBob.countDown()).isEqualTo(2);
+            assertThat(atBob.countDown()).isEqualTo(1);
+        }
+
+        @Test
+        @Tag("D3")
+        @DisplayName("once what it had to send twice, under the same id")
+        void unknownOutcome() throws Exception {
+            assertThat(atAlice.trySetCount(5)).isTrue();
+            for (int i = 0; i < 2; i++) {
+                long before = atBob.count();
+                if (i == 0) {
+                    line.losesReplyToNext(CountDown.class);
+                } else {
+                    line.failsNext(CountDown.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+                }
+                line.forget();
+                Doing<Long> counting = actor.starts(() -> atAlice.countDown());
+
+                passesUntil("it is answered", counting::isDone);
+
+                assertThat(counting.result()).isEqualTo(before - 1);
+                assertThat(atBob.count()).isEqualTo(before - 1);
+                assertThat(line.sent(CountDown.class).stream()
+                                .map(CountDown::id)
+                                .distinct())
+                        .hasSize(1);
+            }
+        }
+
+        @Test
+        @Tag("D3")
+        @DisplayName("and tells the id when the store does not answer in time, so that it can be repeated")
+        void unanswered() throws Exception {
+            assertThat(atAlice.trySetCount(5)).isTrue();
+            line.losesReplyToNext(CountDown.class);
+            line.fails(CountDown.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            Doing<Long> counting = actor.starts(() -> atAlice.countDown("file-1"));
+            Eventually.holds("it has counted", () -> atBob.count() == 4);
+
+            passesUntil("it is given up", counting::isDone);
+
+            assertThatThrownBy(counting::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("file-1")
+                    .hasMessageContaining("imported");
+            line.isMended();
+            world.passes(STORE_TIMEOUT);
+            assertThat(atAlice.countDown("file-1")).isEqualTo(4);
+        }
+
+        @Test
+        @Tag("D4")
+        @DisplayName("in no later generation than that in which the call began: its first sending may have counted")
+        void notInALaterGeneration() throws Exception {
+            assertThat(atAlice.trySetCount(2)).isTrue();
+            line.losesReplyToNext(CountDown.class);
+            Doing<Long> counting = actor.starts(() -> atAlice.countDown("file-1"));
+            Eventually.holds("it has counted", () -> atBob.count() == 1);
+            atBob.countDown();
+            assertThat(atBob.trySetCount(3)).isTrue();
+
+            passesUntil("it is answered", counting::isDone);
+
+            assertThat(counting.result()).isEqualTo(3);
+            assertThat(atBob.count()).isEqualTo(3);
+        }
+
+        @Test
+        @Tag("D4")
+        @DisplayName("in the generation that is asked for, and in no other")
+        void inOneGeneration() {
+            assertThat(atAlice.trySetCount(2)).isTrue();
+            long first = atAlice.generation();
+            assertThat(atBob.countDown("a", first)).isTrue();
+            assertThat(atBob.countDown("a", first)).isTrue();
+            assertThat(atBob.count()).isEqualTo(1);
+            assertThat(atBob.countDown("b", first + 1)).isFalse();
+            assertThat(atBob.count()).isEqualTo(1);
+            assertThat(atBob.countDown("b", first)).isTrue();
+            assertThat(atBob.trySetCount(2)).isTrue();
+            assertThat(atAlice.countDown("a", first)).isFalse();
+            assertThat(atAlice.count()).isEqualTo(2);
+        }
+
+        @Test
+        @Tag("D4")
+        @DisplayName("a late duplicate of another generation hurts nobody")
+        void lateDuplicate() throws Exception {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            Line.HeldUp late = line.holdsUpNext(CountDown.class);
+            Doing<Long> counting = actor.starts(() -> atAlice.countDown("a"));
+            Command duplicate = late.hasCome();
+            late.goesOn();
+            assertThat(counting.result()).isZero();
+            assertThat(atBob.trySetCount(2)).isTrue();
+
+            world.ask(duplicate);
+
+            assertThat(atBob.count()).isEqualTo(2);
+        }
+    }
+
+    @Nested
+    @DisplayName("lets pass")
+    class Waiting {
+
+        @Test
+        @Tag("D2")
+        @DisplayName("all who wait, in every client, when it opens, also if it is set anew at once")
+        void allPass() throws Exception {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            List<Doing<Boolean>> waiting = new ArrayList<>();
+            List<CompletableFuture<Void>> stages = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                DistributedCountDownLatch latch = i % 2 == 0 ? atAlice : atBob;
+                waiting.add(world.actor("waiter-" + i).waitsFor(() -> latch.await(Duration.ofHours(1))));
+                stages.add(latch.awaitAsync().toCompletableFuture());
+            }
+            assertThat(waiting).noneMatch(Doing::isDone);
+
+            atBob.countDown();
+            assertThat(atBob.trySetCount(1)).isTrue();
+
+            for (Doing<Boolean> waiter : waiting) {
+                assertThat(waiter.result()).isTrue();
+            }
+            stages.forEach(CompletableFuture::join);
+            assertThat(waits(atAlice)).isTrue();
+        }
+
+        @Test
+        @Tag("D2")
+        @DisplayName("all who wait, where nothing is pushed")
+        void withoutSignals() throws Exception {
+            line.losesSignals();
+            assertThat(atBob.trySetCount(1)).isTrue();
+            Doing<Boolean> waiting = actor.waitsFor(() -> atAlice.await(Duration.ofHours(1)));
+            atBob.countDown();
+
+            passesUntil("it passes", waiting::isDone);
+
+            assertThat(waiting.result()).isTrue();
+        }
+
+        @Test
+        @Tag("D5")
+        @DisplayName("nobody whose wait is over, was interrupted or cancelled: they leave, and nothing is left")
+        void leaving() throws Exception {
+            assertThat(atBob.trySetCount(1)).isTrue();
+            Doing<Boolean> timesOut = actor.waitsFor(() -> atAlice.await(Duration.ofSeconds(5)));
+            Actor interrupted = world.actor("interrupted");
+            Doing<Boolean> waits = interrupted.waitsFor(() -> {
+                atAlice.await();
+                return true;
+            });
+            CompletableFuture<Void> stage = atAlice.awaitAsync().toCompletableFuture();
+            Eventually.holds("they wait at the store", () -> world.waitersOf("imported") > 0);
+
+            interrupted.interrupt();
+            assertThatThrownBy(waits::result).isInstanceOf(InterruptedException.class);
+            assertThat(stage.cancel(false)).isTrue();
+            passesUntil("the wait is over", timesOut::isDone);
+            assertThat(timesOut.result()).isFalse();
+
+            Eventually.holds("nobody waits at the store", () -> world.waitersOf("imported") == 0);
+            assertThatThrownBy(() -> actor.does(() -> {
+                        Thread.currentThread().interrupt();
+                        return atAlice.await(Duration.ofSeconds(5));
+                    }))
+                    .isInstanceOf(InterruptedException.class);
+        }
+
+        @Test
+        @Tag("D5")
+        @DisplayName("nobody whose client was closed")
+        void closed() throws Exception {
+            assertThat(atBob.trySetCount(1)).isTrue();
+            Doing<Boolean> waiting = actor.waitsFor(() -> atAlice.await(Duration.ofHours(1)));
+            CompletableFuture<Void> stage = atAlice.awaitAsync().toCompletableFuture();
+            Line.HeldUp heldUp = line.holdsUpNext(CountDown.class);
+            CompletableFuture<Long> counting = atAlice.countDownAsync("a").toCompletableFuture();
+            heldUp.hasCome();
+
+            alice.close();
+
+            assertThatThrownBy(waiting::result).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(stage::join).hasCauseInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(counting::join).hasCauseInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(atAlice::count).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(atAlice::countDown).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> atAlice.trySetCount(1)).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> alice.latch("b")).isInstanceOf(ClientClosedException.class);
+        }
+
+        @Test
+        @Tag("D5")
+        @DisplayName("those whose session ended while they waited, once there is another")
+        void sessionEnded() throws Exception {
+            assertThat(atBob.trySetCount(1)).isTrue();
+            Doing<Boolean> waiting = actor.waitsFor(() -> atAlice.await(Duration.ofHours(1)));
+            Eventually.holds("it waits at the store", () -> world.waitersOf("imported") == 1);
+            line.losesSignals();
+            world.time().suspend(Duration.ofSeconds(31));
+            passesUntil("it waits again", () -> world.waitersOf("imported") == 1);
+
+            atBob.countDown();
+
+            passesUntil("it passes", waiting::isDone);
+            assertThat(waiting.result()).isTrue();
+        }
+    }
+
+    @Test
+    @Tag("D6")
+    @DisplayName("belongs to nobody: it counts on when all who knew it are gone")
+    void belongsToNobody() {
+        assertThat(atAlice.trySetCount(2)).isTrue();
+        atAlice.countDown("a");
+        alice.close();
+        world.passes(Duration.ofMinutes(5));
+
+        DistributedCountDownLatch later = world.client("carol").latch("imported");
+
+        assertThat(later.count()).isEqualTo(1);
+        assertThat(later.countDown("a")).isEqualTo(1);
+        assertThat(later.countDown("b")).isZero();
+    }
+
+    @Nested
+    @DisplayName("refuses")
+    class BadInput {
+
+        @Test
+        @Tag("D7")
+        @DisplayName("odd input, before anything is asked")
+        void oddInput() {
+            line.forget();
+            assertThatThrownBy(() -> alice.latch(" ")).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> atAlice.trySetCount(0)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> atAlice.trySetCount(-1)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> atAlice.trySetCountAsync(0)).isInstanceOf(IllegalArgumentException.class);
+            Stream.of("", " ", "a b", "é", "x".repeat(65), "a\n").forEach(id -> {
+                assertThatThrownBy(() -> atAlice.countDown(id)).isInstanceOf(IllegalArgumentException.class);
+                assertThatThrownBy(() -> atAlice.countDownAsync(id)).isInstanceOf(IllegalArgumentException.class);
+            });
+            assertThatThrownBy(() -> atAlice.countDown("a", 0)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> atAlice.countDown("a", -1)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> atAlice.await(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
+            assertThat(line.sent()).isEmpty();
+        }
+
+        @Test
+        @Tag("D7")
+        @DisplayName("a name that is in use as something else, and is refused to who uses it otherwise")
+        void mismatch() throws Exception {
+            Hold hold = bob.lock("ledger").acquire();
+            DistributedCountDownLatch ledger = alice.latch("ledger");
+            assertThatThrownBy(() -> ledger.trySetCount(1)).isInstanceOf(LockMismatchException.class);
+            assertThatThrownBy(ledger::countDown).isInstanceOf(LockMismatchException.class);
+            assertThatThrownBy(ledger::count).isInstanceOf(LockMismatchException.class);
+            assertThatThrownBy(ledger::await).isInstanceOf(LockMismatchException.class);
+            hold.close();
+
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            assertThatThrownBy(() -> bob.lock("imported").acquire()).isInstanceOf(LockMismatchException.class);
+        }
+
+        @Test
+        @Tag("D7")
+        @DisplayName("to guess what the store means by an answer, or by none")
+        void storeRefuses() {
+            line.failsNext(CountDown.class, Reason.DENIED, Effect.NONE);
+            assertThatThrownBy(atAlice::countDown).isInstanceOf(StoreRefusedException.class);
+            line.answersNext(CountDown.class, new Reply.Done());
+            assertThatThrownBy(atAlice::countDown)
+                    .isInstanceOf(dev.holdfast.HoldfastException.class)
+                    .hasMessageContaining("imported");
+        }
+    }
+}
