@@ -78,7 +78,8 @@ public interface DistributedSemaphore {
     /**
      * Acquires permits without waiting.
      *
-     * <p><b>Blocking:</b> for one store request at the most. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> for one store request at the most, and for those that other threads of this process are making.
+     * <b>Interruption:</b> has no effect.
      *
      * @param permits 1 to {@link #permits()}
      * @return permits to close, or empty if there are not so many or, on a fair semaphore, somebody waits
@@ -103,11 +104,12 @@ public interface DistributedSemaphore {
     CompletionStage<Permits> acquireAsync(int permits, AcquireOptions options);
 
     /**
-     * Acquires all permits that are free, in one hold.
+     * Acquires all permits that are free, in one hold; at most as many as are declared.
      *
      * <p><b>Blocking:</b> for a few store requests. <b>Interruption:</b> has no effect.
      *
-     * @return permits to close, or empty if none are free or somebody waits
+     * @return permits to close, or empty if none are free, or others are faster again and again, or, on a fair semaphore,
+     *     somebody waits
      */
     Optional<Permits> drainPermits();
 
@@ -123,7 +125,8 @@ public interface DistributedSemaphore {
 
     /**
      * Changes how many permits there are, for as long as anybody holds or waits: more admits who waits at once; with
-     * fewer, holders finish, and requests that could never be granted fail with {@link LockMismatchException}.
+     * fewer, holders finish, and requests that could never be granted fail with {@link LockMismatchException} as soon as
+     * their turn comes.
      *
      * <p><b>Blocking:</b> for a store request.
      *

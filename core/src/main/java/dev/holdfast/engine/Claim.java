@@ -38,7 +38,7 @@ final class Claim {
     final @Nullable OwnLease own;
 
     /** The one request that this claim serves; null if it serves whoever is first. */
-    final @Nullable Request bound;
+    private @Nullable Request bound;
 
     /** How much of the capacity it asks for, or has. Lowered before the store is told to. */
     int weight;
@@ -63,6 +63,12 @@ final class Claim {
 
     /** The withdrawal or release is with the settler. */
     boolean isSettling;
+
+    /** Somebody knows it by its id: it serves nobody else from then on, so that the id never names another's permits. */
+    boolean isNamed;
+
+    /** A look is set whether those who share a grant for more than they need are to leave room for others. */
+    boolean isToLeaveRoom;
 
     /**
      * What was pushed against it; null if nothing ever was. What is pushed from then on is polled before it is
@@ -142,6 +148,23 @@ final class Claim {
     /** Whether only its own lease ends it, once it is granted. */
     boolean isDetached() {
         return lease.binding() == Lease.Binding.DETACHED;
+    }
+
+    /** Whether it serves one request only. */
+    boolean isBound() {
+        return bound != null;
+    }
+
+    /** Whether it was made for somebody who does not wait. */
+    boolean isTry() {
+        return bound != null && bound.isTry;
+    }
+
+    /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
+    void open() {
+        if (own == null) {
+            bound = null;
+        }
     }
 
     // ---- The local holds under a grant

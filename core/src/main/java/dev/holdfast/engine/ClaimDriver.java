@@ -55,16 +55,17 @@ final class ClaimDriver {
         long steps = engine.clock.steps();
         Claim replaced;
         int weight;
+        boolean isTry;
         claim.gate.lock.lock();
         try {
             claim.epoch = epoch;
             weight = claim.weight;
             claim.underWay++;
             replaced = claim.replaces;
+            isTry = claim.isTry();
         } finally {
             claim.gate.lock.unlock();
         }
-        boolean isTry = claim.bound != null && claim.bound.isTry;
         Command.Acquire acquire = new Command.Acquire(
                 claim.ref,
                 epoch,
@@ -131,6 +132,8 @@ final class ClaimDriver {
             } else if (reply instanceof Reply.Refused refused) {
                 if (refused.reason() == Refusal.TAKEN) {
                     gate.taken(claim, out);
+                } else if (refused.reason() == Refusal.TOO_HEAVY) {
+                    gate.tooHeavy(claim, refusal(claim, refused), out);
                 } else {
                     gate.refused(claim, refusal(claim, refused), out);
                 }
@@ -178,10 +181,7 @@ final class ClaimDriver {
     }
 
     private void failed(Claim claim, int tokens, long epoch, StoreException failure) {
-        noteAnswer(claim, false);
-        if (failure.reason() != Reason.UNAVAILABLE || (claim.bound != null && claim.bound.isTry)) {
-            giveUp(claim, failure);
-        }
+        giveUpIfNeeded(claim, failure);
         if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
             engine.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
         } else {
@@ -191,16 +191,20 @@ final class ClaimDriver {
         engine.troubled(failure);
     }
 
-    /** What waits for this claim fails; the claim itself is settled as any that nobody wants. */
-    private void giveUp(Claim claim, StoreException failure) {
+    /**
+     * What waits for this claim fails where asking again would not help, or is not wanted; the claim itself is settled as
+     * any that nobody wants.
+     */
+    private void giveUpIfNeeded(Claim claim, StoreException failure) {
         Outbox out = new Outbox();
         claim.gate.lock.lock();
         try {
+            note(claim, false);
             Supplier<RuntimeException> why = () -> engine.storeFailure(claim.gate.name.value(), failure);
-            if (failure.reason() == Reason.UNAVAILABLE) {
-                claim.gate.unanswerable(claim, why, out);
-            } else {
+            if (failure.reason() != Reason.UNAVAILABLE) {
                 claim.gate.denied(claim, why, out);
+            } else if (claim.isTry()) {
+                claim.gate.unanswerable(claim, why, out);
             }
         } finally {
             claim.gate.lock.unlock();

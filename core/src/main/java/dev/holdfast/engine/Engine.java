@@ -332,8 +332,12 @@ public final class Engine {
 
     /** Another declaration of a name that this process uses already. */
     RuntimeException usedOtherwise(Gate gate) {
-        return new LockMismatchException(
-                gate.name.value(), product(), "this process uses it as " + gate.spec.order() + " " + gate.spec.kind());
+        return new LockMismatchException(gate.name.value(), product(), "this process uses it as " + words(gate.spec));
+    }
+
+    private static String words(ResourceSpec spec) {
+        String words = spec.order() + " " + spec.kind();
+        return spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words;
     }
 
     void enterAsync(

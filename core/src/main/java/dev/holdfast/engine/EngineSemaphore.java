@@ -11,6 +11,7 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The semaphore of one name: turns calls into requests at the gate, or commands. Immutable. */
 final class EngineSemaphore implements DistributedSemaphore {
+
+    /** How often to look again when others were faster. */
+    private static final int MAX_DRAINS = 10;
 
     private final Engine engine;
     private final ResourceName name;
@@ -119,17 +123,17 @@ final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Optional<Permits> drainPermits() {
-        for (int free = availablePermits(); free > 0; free = availablePermits()) {
-            Optional<Permits> drained = tryAcquire(Math.min(free, spec.capacity()));
-            if (drained.isPresent() || hasWaiters()) {
-                return drained;
+        Optional<Permits> drained = Optional.empty();
+        for (int i = 0; i < MAX_DRAINS && drained.isEmpty(); i++) {
+            Optional<ResourceInfo> present = look();
+            int free = present.map(EngineSemaphore::freeIn).orElse(spec.capacity());
+            boolean isAwaited = present.map(info -> info.waiting() > 0).orElse(false);
+            if (free == 0 || (isAwaited && spec.order() == Order.FAIR)) {
+                return Optional.empty();
             }
+            drained = tryAcquire(Math.min(free, spec.capacity()));
         }
-        return Optional.empty();
-    }
-
-    private boolean hasWaiters() {
-        return look().map(info -> info.waiting() > 0).orElse(false);
+        return drained;
     }
 
     @Override

@@ -64,7 +64,7 @@ final class Gate {
      */
     private static final long SHARED_TURN_NANOS = 1_000_000;
 
-    /** How long a grant that was shared is kept when nobody uses it for a moment. */
+    /** How long a grant that was shared is kept when nobody uses it for a moment, and a claim when nobody wants it. */
     private static final long LINGER_NANOS = 1_000_000;
 
     final Engine engine;
@@ -87,6 +87,9 @@ final class Gate {
     private boolean isLingering;
 
     private long servedAtLinger;
+
+    /** A look is set whether the claim that waits at the store is still wanted. */
+    private boolean isToDrop;
 
     private boolean isRemoved;
 
@@ -137,7 +140,7 @@ final class Gate {
             end(request, null, engine::closedException, out);
         } else if (serveAtOnce(request, out)) {
             return;
-        } else if (request.isTry && !(queue.isEmpty() && mayAskFor(request, out))) {
+        } else if (request.isTry && !mayTry(request, out)) {
             end(request, null, null, out);
         } else {
             request.answersBefore = standing.answers();
@@ -164,13 +167,19 @@ final class Gate {
         return false;
     }
 
-    /** Whether the store may be asked for a request now; a grant that is kept idle does not stand in its way. */
-    private boolean mayAskFor(Request request, Outbox out) {
+    /**
+     * Whether a request that does not wait may ask the store; a grant that is kept idle does not stand in its way. Where
+     * several can hold, it may also stand behind those who have no answer yet: nobody knows then that they have to wait.
+     */
+    private boolean mayTry(Request request, Outbox out) {
+        if (!queue.isEmpty()) {
+            return spec.capacity() > 1 && standing.isAsking();
+        }
         Claim held = standing.grants().first();
         if (isLingering && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
             standing.giveBack(held, Caller.GOES_ON, null, out);
         }
-        return standing.mayAsk();
+        return standing.mayAsk(request);
     }
 
     /** The head of the queue wants to be alone: those who share have a turn from now. */
@@ -278,6 +287,11 @@ final class Gate {
             current = held.tenant();
         }
         end(request, hold, null, out);
+        if (spec.kind() == Kind.SEMAPHORE && !standing.isWanted(queue)) {
+            dropLater(out);
+        } else if (spec.kind() == Kind.READ_WRITE && request.isShare() && held.weight > 1) {
+            leaveRoomLater(held, out);
+        }
         if (spec.kind() != Kind.LATCH && (!queue.isEmpty() || !needsToken)) {
             standing.foresee(held, queue, out);
         }
@@ -350,7 +364,7 @@ final class Gate {
             return;
         }
         boolean isKept = first != null || mayLinger(held);
-        if (!isKept || engine.isClosing() || held.bound != null || inDoubt) {
+        if (!isKept || engine.isClosing() || held.isBound() || held.isNamed || inDoubt) {
             standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, engine.clock.now(), stage), out);
             pursue(out);
             return;
@@ -390,12 +404,75 @@ final class Gate {
             held.turnEnds = engine.clock.now() + turnNanos(SHARED_TURN_NANOS);
             if (queue.isEmpty()) {
                 standing.shrink(held, 1, out);
+            } else {
+                leaveRoomLater(held, out);
             }
             pursue(out);
         } finally {
             lock.unlock();
         }
         out.send();
+    }
+
+    // A writer that leaves its grant to readers of its process would else keep those of others out for as long as they
+    // read. While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
+    private void leaveRoomLater(Claim held, Outbox out) {
+        if (!held.isToLeaveRoom) {
+            held.isToLeaveRoom = true;
+            long served = held.served;
+            out.add(() -> engine.environment.schedule(engine.cohortBudgetNanos, () -> leaveRoom(held, served)));
+        }
+    }
+
+    private void leaveRoom(Claim held, long servedBefore) {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            held.isToLeaveRoom = false;
+            if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
+                if (held.served == servedBefore) {
+                    standing.shrink(held, 1, out);
+                } else {
+                    leaveRoomLater(held, out);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        out.send();
+    }
+
+    /** The claim that waits at the store serves nobody here just now; somebody may come in a moment. */
+    private void dropLater(Outbox out) {
+        if (!isToDrop) {
+            isToDrop = true;
+            out.add(() -> engine.environment.schedule(LINGER_NANOS, this::drop));
+        }
+    }
+
+    private void drop() {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            isToDrop = false;
+            react(out);
+        } finally {
+            lock.unlock();
+        }
+        out.send();
+    }
+
+    /** Somebody is told the id of permits. */
+    void name(LocalHold hold) {
+        lock.lock();
+        try {
+            if (hold.isOver()) {
+                throw new IllegalStateException("The permits of '" + name + "' were given back before");
+            }
+            hold.grant.isNamed = true;
+        } finally {
+            lock.unlock();
+        }
     }
 
     // Readers that come and go would else ask the store again each time that nobody happens to read.
@@ -487,6 +564,22 @@ final class Gate {
         react(out);
     }
 
+    /** A claim was not made, for it asks for more than there is: so do those who ask for as much or more. */
+    void tooHeavy(Claim of, Supplier<RuntimeException> why, Outbox out) {
+        if (standing.refused(of, out)) {
+            Request request = queue.head();
+            while (request != null) {
+                Request following = request.next;
+                if (request.weight >= of.weight) {
+                    queue.remove(request);
+                    end(request, null, why, out);
+                }
+                request = following;
+            }
+        }
+        react(out);
+    }
+
     /** A claim was not made for a reason that holds for every claim of this gate: all that wait here fail. */
     void refused(Claim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
@@ -537,6 +630,19 @@ final class Gate {
             if (of.suits(request)) {
                 queue.remove(request);
                 end(request, null, why, out);
+            }
+            request = following;
+        }
+    }
+
+    /** It is known by now that who is before them has to wait. */
+    private void endTries(Outbox out) {
+        Request request = queue.head();
+        while (request != null) {
+            Request following = request.next;
+            if (request.isTry) {
+                queue.remove(request);
+                end(request, null, null, out);
             }
             request = following;
         }
@@ -661,7 +767,13 @@ final class Gate {
             held = following;
         }
         Request first = queue.head();
-        if (first == null || !standing.mayAsk()) {
+        if (first == null) {
+            return;
+        }
+        if (!standing.mayAsk(first)) {
+            if (queue.hasTries() && !standing.isAsking()) {
+                endTries(out);
+            }
             return;
         }
         Session session = engine.session();
@@ -784,14 +896,15 @@ final class Gate {
         return dead;
     }
 
-    /** Nobody is left to release these holds. */
+    /** Nobody is left to release these holds; but for one that is to last, whoever lives. */
     private void ownersDied(List<LocalHold> orphans) {
         Outbox out = new Outbox();
         lock.lock();
         try {
             for (LocalHold hold : orphans) {
                 Claim held = hold.grant;
-                if (hold.loss() == null && !hold.isOver() && held.state == Claim.State.HELD) {
+                boolean isForIt = !held.isDetached();
+                if (isForIt && hold.loss() == null && !hold.isOver() && held.state == Claim.State.HELD) {
                     lose(hold, Loss.Cause.OWNER_DIED, out);
                     if (held.isIdle()) {
                         standing.giveBack(held, Caller.GOES_ON, null, out);

@@ -37,6 +37,11 @@ final class OwnLease {
         this.lengthNanos = lengthNanos;
     }
 
+    /** Whether it has surely ended at the store too, whose clock may be slower. */
+    boolean isOverBy(long now) {
+        return now - deadline > lengthNanos;
+    }
+
     /** Whether what was asked at some time may tell the lease before an extension, which may have been longer. */
     boolean isOutdated(long sentAt) {
         return isExtending || (extensions > 0 && sentAt - extendedAt < 0);

@@ -4,13 +4,17 @@ import dev.holdfast.Permits;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import org.jspecify.annotations.Nullable;
 
 /** Permits of a semaphore: a grant for one request. */
 final class PermitHold extends LocalHold implements Permits {
 
-    private static final char BEFORE_SESSION = '@';
+    private static final String BEFORE_SESSION = "@";
 
     private final int permits;
+
+    /** Null until somebody asks. */
+    private volatile @Nullable String id;
 
     PermitHold(Gate gate, Claim grant, Request request, long token) {
         super(gate, grant, request, token);
@@ -24,9 +28,13 @@ final class PermitHold extends LocalHold implements Permits {
 
     @Override
     public String id() {
-        return Long.toString(grant.ref.claim())
-                + BEFORE_SESSION
-                + grant.ref.session().value();
+        String known = id;
+        if (known == null) {
+            gate.name(this);
+            known = grant.ref.claim() + BEFORE_SESSION + grant.ref.session().value();
+            id = known;
+        }
+        return known;
     }
 
     /**

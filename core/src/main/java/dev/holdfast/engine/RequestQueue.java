@@ -11,6 +11,7 @@ final class RequestQueue {
     private @Nullable Request head;
     private @Nullable Request tail;
     private long numbers;
+    private int tries;
 
     @Nullable
     Request head() {
@@ -19,6 +20,11 @@ final class RequestQueue {
 
     boolean isEmpty() {
         return head == null;
+    }
+
+    /** Whether there are some that don't wait. */
+    boolean hasTries() {
+        return tries > 0;
     }
 
     boolean hasSeveral() {
@@ -33,6 +39,7 @@ final class RequestQueue {
     void append(Request request) {
         request.number = ++numbers;
         request.isQueued = true;
+        tries += request.isTry ? 1 : 0;
         request.previous = tail;
         if (tail == null) {
             head = request;
@@ -45,6 +52,7 @@ final class RequestQueue {
     /** Puts a request back that was at the head. */
     void prepend(Request request) {
         request.isQueued = true;
+        tries += request.isTry ? 1 : 0;
         request.next = head;
         if (head == null) {
             tail = request;
@@ -59,6 +67,7 @@ final class RequestQueue {
             return;
         }
         request.isQueued = false;
+        tries -= request.isTry ? 1 : 0;
         if (request.previous == null) {
             head = request.next;
         } else {

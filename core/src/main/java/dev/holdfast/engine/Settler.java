@@ -10,6 +10,7 @@ import dev.holdfast.spi.StoreException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -81,14 +82,23 @@ final class Settler {
     }
 
     void settle(Command command, Session session, Caller caller, Done done) {
+        settle(command, session, session::isOverByNow, caller, done);
+    }
+
+    /**
+     * As {@link #settle(Command, Session, Caller, Done)}, of what outlives its session.
+     *
+     * @param isOver whether by some time nothing of it can be left at the store
+     */
+    void settle(Command command, Session session, LongPredicate isOver, Caller caller, Done done) {
         if (session.state == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw
                 && withdraw.outcome() == Command.Sending.REPEAT) {
             // Until the session is retired the claim itself may still be on its way, and would arrive after its
             // withdrawal.
-            session.afterRetirement(() -> attempt(command, session, Caller.GOES_ON, 0, done));
+            session.afterRetirement(() -> attempt(command, isOver, Caller.GOES_ON, 0, done));
         } else {
-            attempt(command, session, caller, 0, done);
+            attempt(command, isOver, caller, 0, done);
         }
     }
 
@@ -111,7 +121,7 @@ final class Settler {
         });
     }
 
-    private void attempt(Command command, Session session, Caller caller, int failures, Done done) {
+    private void attempt(Command command, LongPredicate isOver, Caller caller, int failures, Done done) {
         Closing how = closing;
         if (how != null) {
             stopped(command, done, how);
@@ -125,7 +135,7 @@ final class Settler {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                if (session.isOverByNow(clock.now())) {
+                if (isOver.test(clock.now())) {
                     finish(command, done, null, false);
                     return;
                 }
@@ -135,7 +145,7 @@ final class Settler {
                     return;
                 }
                 long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
-                environment.schedule(delay, () -> attempt(command, session, Caller.GOES_ON, failures + 1, done));
+                environment.schedule(delay, () -> attempt(command, isOver, Caller.GOES_ON, failures + 1, done));
             }
         });
     }

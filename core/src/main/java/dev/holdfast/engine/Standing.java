@@ -7,6 +7,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,16 +43,22 @@ final class Standing {
         return claim == null && grants.isEmpty();
     }
 
-    /** Whether a claim may be made: one is enough, and where one grant serves all, it is enough. */
-    boolean mayAsk() {
-        return claim == null && (gate.hasSeveralGrants() || !hasOneForAll());
+    /** Whether a claim may be made for a request: one is enough, and where one grant serves all, it is enough. */
+    boolean mayAsk(Request request) {
+        return claim == null && (gate.hasSeveralGrants() || !hasOneBefore(request));
     }
 
-    /** Whether there is a grant that serves one request after the other, or one that keeps all others out. */
-    private boolean hasOneForAll() {
+    /** Whether the store has not said anything yet to what was asked of it last. */
+    boolean isAsking() {
+        return claim != null && claim.state == Claim.State.SENT;
+    }
+
+    /** Whether there is a grant that will serve a request too, or that has to go first. */
+    private boolean hasOneBefore(Request request) {
         boolean isReadWrite = gate.spec.kind() == Kind.READ_WRITE;
+        boolean standsBeside = request.isShare() && request.hasOwnLease();
         for (Claim held = grants.first(); held != null; held = held.nextGrant) {
-            if (held.bound == null || !isReadWrite || held.weight > 1) {
+            if (!isReadWrite || held.weight > 1 || !(held.isBound() || standsBeside)) {
                 return true;
             }
         }
@@ -226,6 +233,7 @@ final class Standing {
             claim = null;
         }
         of.state = Claim.State.HELD;
+        of.open();
         of.adopt(reply.tokens());
         grants.add(of);
         if (queue.hasSeveral() || reply.awaited()) {
@@ -347,7 +355,9 @@ final class Standing {
         over.isSettling = true;
         engine.settler.announce(command);
         Settler.Done done = end == null ? Settler.NOBODY : end;
-        out.add(() -> engine.settler.settle(command, over.session, caller, done));
+        OwnLease own = over.own;
+        LongPredicate isOver = own != null && over.isDetached() ? own::isOverBy : over.session::isOverByNow;
+        out.add(() -> engine.settler.settle(command, over.session, isOver, caller, done));
     }
 
     /**
@@ -358,18 +368,24 @@ final class Standing {
     boolean dropUnwanted(RequestQueue queue, Outbox out) {
         Claim waiting = claim;
         // One that is to replace a grant waits for the answer first: until then both are at stake.
-        if (waiting == null || waiting.replaces != null || isWanted(waiting, queue)) {
+        if (waiting == null || waiting.replaces != null || isWanted(queue)) {
             return false;
         }
         kill(waiting, out);
         return true;
     }
 
-    private boolean isWanted(Claim waiting, RequestQueue queue) {
+    /** Whether the claim that is on its way, if there is one, serves a request that waits. */
+    boolean isWanted(RequestQueue queue) {
+        Claim waiting = claim;
         Request first = queue.head();
-        // Where weights differ, one that is not for the head would keep it from asking for what it needs.
-        return (gate.spec.capacity() > 1 && waiting.bound == null && first != null)
-                ? waiting.suits(first)
+        if (waiting == null || first == null) {
+            return waiting == null;
+        }
+        // Where weights differ, one that is not for the head would keep it from asking for what it needs; and one that
+        // waits to be alone may wait longer than a reader has to.
+        return (gate.spec.capacity() > 1 && !waiting.isBound())
+                ? waiting.weight == first.weight && waiting.suits(first)
                 : queue.hasOneFor(waiting);
     }
 

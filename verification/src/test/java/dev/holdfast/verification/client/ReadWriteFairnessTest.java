@@ -1,0 +1,258 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.Hold;
+import dev.holdfast.spi.Command;
+import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("No writer starves")
+class ReadWriteFairnessTest {
+
+    private static final Duration BUDGET = Duration.ofMillis(10);
+    private static final Duration TURN = Duration.ofMillis(1);
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final DistributedReadWriteLock here = world.client("alice", line).readWriteLock("catalogue");
+    private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private Asker<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
+        return Asker.holding(world, name, () -> lock.readLock().acquire());
+    }
+
+    private Asker<Hold> toRead(String name, DistributedReadWriteLock lock) {
+        return Asker.waiting(world, name, () -> lock.readLock().acquire());
+    }
+
+    private Asker<Hold> toWrite(String name, DistributedReadWriteLock lock) {
+        return Asker.waiting(world, name, () -> lock.writeLock().acquire());
+    }
+
+    @Test
+    @DisplayName("readers of its process go past a writer for a turn, and wait behind it from then on")
+    @Tag("D3")
+    void turnOfTheReaders() throws Exception {
+        Asker<Hold> first = reading("first", here);
+        Asker<Hold> writer = toWrite("writer", here);
+
+        world.passes(TURN.minusNanos(1));
+        Asker<Hold> inTheTurn = reading("in the turn", here);
+        world.passes(Duration.ofNanos(1));
+        Asker<Hold> afterIt = toRead("after it", here);
+
+        first.releases();
+        inTheTurn.releases();
+        assertThat(writer.isGranted().isHeld()).isTrue();
+        assertThat(afterIt.isWaiting()).isTrue();
+        writer.releases();
+        afterIt.releases();
+    }
+
+    @Test
+    @DisplayName("however many readers come, overlapping without an end")
+    @Tag("D3")
+    void endlessReadersHere() throws Exception {
+        Deque<Asker<Hold>> readers = new ArrayDeque<>();
+        readers.add(reading("reader", here));
+        Asker<Hold> writer = toWrite("writer", here);
+        List<Asker<Hold>> behind = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            readers.add(reading("reader-" + i, here));
+            readers.remove().releases();
+            world.passes(TURN.dividedBy(5));
+        }
+        for (int i = 0; i < 5; i++) {
+            behind.add(toRead("behind-" + i, here));
+        }
+
+        readers.remove().releases();
+
+        assertThat(writer.isGranted().isHeld()).isTrue();
+        writer.releases();
+        for (Asker<Hold> reader : behind) {
+            reader.releases();
+        }
+    }
+
+    @Test
+    @DisplayName("readers of other processes that come after a writer wait behind it, at once")
+    @Tag("D3")
+    void readersElsewhere() throws Exception {
+        DistributedReadWriteLock elsewhere = world.client("carol").readWriteLock("catalogue");
+        Asker<Hold> first = reading("first", here);
+        Asker<Hold> writer = toWrite("writer", there);
+        Asker<Hold> later = toRead("later", elsewhere);
+
+        first.releases();
+        assertThat(writer.isGranted().isHeld()).isTrue();
+        assertThat(later.isWaiting()).isTrue();
+        writer.releases();
+        later.releases();
+    }
+
+    @Test
+    @DisplayName(
+            "a process whose budget is spent lets no more readers in, but for those who read already, and gives way when these have left")
+    @Tag("D3")
+    void budget() throws Exception {
+        Asker<Hold> first = reading("first", here);
+        Asker<Hold> writer = toWrite("writer", there);
+        Asker<Hold> second = reading("second", here);
+        world.passes(BUDGET);
+        // Whether somebody waits elsewhere is asked as a reader comes.
+        Asker<Hold> third = reading("third", here);
+
+        Asker<Hold> fourth = toRead("fourth", here);
+        assertThat(second.actor().<Boolean>does(() -> here.readLock().tryLock()))
+                .as("who reads may read again")
+                .isTrue();
+        second.actor().performs(() -> here.readLock().unlock());
+        first.releases();
+        second.releases();
+        assertThat(writer.isWaiting()).isTrue();
+        third.releases();
+
+        assertThat(writer.isGranted().isHeld()).isTrue();
+        assertThat(line.sent(Command.Yield.class)).hasSize(1);
+        assertThat(fourth.isWaiting()).isTrue();
+        assertThat(world.waitersOf("catalogue")).isEqualTo(1);
+        writer.releases();
+        fourth.releases();
+    }
+
+    @Test
+    @DisplayName("a writer elsewhere waits for a budget and the last reader, however many readers come here")
+    @Tag("D3")
+    void endlessReadersElsewhere() throws Exception {
+        Deque<Hold> readers = new ArrayDeque<>();
+        readers.add(here.readLock().acquireAsync().toCompletableFuture().join());
+        Asker<Hold> writer = toWrite("writer", there);
+        Duration waited = Duration.ZERO;
+        CompletableFuture<Hold> newest = here.readLock().acquireAsync().toCompletableFuture();
+        world.time().settle();
+        while (newest.isDone()) {
+            readers.add(newest.join());
+            readers.remove().close();
+            world.passes(TURN);
+            waited = waited.plus(TURN);
+            newest = here.readLock().acquireAsync().toCompletableFuture();
+            world.time().settle();
+        }
+
+        assertThat(waited).isBetween(BUDGET, BUDGET.plus(TURN));
+        readers.remove().close();
+        assertThat(writer.isGranted().isHeld()).isTrue();
+        assertThat(newest).isNotDone();
+        writer.releases();
+        newest.get(20, TimeUnit.SECONDS).close();
+    }
+
+    @Test
+    @DisplayName("readers and writers of one process pass the lock on in memory for a budget, and then give way")
+    @Tag("D3")
+    @Tag("C8")
+    void cohortOfBoth() throws Exception {
+        Hold first = here.writeLock().acquireAsync().toCompletableFuture().join();
+        Deque<CompletableFuture<Hold>> queue = new ArrayDeque<>();
+        for (int i = 0; i < 100; i++) {
+            DistributedLock side = i % 3 == 0 ? here.writeLock() : here.readLock();
+            queue.add(side.acquireAsync().toCompletableFuture());
+        }
+        Asker<Hold> theirs = toWrite("theirs", there);
+        line.forget();
+        first.close();
+        int passedOn = 0;
+        while (theirs.isWaiting()) {
+            world.time().settle();
+            Hold hold = queue.remove().getNow(null);
+            assertThat(hold).as("number %s is served", passedOn).isNotNull();
+            world.passes(TURN);
+            hold.close();
+            passedOn++;
+            assertThat(passedOn).isLessThanOrEqualTo(2 + (int) BUDGET.dividedBy(TURN));
+            Eventually.holds("it is passed on", () -> {
+                world.time().settle();
+                return queue.element().isDone() || !theirs.isWaiting();
+            });
+        }
+
+        assertThat(passedOn).isGreaterThanOrEqualTo((int) BUDGET.dividedBy(TURN));
+        assertThat(line.sent(Command.Acquire.class)).isEmpty();
+        theirs.releases();
+        for (CompletableFuture<Hold> rest : queue) {
+            rest.get(20, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @Test
+    @DisplayName("writers and readers that wait here are served in their order, readers together")
+    @Tag("D3")
+    void orderHere() throws Exception {
+        Hold first = here.writeLock().acquireAsync().toCompletableFuture().join();
+        Asker<Hold> read1 = toRead("read 1", here);
+        Asker<Hold> read2 = toRead("read 2", here);
+        Asker<Hold> write3 = toWrite("write 3", here);
+        Asker<Hold> read4 = toRead("read 4", here);
+        Asker<Hold> write5 = toWrite("write 5", here);
+
+        first.close();
+        read1.isGranted();
+        read2.isGranted();
+        assertThat(write3.isWaiting() && read4.isWaiting() && write5.isWaiting())
+                .isTrue();
+        read2.releases();
+        read1.releases();
+        write3.isGranted();
+        assertThat(read4.isWaiting() && write5.isWaiting()).isTrue();
+        write3.releases();
+        read4.isGranted();
+        assertThat(write5.isWaiting()).isTrue();
+        read4.releases();
+        write5.releases();
+    }
+
+    @Test
+    @DisplayName("with a budget of zero a process gives way as soon as its readers have left")
+    @Tag("D3")
+    void strictTurns() throws Exception {
+        DistributedReadWriteLock one =
+                world.client(world.builder("one").cohortBudget(Duration.ZERO)).readWriteLock("strict");
+        DistributedReadWriteLock two =
+                world.client(world.builder("two").cohortBudget(Duration.ZERO)).readWriteLock("strict");
+        Asker<Hold> first = reading("first", one);
+        Asker<Hold> second = reading("second", one);
+        Asker<Hold> writer = toWrite("writer", two);
+        reading("third", one).releases();
+        Asker<Hold> fourth = toRead("fourth", one);
+
+        first.releases();
+        second.releases();
+
+        writer.isGranted();
+        assertThat(fourth.isWaiting()).isTrue();
+        writer.releases();
+        fourth.releases();
+    }
+}
