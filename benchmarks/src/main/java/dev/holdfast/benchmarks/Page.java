@@ -46,7 +46,7 @@ final class Page {
                 row("file system", Machine.fileSystem(options.work())),
                 row("SQLite", Machine.sqlite()),
                 row("rounds", options.rounds() + " of " + options.time().toMillis() / 1000.0 + " s for each cell"),
-                row("used by other programs meanwhile", results.others()));
+                row("used by other programs during a cell", results.others()));
     }
 
     private static String row(String name, String value) {
