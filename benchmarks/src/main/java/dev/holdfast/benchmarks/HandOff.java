@@ -32,6 +32,9 @@ final class HandOff implements Workload {
     /** The wait of the process whose processor time is measured, in windows. */
     private static final int WINDOWS = 2;
 
+    /** In the place of a process number: who had the lock before anyone had it. */
+    private static final long NOBODY = 0;
+
     private static final String LOCK = "ball";
     private static final String PASSES = "passes";
 
@@ -123,7 +126,8 @@ final class HandOff implements Workload {
                 long token = mutex.acquire();
                 long now = System.nanoTime();
                 guarded.enter(token);
-                if (now - bench.begin() > 0 && guarded.lastOwner() != self) {
+                long before = guarded.lastOwner();
+                if (now - bench.begin() > 0 && before != self && before != NOBODY) {
                     handOffs.recordValue(now - guarded.leftAt());
                 }
                 LockSupport.parkNanos(HOLD_NANOS);

@@ -3,6 +3,11 @@ package dev.holdfast.benchmarks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 
 /** What the measurements ran on. */
 final class Machine {
@@ -31,7 +36,13 @@ final class Machine {
     }
 
     static String sqlite() {
-        return org.sqlite.SQLiteJDBCLoader.getVersion() + " by sqlite-jdbc";
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:");
+                Statement statement = connection.createStatement();
+                ResultSet version = statement.executeQuery("SELECT sqlite_version()")) {
+            return version.getString(1);
+        } catch (SQLException e) {
+            return "unknown";
+        }
     }
 
     /** The first value of a name in a file of lines such as {@code name = "value"}. */
