@@ -247,8 +247,7 @@ public final class Engine {
     /** The lock of a name. */
     public DistributedLock lock(ResourceName name, Order order) {
         requireOrder(order);
-        ResourceSpec spec = order == Order.FAIR ? ResourceSpec.MUTEX : new ResourceSpec(Kind.MUTEX, 1, order);
-        return new EngineLock(this, name, new Mode(spec, 1, true));
+        return new EngineLock(new Door(this, name, order == Order.FAIR ? Mode.FAIR_MUTEX : Mode.BARGING_MUTEX));
     }
 
     /** The read-write lock of a name. */

@@ -26,26 +26,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class EngineLock implements DistributedLock {
 
-    private final Engine engine;
-    private final ResourceName name;
-    private final Mode mode;
-    private final ResourceSpec spec;
+    // A program may have a hundred thousand of these: what the door knows is not kept twice.
     private final Door door;
 
     /** The gate that was used last; may be gone. Spares the look-up. */
     private @Nullable Gate lastGate;
 
-    EngineLock(Engine engine, ResourceName name, Mode mode) {
-        this.engine = engine;
-        this.name = name;
-        this.mode = mode;
-        this.spec = mode.spec();
-        this.door = new Door(engine, name, mode);
+    EngineLock(Door door) {
+        this.door = door;
+    }
+
+    private Engine engine() {
+        return door.engine();
+    }
+
+    private ResourceName resource() {
+        return door.name();
+    }
+
+    private ResourceSpec spec() {
+        return door.mode().spec();
     }
 
     @Override
     public String name() {
-        return name.value();
+        return resource().value();
     }
 
     // ---- Acquiring with a handle
@@ -68,7 +73,7 @@ final class EngineLock implements DistributedLock {
     private Hold acquireOrTimeOut(Lease lease, boolean isExtendable, long waitNanos) throws InterruptedException {
         Hold hold = acquireOrNull(lease, isExtendable, waitNanos, true);
         if (hold == null) {
-            throw new LockWaitTimeoutException(name.value(), engine.product(), Duration.ofNanos(waitNanos));
+            throw new LockWaitTimeoutException(name(), engine().product(), Duration.ofNanos(waitNanos));
         }
         return hold;
     }
@@ -142,11 +147,11 @@ final class EngineLock implements DistributedLock {
         LocalHold mine = holdOfCaller();
         if (mine == null || countOf(mine) == 0) {
             throw new NotOwnerException(
-                    name.value(),
-                    "Lock '" + name + "' is not held by the thread '"
+                    name(),
+                    "Lock '" + name() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        engine.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
+        engine().finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
     }
 
     @Override
@@ -173,12 +178,12 @@ final class EngineLock implements DistributedLock {
     }
 
     private boolean isWriteSide() {
-        return spec.kind() == Kind.READ_WRITE && !mode.isShare();
+        return spec().kind() == Kind.READ_WRITE && !door.mode().isShare();
     }
 
     /** As what a multi-lock takes. */
     Part asPart() {
-        return new Part.OfLock(engine, name, this);
+        return new Part.OfLock(engine(), resource(), this);
     }
 
     // ---- The paths behind
@@ -188,7 +193,7 @@ final class EngineLock implements DistributedLock {
         if (last != null && last.current != null) {
             return last;
         }
-        Gate present = engine.gate(name);
+        Gate present = engine().gate(resource());
         lastGate = present;
         return present;
     }
@@ -201,34 +206,34 @@ final class EngineLock implements DistributedLock {
     /** Counts one more acquisition if the calling thread holds this lock; null if it does not. */
     private @Nullable LocalHold enterAgain(Lease lease, boolean isInterruptible) throws InterruptedException {
         if (isInterruptible && Thread.interrupted()) {
-            throw new InterruptedException("interrupted before asking for lock '" + name + "'");
+            throw new InterruptedException("interrupted before asking for lock '" + name() + "'");
         }
         Gate gate = gate();
         LocalHold mine = gate == null ? null : gate.liveHoldOf(Thread.currentThread());
         if (mine == null) {
             return null;
         }
-        if (!mine.gate.spec.equals(spec)) {
-            throw engine.usedOtherwise(mine.gate);
+        if (!mine.gate.spec.equals(spec())) {
+            throw engine().usedOtherwise(mine.gate);
         }
         if (isWriteSide() && mine.writeDepth == 0) {
-            throw new IllegalStateException("Lock '" + name
+            throw new IllegalStateException("Lock '" + name()
                     + "' is held for reading by this thread: it can't become a write hold, for two readers that both"
                     + " want to write would wait for each other. Release the read hold first.");
         }
         if (lease.binding() != Lease.Binding.SESSION) {
             throw new IllegalStateException(
-                    "Lock '" + name + "' is held by this thread already: a nested acquire can't change its lease");
+                    "Lock '" + name() + "' is held by this thread already: a nested acquire can't change its lease");
         }
         if (!mine.isLive()) {
             if (isInterruptible) {
-                engine.certainty.await(mine);
+                engine().certainty.await(mine);
             } else {
-                engine.certainty.awaitUninterruptibly(mine);
+                engine().certainty.awaitUninterruptibly(mine);
             }
         }
         if (mine.depth == Integer.MAX_VALUE) {
-            throw new IllegalStateException("Lock '" + name + "' was acquired too often by this thread");
+            throw new IllegalStateException("Lock '" + name() + "' was acquired too often by this thread");
         }
         mine.depth++;
         if (isWriteSide()) {
@@ -285,11 +290,11 @@ final class EngineLock implements DistributedLock {
     @Override
     public <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
             Function<? super Hold, ? extends CompletionStage<T>> task) {
-        return new StageWhileHeld<T>(engine, task).begin(acquireAsync().toCompletableFuture());
+        return new StageWhileHeld<T>(engine(), task).begin(acquireAsync().toCompletableFuture());
     }
 
     @Override
     public String toString() {
-        return "DistributedLock[" + name + ", " + engine.product() + "]";
+        return "DistributedLock[" + name() + ", " + engine().product() + "]";
     }
 }

@@ -14,8 +14,8 @@ final class EngineReadWriteLock implements DistributedReadWriteLock {
 
     EngineReadWriteLock(Engine engine, ResourceName name, ResourceSpec spec) {
         this.name = name;
-        this.readLock = new EngineLock(engine, name, new Mode(spec, 1, true));
-        this.writeLock = new EngineLock(engine, name, new Mode(spec, spec.capacity(), true));
+        this.readLock = new EngineLock(new Door(engine, name, new Mode(spec, 1, true)));
+        this.writeLock = new EngineLock(new Door(engine, name, new Mode(spec, spec.capacity(), true)));
     }
 
     @Override

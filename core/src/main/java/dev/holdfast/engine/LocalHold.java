@@ -47,9 +47,6 @@ class LocalHold implements Hold {
 
     private final @Nullable Watch watch;
 
-    /** It came from another of this process. */
-    private final boolean isHandedOver;
-
     /** Given back. Written under the lock of the gate. */
     private volatile boolean isOver;
 
@@ -76,7 +73,9 @@ class LocalHold implements Hold {
         this.writeDepth = gate.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
         this.isWriteHandle = writeDepth > 0;
         this.watch = request.watch;
-        this.isHandedOver = grant.served > 0;
+        if (watch != null) {
+            watch.serve(grant.served > 0);
+        }
         this.token = token;
         this.isExtendable = request.isExtendable;
     }
@@ -132,10 +131,6 @@ class LocalHold implements Hold {
             throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
         }
         return gate.engine.rules.shownToken(token, grant.tokenCursor);
-    }
-
-    boolean isHandedOver() {
-        return isHandedOver;
     }
 
     long rawToken() {

@@ -9,11 +9,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Tells those who look on what becomes of one acquisition, in its order. Called without any lock of the engine. */
+/** Tells those who look on what becomes of one acquisition, in its order. All but {@link #serve} is called without any lock of the engine. */
 final class Watch {
 
     private final List<Acquisition> told;
     private final ReentrantLock lock = new ReentrantLock();
+
+    /** The hold came from another of this process. Written before the request ends, read after. */
+    private boolean isHandedOver;
 
     // Guarded by lock. A hold can be lost before the thread that waited for it runs again.
     private boolean wasGranted;
@@ -23,8 +26,13 @@ final class Watch {
         this.told = told;
     }
 
+    /** A hold is made. Called under the lock of its gate. */
+    void serve(boolean fromAnother) {
+        isHandedOver = fromAnother;
+    }
+
     void granted(LocalHold hold) {
-        tell(one -> one.granted(hold.rawToken(), hold.isHandedOver()));
+        tell(one -> one.granted(hold.rawToken(), isHandedOver));
         Loss before;
         lock.lock();
         try {
