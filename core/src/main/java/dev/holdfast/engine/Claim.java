@@ -114,6 +114,9 @@ final class Claim {
     long tokenCursor;
     long tokenEnd;
 
+    /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
+    long newestToken;
+
     /** When the newest command about it was answered; and how many are on their way. For the audit. */
     long settledAt;
 
@@ -344,6 +347,7 @@ final class Claim {
             return 0;
         }
         tokenCursor++;
+        newestToken = tokenCursor;
         if (cohort != null) {
             cohort.used++;
         }

@@ -270,7 +270,7 @@ final class Gate {
     /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
     private boolean serve(Claim held, Request request, Outbox out) {
         boolean needsToken = Standing.needsToken(held, request);
-        long token = needsToken ? held.nextToken() : held.tokenCursor;
+        long token = needsToken ? held.nextToken() : held.newestToken;
         if (token == 0) {
             return false;
         }
