@@ -131,9 +131,9 @@ final class Standing {
         return cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
     }
 
-    /** Releases the grant for a place at the tail of the store's queue, in one step. */
+    /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
     void giveWay(Claim held, Request first, RequestQueue queue, Outbox out) {
-        if (claim != null || !held.session.isAlive()) {
+        if (claim != null || first.isTry || !held.session.isAlive()) {
             giveBack(held, Caller.GOES_ON, null, out);
             return;
         }
