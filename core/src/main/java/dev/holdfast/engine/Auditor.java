@@ -74,7 +74,7 @@ final class Auditor {
     private void compare(Session session, Set<ClaimRef> present, long startedAt, long newest) {
         Set<ClaimRef> known = new HashSet<>();
         for (Gate gate : engine.gates()) {
-            gate.audit(session, present, known, startedAt);
+            Oversight.audit(gate, session, present, known, startedAt);
         }
         for (ClaimRef ref : present) {
             if (ref.claim() <= newest && !known.contains(ref) && !engine.isKnown(ref)) {

@@ -76,17 +76,11 @@ final class Claim {
      */
     volatile @Nullable Contradiction contradiction;
 
-    /** The epoch of the newest sending. */
-    long epoch;
-
     /** Failures in a row. */
     int failures;
 
-    /** How many local holds were made under it. */
-    long served;
-
-    /** So many when the head of the queue last looked. */
-    long servedAtLook;
+    /** How many local holds were made under it; begins again at 1 when there are too many to count. */
+    int served;
 
     /** The local hold that is alone under this grant; null if there is none. */
     private @Nullable LocalHold tenant;
@@ -97,12 +91,9 @@ final class Claim {
     /** Two held at the same time. */
     boolean wasShared;
 
-    // Whose turn it is: of the thread that was served last, or of all who share; see the gate.
+    /** Whose turn it is; null before it was first passed on. */
     @Nullable
-    Thread turnOwner;
-
-    boolean isSharedTurn;
-    long turnEnds;
+    Turn turn;
 
     // The place among the gate's grants.
     @Nullable
@@ -200,7 +191,7 @@ final class Claim {
     }
 
     void take(LocalHold hold) {
-        served++;
+        served = served == Integer.MAX_VALUE ? 1 : served + 1;
         if (hold.isShare()) {
             share(hold);
         } else {
@@ -249,26 +240,19 @@ final class Claim {
 
     // ---- Turns
 
-    /** Notes who was served. */
-    void turnTo(Request request, ElapsedClock clock, long turnNanos) {
-        boolean isOwners = request.waiter != null && request.waiter == turnOwner;
-        if (isOwners || (isSharedTurn && request.isShare())) {
-            return;
+    /** The turn under this grant, which is over if there was none. */
+    Turn turn() {
+        Turn present = turn;
+        if (present == null) {
+            present = new Turn();
+            turn = present;
         }
-        isSharedTurn = request.isShare();
-        turnOwner = isSharedTurn ? null : request.waiter;
-        turnEnds = clock.now() + turnNanos;
+        return present;
     }
 
     /** Whether someone has a turn that is not over. */
     boolean isTurn(long now) {
-        return (turnOwner != null || isSharedTurn) && now - turnEnds < 0;
-    }
-
-    /** Whether a request belongs to the turn. */
-    boolean isTurnOf(Request request, long now) {
-        boolean isTheirs = isSharedTurn ? request.isShare() : request.waiter != null && request.waiter == turnOwner;
-        return isTheirs && now - turnEnds < 0;
+        return turn != null && !turn.isOver(now);
     }
 
     // ---- What the store said

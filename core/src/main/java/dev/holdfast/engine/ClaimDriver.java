@@ -58,7 +58,6 @@ final class ClaimDriver {
         boolean isTry;
         claim.gate.lock.lock();
         try {
-            claim.epoch = epoch;
             weight = claim.weight;
             claim.underWay++;
             replaced = claim.replaces;

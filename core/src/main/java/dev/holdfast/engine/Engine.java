@@ -6,7 +6,6 @@ import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
-import dev.holdfast.LeaderElection;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
@@ -66,7 +65,6 @@ public final class Engine {
     final Certainty certainty;
     final Failures failures;
     final Watches watches;
-    final Elections elections;
     final long cohortBudgetNanos;
 
     private final LockStore store;
@@ -105,7 +103,6 @@ public final class Engine {
         certainty = new Certainty(this);
         failures = new Failures(traits.product());
         watches = new Watches(options.listeners(), traits.product());
-        elections = new Elections(this);
     }
 
     // ---- Life
@@ -203,12 +200,11 @@ public final class Engine {
         if (isClosing.compareAndSet(false, true)) {
             Session session = keeper.close();
             for (Gate gate : gates.values()) {
-                gate.shut(this::closedException);
+                Oversight.shut(gate, this::closedException);
             }
             for (CompletableFuture<?> call : calls.values()) {
                 call.completeExceptionally(closedException());
             }
-            elections.shut();
             ready.completeExceptionally(closedException());
             if (session == null || session.state == Session.State.ENDED) {
                 finishClosing(Settler.Closing.CONFIRMED);
@@ -296,12 +292,6 @@ public final class Engine {
         requireOpen();
         requireAdmission(StoreTraits.Admission.LATCH, "latches");
         return new EngineLatch(this, name);
-    }
-
-    /** The election of a name. */
-    public LeaderElection election(ResourceName name) {
-        requireOpen();
-        return new EngineElection(this, name);
     }
 
     void requireSupported(Lease lease, ResourceName name) {
@@ -516,7 +506,7 @@ public final class Engine {
 
     boolean isKnown(ClaimRef ref) {
         Gate gate = gates.get(ref.resource());
-        return settler.isPending(ref) || (gate != null && gate.knows(ref));
+        return settler.isPending(ref) || (gate != null && Oversight.knows(gate, ref));
     }
 
     ClaimRef nextRef(ResourceName name, Session session) {
@@ -707,8 +697,8 @@ public final class Engine {
         public void renewed(Session session) {
             certainty.tell();
             for (Gate gate : gates.values()) {
-                gate.checkOwners();
-                gate.goOnAfterDoubt();
+                Oversight.checkOwners(gate);
+                Oversight.goOnAfterDoubt(gate);
             }
             auditor.runIfDue(session);
         }

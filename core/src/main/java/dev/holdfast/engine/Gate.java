@@ -11,12 +11,10 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -64,18 +62,15 @@ final class Gate {
      */
     private static final long SHARED_TURN_NANOS = 1_000_000;
 
-    /** How long a grant that was shared is kept when nobody uses it for a moment, and a claim when nobody wants it. */
-    private static final long LINGER_NANOS = 1_000_000;
-
     final Engine engine;
     final ResourceName name;
     final ResourceSpec spec;
     final ReentrantLock lock = new ReentrantLock();
 
     // All guarded by lock; current is also read without.
-    private final RequestQueue queue = new RequestQueue();
-    private LostHolds lost = LostHolds.NONE;
-    private final Standing standing;
+    final RequestQueue queue = new RequestQueue();
+    LostHolds lost = LostHolds.NONE;
+    final Standing standing;
 
     /** The local hold that excludes all others; null if there is none, and for a semaphore. */
     volatile @Nullable LocalHold current;
@@ -83,13 +78,8 @@ final class Gate {
     /** When the newest turn ends. */
     private long turnsEnd;
 
-    /** A grant that nobody uses is kept until a timer has looked at it; how many were served under it by then. */
-    private boolean isLingering;
-
-    private long servedAtLinger;
-
-    /** A look is set whether the claim that waits at the store is still wanted. */
-    private boolean isToDrop;
+    /** What is kept a little longer than it is used; null before there was anything. */
+    private @Nullable Lingering lingering;
 
     private boolean isRemoved;
 
@@ -108,6 +98,19 @@ final class Gate {
     /** Whether this process may have several grants at a time that others may use. */
     boolean hasSeveralGrants() {
         return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
+    }
+
+    private Lingering lingering() {
+        Lingering present = lingering;
+        if (present == null) {
+            present = new Lingering(this);
+            lingering = present;
+        }
+        return present;
+    }
+
+    private boolean isLingering() {
+        return lingering != null && lingering.isKeeping();
     }
 
     // ---- Requests come and go
@@ -159,8 +162,7 @@ final class Gate {
         for (Claim held = standing.grants().first();
                 held != null && (held.isIdle() || isShared());
                 held = held.nextGrant) {
-            if (canServe(held, request)
-                    && (isFirst || (!request.isTry && held.isTurnOf(request, engine.clock.now())))) {
+            if (canServe(held, request) && (isFirst || (!request.isTry && hasTurn(held, request)))) {
                 return serve(held, request, out);
             }
         }
@@ -176,7 +178,7 @@ final class Gate {
             return spec.capacity() > 1 && standing.isAsking();
         }
         Claim held = standing.grants().first();
-        if (isLingering && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
+        if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
             standing.giveBack(held, Caller.GOES_ON, null, out);
         }
         return standing.mayAsk(request);
@@ -185,10 +187,15 @@ final class Gate {
     /** The head of the queue wants to be alone: those who share have a turn from now. */
     private void beginSharedTurn() {
         Claim held = standing.grants().first();
-        if (held != null && held.isSharedTurn) {
-            held.turnEnds = engine.clock.now() + turnNanos(SHARED_TURN_NANOS);
-            turnsEnd = held.turnEnds;
+        if (held != null && held.turn != null && held.turn.isShared()) {
+            held.turn.share(engine.clock.now(), turnNanos(SHARED_TURN_NANOS));
+            turnsEnd = held.turn.ends();
         }
+    }
+
+    private boolean hasTurn(Claim held, Request request) {
+        Turn turn = held.turn;
+        return turn != null && turn.includes(request) && !turn.isOver(engine.clock.now());
     }
 
     private long turnNanos(long usual) {
@@ -241,8 +248,9 @@ final class Gate {
             boolean isToBeTaken = false;
             for (Claim held = standing.grants().first(); held != null && held.isIdle(); held = held.nextGrant) {
                 isFree = true;
-                isToBeTaken |= !held.isTurn(now) || held.servedAtLook == held.served;
-                held.servedAtLook = held.served;
+                Turn turn = held.turn();
+                isToBeTaken |= turn.isOver(now) || turn.servedAtLook == held.served;
+                turn.servedAtLook = held.served;
             }
             if (isToBeTaken) {
                 request.isWatching = false;
@@ -277,9 +285,12 @@ final class Gate {
         LocalHold hold = spec.kind() == Kind.SEMAPHORE
                 ? new PermitHold(this, held, request, token)
                 : new LocalHold(this, held, request, token);
-        held.turnTo(request, engine.clock, turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
-        if (held.turnEnds - turnsEnd > 0) {
-            turnsEnd = held.turnEnds;
+        if (request.isShare() || held.served > 0) {
+            Turn turn = held.turn();
+            turn.passTo(request, engine.clock, turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
+            if (turn.ends() - turnsEnd > 0) {
+                turnsEnd = turn.ends();
+            }
         }
         held.take(hold);
         standing.grants().toTheEnd(held);
@@ -288,9 +299,9 @@ final class Gate {
         }
         end(request, hold, null, out);
         if (spec.kind() == Kind.SEMAPHORE && !standing.isWanted(queue)) {
-            dropLater(out);
+            lingering().dropLater(out);
         } else if (spec.kind() == Kind.READ_WRITE && request.isShare() && held.weight > 1) {
-            leaveRoomLater(held, out);
+            lingering().leaveRoomLater(held, out);
         }
         if (spec.kind() != Kind.LATCH && (!queue.isEmpty() || !needsToken)) {
             standing.foresee(held, queue, out);
@@ -331,7 +342,7 @@ final class Gate {
 
     /** Whether nobody waits any more for a grant that is being passed on. */
     private boolean missesOthers(Claim held) {
-        return queue.isEmpty() && held.wasPassedOn() && engine.clock.now() - held.turnEnds < 0;
+        return queue.isEmpty() && held.wasPassedOn() && held.isTurn(engine.clock.now());
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
@@ -363,7 +374,7 @@ final class Gate {
             out.add(inDoubt ? () -> engine.driver.confirm(held, stage) : () -> stage.complete(ReleaseOutcome.RELEASED));
             return;
         }
-        boolean isKept = first != null || mayLinger(held);
+        boolean isKept = first != null || Lingering.isFor(held);
         if (!isKept || engine.isClosing() || held.isBound() || held.isNamed || inDoubt) {
             standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, engine.clock.now(), stage), out);
             pursue(out);
@@ -371,27 +382,31 @@ final class Gate {
         }
         out.add(() -> stage.complete(ReleaseOutcome.RELEASED));
         if (first == null) {
-            linger(held, out);
+            lingering().keep(held, out);
             return;
         }
-        if (first.waiter != null && first.waiter != held.turnOwner && held.isTurn(engine.clock.now())) {
-            if (!first.isWatching && canServe(held, first) && !standing.mustYield(held, first)) {
-                first.isWatching = true;
-                held.servedAtLook = -1;
-                out.add(first::wake);
-            }
-            if (first.isWatching) {
-                return;
-            }
+        if (!mustWatch(held, first, out)) {
+            pursue(out);
         }
-        pursue(out);
+    }
+
+    /** Whether the head of the queue has to leave a grant to those whose turn it is, as long as they may come again. */
+    private boolean mustWatch(Claim held, Request first, Outbox out) {
+        Turn turn = held.turn;
+        if (turn == null || first.waiter == null || turn.isOwnedBy(first.waiter) || turn.isOver(engine.clock.now())) {
+            return false;
+        }
+        if (!first.isWatching && canServe(held, first) && !standing.mustYield(held, first)) {
+            first.isWatching = true;
+            turn.servedAtLook = -1;
+            out.add(first::wake);
+        }
+        return first.isWatching;
     }
 
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
     void downgrade(LocalHold hold) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
+        step(out -> {
             Claim held = hold.grant;
             if (hold.loss() != null || held.state != Claim.State.HELD || held.tenant() != hold) {
                 return;
@@ -399,67 +414,14 @@ final class Gate {
             hold.shrink();
             held.share(hold);
             current = null;
-            held.isSharedTurn = true;
-            held.turnOwner = null;
-            held.turnEnds = engine.clock.now() + turnNanos(SHARED_TURN_NANOS);
+            held.turn().share(engine.clock.now(), turnNanos(SHARED_TURN_NANOS));
             if (queue.isEmpty()) {
                 standing.shrink(held, 1, out);
             } else {
-                leaveRoomLater(held, out);
+                lingering().leaveRoomLater(held, out);
             }
             pursue(out);
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
-    // A writer that leaves its grant to readers of its process would else keep those of others out for as long as they
-    // read. While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
-    private void leaveRoomLater(Claim held, Outbox out) {
-        if (!held.isToLeaveRoom) {
-            held.isToLeaveRoom = true;
-            long served = held.served;
-            out.add(() -> engine.environment.schedule(engine.cohortBudgetNanos, () -> leaveRoom(held, served)));
-        }
-    }
-
-    private void leaveRoom(Claim held, long servedBefore) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            held.isToLeaveRoom = false;
-            if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
-                if (held.served == servedBefore) {
-                    standing.shrink(held, 1, out);
-                } else {
-                    leaveRoomLater(held, out);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
-    /** The claim that waits at the store serves nobody here just now; somebody may come in a moment. */
-    private void dropLater(Outbox out) {
-        if (!isToDrop) {
-            isToDrop = true;
-            out.add(() -> engine.environment.schedule(LINGER_NANOS, this::drop));
-        }
-    }
-
-    private void drop() {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            isToDrop = false;
-            react(out);
-        } finally {
-            lock.unlock();
-        }
-        out.send();
+        });
     }
 
     /** Somebody is told the id of permits. */
@@ -475,42 +437,6 @@ final class Gate {
         }
     }
 
-    // Readers that come and go would else ask the store again each time that nobody happens to read.
-    private boolean mayLinger(Claim held) {
-        return held.wasShared
-                && spec.kind() == Kind.READ_WRITE
-                && engine.cohortBudgetNanos > 0
-                && !standing.isSpent(held);
-    }
-
-    private void linger(Claim held, Outbox out) {
-        if (!isLingering) {
-            isLingering = true;
-            servedAtLinger = held.served;
-            out.add(() -> engine.environment.schedule(LINGER_NANOS, this::endLinger));
-        }
-    }
-
-    private void endLinger() {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            isLingering = false;
-            Claim held = standing.grants().first();
-            if (held != null && held.state == Claim.State.HELD && held.isIdle() && queue.isEmpty()) {
-                if (held.served != servedAtLinger && mayLinger(held) && !engine.isClosing()) {
-                    linger(held, out);
-                } else {
-                    standing.giveBack(held, Caller.GOES_ON, null, out);
-                }
-            }
-            removeIfIdle();
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
     /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
     void lose(Claim held, Loss.Cause cause, Outbox out) {
         List<LocalHold> holds = held.holds();
@@ -524,7 +450,7 @@ final class Gate {
         holds.forEach(hold -> lose(hold, cause, out));
     }
 
-    private void lose(LocalHold hold, Loss.Cause cause, Outbox out) {
+    void lose(LocalHold hold, Loss.Cause cause, Outbox out) {
         hold.grant.leave(hold);
         if (current == hold) {
             current = null;
@@ -535,7 +461,7 @@ final class Gate {
     }
 
     /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */
-    private void forgetLost(LocalHold hold, Outbox out) {
+    void forgetLost(LocalHold hold, Outbox out) {
         lost = lost.without(hold);
         if (lost.under(hold.grant) == null) {
             standing.settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
@@ -658,77 +584,34 @@ final class Gate {
 
     /** All claims and grants of a session are over. */
     void sessionOver(Session session, Loss.Cause cause) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
+        step(out -> {
             standing.sessionOver(session, cause, out);
             react(out);
-        } finally {
-            lock.unlock();
-        }
-        out.send();
+        });
     }
 
     /** Ends a grant for a cause that the client found: its lease, the client. */
     void end(Claim held, Loss.Cause cause) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
+        step(out -> {
             if (held.state == Claim.State.HELD && standing.grants().contains(held)) {
                 lose(held, cause, out);
                 pursue(out);
                 removeIfIdle();
             }
-        } finally {
-            lock.unlock();
-        }
-        out.send();
+        });
     }
 
     /** Fails all that wait here. */
     void failWaiting(Supplier<RuntimeException> why) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
+        step(out -> {
             failAll(why, out);
             react(out);
-        } finally {
-            lock.unlock();
-        }
-        out.send();
+        });
     }
 
     /** The session was opened or renewed, or a doubt is over: what waited for that goes on. */
     void goOn() {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            react(out);
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
-    /** The session was renewed: what waited for the end of a doubt goes on, and a lease of its own is asked after. */
-    void goOnAfterDoubt() {
-        LocalHold live = current;
-        if (live != null && live.grant.own == null) {
-            return;
-        }
-        goOn();
-        List<Claim> doubtful = new ArrayList<>();
-        lock.lock();
-        try {
-            for (Claim held : standing.grants().all()) {
-                if (held.own != null && !held.isIdle()) {
-                    doubtful.add(held);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        doubtful.forEach(engine::doubt);
+        step(this::react);
     }
 
     /** The claim or grant of this identity, if it is here. */
@@ -744,8 +627,20 @@ final class Gate {
 
     // ---- What to do next
 
+    /** Does something under the lock, and what follows from it afterwards. */
+    void step(Consumer<Outbox> what) {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            what.accept(out);
+        } finally {
+            lock.unlock();
+        }
+        out.send();
+    }
+
     /** Does what the present state asks for, after anything has changed. */
-    private void react(Outbox out) {
+    void react(Outbox out) {
         pursue(out);
         if (standing.dropUnwanted(queue, out)) {
             pursue(out);
@@ -754,7 +649,7 @@ final class Gate {
     }
 
     /** Sees to it that the head of the queue is on its way to a hold. */
-    private void pursue(Outbox out) {
+    void pursue(Outbox out) {
         if (engine.isClosing()) {
             return;
         }
@@ -793,7 +688,7 @@ final class Gate {
         while (goesOn && held.state == Claim.State.HELD) {
             Request first = queue.head();
             if (first == null) {
-                if (held.isIdle() && !isLingering) {
+                if (held.isIdle() && !isLingering()) {
                     standing.giveBack(held, Caller.GOES_ON, null, out);
                 }
                 return;
@@ -828,123 +723,6 @@ final class Gate {
     }
 
     // ---- Looks from outside
-
-    /** Compares what the store has with what this gate believes: see {@link Auditor}. */
-    void audit(Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            standing.addRefs(known);
-            lost.addRefs(known);
-            for (Claim held : standing.grants().all()) {
-                if (held.session == session
-                        && held.state == Claim.State.HELD
-                        && held.underWay == 0
-                        && held.settledAt - startedAt < 0
-                        && !present.contains(held.ref)) {
-                    lose(held, Loss.Cause.REMOVED, out);
-                    pursue(out);
-                }
-            }
-            removeIfIdle();
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
-    /** Whether a claim is one of this gate's. */
-    boolean knows(ClaimRef ref) {
-        Set<ClaimRef> known = new HashSet<>();
-        lock.lock();
-        try {
-            standing.addRefs(known);
-            lost.addRefs(known);
-        } finally {
-            lock.unlock();
-        }
-        return known.contains(ref);
-    }
-
-    /** Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. */
-    void checkOwners() {
-        LocalHold hold = current;
-        if (hold != null && hold.owner != null && !hold.owner.isAlive()) {
-            ownersDied(List.of(hold));
-        } else if (spec.kind() == Kind.READ_WRITE) {
-            ownersDied(deadSharers());
-        }
-        if (!lost.isEmpty()) {
-            forgetThoseOfTheDead();
-        }
-    }
-
-    private List<LocalHold> deadSharers() {
-        List<LocalHold> dead = new ArrayList<>();
-        lock.lock();
-        try {
-            for (Claim held : standing.grants().all()) {
-                for (LocalHold hold : held.holds()) {
-                    if (hold.owner != null && !hold.owner.isAlive()) {
-                        dead.add(hold);
-                    }
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-        return dead;
-    }
-
-    /** Nobody is left to release these holds; but for one that is to last, whoever lives. */
-    private void ownersDied(List<LocalHold> orphans) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            for (LocalHold hold : orphans) {
-                Claim held = hold.grant;
-                boolean isForIt = !held.isDetached();
-                if (isForIt && hold.loss() == null && !hold.isOver() && held.state == Claim.State.HELD) {
-                    lose(hold, Loss.Cause.OWNER_DIED, out);
-                    if (held.isIdle()) {
-                        standing.giveBack(held, Caller.GOES_ON, null, out);
-                    }
-                }
-            }
-            react(out);
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
-    private void forgetThoseOfTheDead() {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            for (LocalHold orphan = lost.ofTheDead(); orphan != null; orphan = lost.ofTheDead()) {
-                forgetLost(orphan, out);
-            }
-            pursue(out);
-            removeIfIdle();
-        } finally {
-            lock.unlock();
-        }
-        out.send();
-    }
-
-    /** The client is closed: all that waits fails, what is held is lost. */
-    void shut(Supplier<RuntimeException> why) {
-        failWaiting(why);
-        List<Claim> grants;
-        lock.lock();
-        try {
-            grants = standing.grants().all();
-        } finally {
-            lock.unlock();
-        }
-        grants.forEach(held -> end(held, Loss.Cause.CLIENT_CLOSED));
-    }
 
     /** The hold that a thread has here, live or lost; null if it has none. */
     @Nullable
@@ -1005,7 +783,7 @@ final class Gate {
         }
     }
 
-    private void removeIfIdle() {
+    void removeIfIdle() {
         if (queue.isEmpty() && standing.isNone() && lost.isEmpty() && !isRemoved) {
             isRemoved = true;
             engine.remove(this);

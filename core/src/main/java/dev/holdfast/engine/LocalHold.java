@@ -36,8 +36,8 @@ class LocalHold implements Hold {
     /** How many of them are for the whole capacity of a read-write lock. */
     int writeDepth;
 
-    /** How much of the capacity it has. Guarded by the lock of the gate. */
-    private int weight;
+    /** It stands beside others under its grant. Guarded by the lock of the gate. */
+    private boolean isShare;
 
     /**
      * The outermost handle was closed, or the hold was released without it. Written under the lock of the gate or by
@@ -69,7 +69,7 @@ class LocalHold implements Hold {
         this.gate = gate;
         this.grant = grant;
         this.owner = request.owner;
-        this.weight = request.weight;
+        this.isShare = request.isShare();
         this.writeDepth = gate.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
         this.isWriteHandle = writeDepth > 0;
         this.watch = request.watch;
@@ -82,7 +82,7 @@ class LocalHold implements Hold {
 
     /** Whether it stands beside others under its grant. Called under the lock of the gate. */
     boolean isShare() {
-        return Mode.isShare(gate.spec.kind(), weight);
+        return isShare;
     }
 
     /** Who has it, for look-up. */
@@ -90,13 +90,9 @@ class LocalHold implements Hold {
         return owner == null ? this : owner;
     }
 
-    int weight() {
-        return weight;
-    }
-
     /** A write hold becomes a read hold. Called under the lock of the gate. */
     void shrink() {
-        weight = 1;
+        isShare = true;
     }
 
     /** Its owner has given it back. Called under the lock of the gate. */

@@ -18,10 +18,6 @@ record Mode(ResourceSpec spec, int weight, boolean isOwned) {
 
     /** Whether holds of this mode stand beside others under one grant. */
     boolean isShare() {
-        return isShare(spec.kind(), weight);
-    }
-
-    static boolean isShare(Kind kind, int weight) {
-        return kind == Kind.LATCH || (kind == Kind.READ_WRITE && weight < Integer.MAX_VALUE);
+        return spec.kind() == Kind.LATCH || (spec.kind() == Kind.READ_WRITE && weight < spec.capacity());
     }
 }

@@ -125,10 +125,10 @@ final class Standing {
         return !request.isShare() || held.served == 0;
     }
 
-    /** Whether the budget of a grant is spent, and others wait for it; never before it has served somebody. */
+    /** Whether the budget of a grant is spent, and others wait for it. */
     boolean isSpent(Claim held) {
         Cohort cohort = held.cohort;
-        return held.served > 0 && cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
+        return cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */

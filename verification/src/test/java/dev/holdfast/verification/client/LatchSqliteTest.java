@@ -31,9 +31,9 @@ class LatchSqliteTest {
     }
 
     @Test
-    @Tag("D1")
-    @Tag("D2")
-    @Tag("D3")
+    @Tag("N1")
+    @Tag("N2")
+    @Tag("N3")
     @DisplayName("is set by one of all that try, counts what all count, each id once, and lets all pass, over and over")
     void generations() throws Exception {
         try (Holdfast alice = connect();

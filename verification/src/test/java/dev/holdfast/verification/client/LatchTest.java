@@ -73,7 +73,7 @@ class LatchTest {
     class Setting {
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("once, and who comes later learns that another was quicker")
         void once() {
             assertThat(atAlice.count()).isZero();
@@ -89,7 +89,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("by one of two that ask at the same moment, and each knows by which")
         void race() throws Exception {
             for (int i = 0; i < 5; i++) {
@@ -107,7 +107,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("by a call whose answer was lost, and which knows it all the same")
         void answerLost() throws Exception {
             line.losesReplyToNext(SetCount.class);
@@ -123,7 +123,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("by a call whose request was lost and that another has overtaken, and which knows that too")
         void overtaken() throws Exception {
             line.losesNext(SetCount.class);
@@ -138,7 +138,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("or says that it does not know, where a later generation hides what became of its own")
         void hidden() throws Exception {
             line.losesReplyToNext(SetCount.class);
@@ -153,7 +153,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("under the next session if the one that asked has ended")
         void sessionEnded() throws Exception {
             line.answersNext(SetCount.class, new Reply.SessionEnded());
@@ -165,7 +165,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D1")
+        @Tag("N1")
         @DisplayName("without blocking")
         void async() {
             assertThat(atAlice.trySetCountAsync(2).toCompletableFuture().join()).isTrue();
@@ -179,7 +179,7 @@ class LatchTest {
     class Counting {
 
         @Test
-        @Tag("D2")
+        @Tag("N2")
         @DisplayName("to zero and not below, stays open, and can be set again")
         void toZero() throws Exception {
             assertThat(atAlice.trySetCount(2)).isTrue();
@@ -201,7 +201,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D2")
+        @Tag("N2")
         @DisplayName("nothing where it was never set")
         void neverSet() throws Exception {
             assertThat(atAlice.countDown()).isZero();
@@ -211,7 +211,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D3")
+        @Tag("N3")
         @DisplayName("each id once")
         void ids() {
             assertThat(atAlice.trySetCount(5)).isTrue();
@@ -226,7 +226,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D3")
+        @Tag("N3")
         @DisplayName("once what it had to send twice, under the same id")
         void unknownOutcome() throws Exception {
             assertThat(atAlice.trySetCount(5)).isTrue();
@@ -252,7 +252,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D3")
+        @Tag("N3")
         @DisplayName("and tells the id when the store does not answer in time, so that it can be repeated")
         void unanswered() throws Exception {
             assertThat(atAlice.trySetCount(5)).isTrue();
@@ -273,7 +273,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D4")
+        @Tag("N4")
         @DisplayName("in no later generation than that in which the call began: its first sending may have counted")
         void notInALaterGeneration() throws Exception {
             assertThat(atAlice.trySetCount(2)).isTrue();
@@ -290,7 +290,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D4")
+        @Tag("N4")
         @DisplayName("in the generation that is asked for, and in no other")
         void inOneGeneration() {
             assertThat(atAlice.trySetCount(2)).isTrue();
@@ -307,7 +307,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D4")
+        @Tag("N4")
         @DisplayName("a late duplicate of another generation hurts nobody")
         void lateDuplicate() throws Exception {
             assertThat(atAlice.trySetCount(1)).isTrue();
@@ -329,7 +329,7 @@ class LatchTest {
     class Waiting {
 
         @Test
-        @Tag("D2")
+        @Tag("N2")
         @DisplayName("all who wait, in every client, when it opens, also if it is set anew at once")
         void allPass() throws Exception {
             assertThat(atAlice.trySetCount(1)).isTrue();
@@ -353,7 +353,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D2")
+        @Tag("N2")
         @DisplayName("all who wait, where nothing is pushed")
         void withoutSignals() throws Exception {
             line.losesSignals();
@@ -367,7 +367,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D5")
+        @Tag("N5")
         @DisplayName("nobody whose wait is over, was interrupted or cancelled: they leave, and nothing is left")
         void leaving() throws Exception {
             assertThat(atBob.trySetCount(1)).isTrue();
@@ -395,7 +395,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D5")
+        @Tag("N5")
         @DisplayName("nobody whose client was closed")
         void closed() throws Exception {
             assertThat(atBob.trySetCount(1)).isTrue();
@@ -417,7 +417,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D5")
+        @Tag("N5")
         @DisplayName("those whose session ended while they waited, once there is another")
         void sessionEnded() throws Exception {
             assertThat(atBob.trySetCount(1)).isTrue();
@@ -435,7 +435,7 @@ class LatchTest {
     }
 
     @Test
-    @Tag("D6")
+    @Tag("N6")
     @DisplayName("belongs to nobody: it counts on when all who knew it are gone")
     void belongsToNobody() {
         assertThat(atAlice.trySetCount(2)).isTrue();
@@ -455,7 +455,7 @@ class LatchTest {
     class BadInput {
 
         @Test
-        @Tag("D7")
+        @Tag("N7")
         @DisplayName("odd input, before anything is asked")
         void oddInput() {
             line.forget();
@@ -474,7 +474,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D7")
+        @Tag("N7")
         @DisplayName("a name that is in use as something else, and is refused to who uses it otherwise")
         void mismatch() throws Exception {
             Hold hold = bob.lock("ledger").acquire();
@@ -490,7 +490,7 @@ class LatchTest {
         }
 
         @Test
-        @Tag("D7")
+        @Tag("N7")
         @DisplayName("to guess what the store means by an answer, or by none")
         void storeRefuses() {
             line.failsNext(CountDown.class, Reason.DENIED, Effect.NONE);

@@ -1,0 +1,109 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a gate keeps a little longer than it is used, because somebody may come in a moment; a timer looks later whether
+ * it still is to be kept. Guarded by the lock of the gate.
+ */
+final class Lingering {
+
+    private static final long LINGER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Gate gate;
+    private final Engine engine;
+
+    /** A look is set at the grant that nobody uses; how many were served under it by then. */
+    private boolean isKeeping;
+
+    private int servedBefore;
+
+    /** A look is set at the claim that waits at the store. */
+    private boolean isToDrop;
+
+    Lingering(Gate gate) {
+        this.gate = gate;
+        this.engine = gate.engine;
+    }
+
+    // ---- A grant that nobody uses
+
+    /** Readers that come and go would else ask the store again each time that nobody happens to read. */
+    static boolean isFor(Claim held) {
+        Gate gate = held.gate;
+        return held.wasShared
+                && gate.spec.kind() == Kind.READ_WRITE
+                && gate.engine.cohortBudgetNanos > 0
+                && !gate.standing.isSpent(held);
+    }
+
+    /** Whether a grant that nobody uses is kept. */
+    boolean isKeeping() {
+        return isKeeping;
+    }
+
+    /** Keeps a grant that nobody uses. */
+    void keep(Claim held, Outbox out) {
+        if (!isKeeping) {
+            isKeeping = true;
+            servedBefore = held.served;
+            out.add(() -> engine.environment.schedule(LINGER_NANOS, () -> gate.step(this::endKeeping)));
+        }
+    }
+
+    private void endKeeping(Outbox out) {
+        isKeeping = false;
+        Claim held = gate.standing.grants().first();
+        if (held != null && held.state == Claim.State.HELD && held.isIdle() && gate.queue.isEmpty()) {
+            if (held.served != servedBefore && isFor(held) && !engine.isClosing()) {
+                keep(held, out);
+            } else {
+                gate.standing.giveBack(held, Caller.GOES_ON, null, out);
+            }
+        }
+        gate.removeIfIdle();
+    }
+
+    // ---- A grant that allows more than it is used for
+
+    /**
+     * A writer that leaves its grant to readers of its process would keep those of others out for as long as they read.
+     * While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
+     */
+    void leaveRoomLater(Claim held, Outbox out) {
+        if (!held.isToLeaveRoom) {
+            held.isToLeaveRoom = true;
+            int served = held.served;
+            out.add(() -> engine.environment.schedule(
+                    engine.cohortBudgetNanos, () -> gate.step(then -> leaveRoom(held, served, then))));
+        }
+    }
+
+    private void leaveRoom(Claim held, int servedThen, Outbox out) {
+        held.isToLeaveRoom = false;
+        if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
+            if (held.served == servedThen) {
+                gate.standing.shrink(held, 1, out);
+            } else {
+                leaveRoomLater(held, out);
+            }
+        }
+    }
+
+    // ---- A claim that serves nobody
+
+    /** Looks later whether the claim that waits at the store has to be withdrawn. */
+    void dropLater(Outbox out) {
+        if (!isToDrop) {
+            isToDrop = true;
+            out.add(() -> engine.environment.schedule(LINGER_NANOS, () -> gate.step(this::drop)));
+        }
+    }
+
+    private void drop(Outbox out) {
+        isToDrop = false;
+        gate.react(out);
+    }
+}

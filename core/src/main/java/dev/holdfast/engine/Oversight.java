@@ -1,0 +1,108 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Loss;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** What is looked after at a gate from time to time, beside the requests: audits, dead owners, doubts, the end. */
+final class Oversight {
+
+    private Oversight() {}
+
+    /** Compares what the store has with what a gate believes: see {@link Auditor}. */
+    static void audit(Gate gate, Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt) {
+        gate.step(out -> {
+            gate.standing.addRefs(known);
+            gate.lost.addRefs(known);
+            for (Claim held : gate.standing.grants().all()) {
+                if (held.session == session
+                        && held.state == Claim.State.HELD
+                        && held.underWay == 0
+                        && held.settledAt - startedAt < 0
+                        && !present.contains(held.ref)) {
+                    gate.lose(held, Loss.Cause.REMOVED, out);
+                    gate.pursue(out);
+                }
+            }
+            gate.removeIfIdle();
+        });
+    }
+
+    /** Whether a claim is one of a gate's. */
+    static boolean knows(Gate gate, ClaimRef ref) {
+        Set<ClaimRef> known = new HashSet<>();
+        gate.step(out -> {
+            gate.standing.addRefs(known);
+            gate.lost.addRefs(known);
+        });
+        return known.contains(ref);
+    }
+
+    /** The session was renewed: what waited for the end of a doubt goes on, and a lease of its own is asked after. */
+    static void goOnAfterDoubt(Gate gate) {
+        LocalHold live = gate.current;
+        if (live != null && live.grant.own == null) {
+            return;
+        }
+        List<Claim> doubtful = new ArrayList<>();
+        gate.step(out -> {
+            gate.react(out);
+            for (Claim held : gate.standing.grants().all()) {
+                if (held.own != null && !held.isIdle()) {
+                    doubtful.add(held);
+                }
+            }
+        });
+        doubtful.forEach(gate.engine::doubt);
+    }
+
+    /** Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. */
+    static void checkOwners(Gate gate) {
+        LocalHold hold = gate.current;
+        if (hold == null ? gate.isShared() : isOrphan(hold)) {
+            gate.step(out -> {
+                for (Claim held : gate.standing.grants().all()) {
+                    held.holds().stream().filter(Oversight::isOrphan).forEach(orphan -> ownerDied(orphan, out));
+                }
+                gate.react(out);
+            });
+        }
+        if (!gate.lost.isEmpty()) {
+            gate.step(out -> {
+                for (LocalHold orphan = gate.lost.ofTheDead(); orphan != null; orphan = gate.lost.ofTheDead()) {
+                    gate.forgetLost(orphan, out);
+                }
+                gate.pursue(out);
+                gate.removeIfIdle();
+            });
+        }
+    }
+
+    private static boolean isOrphan(LocalHold hold) {
+        return hold.owner != null && !hold.owner.isAlive();
+    }
+
+    /** Nobody is left to release this hold; but one that is to last, whoever lives, goes on. */
+    private static void ownerDied(LocalHold orphan, Outbox out) {
+        Claim held = orphan.grant;
+        if (held.state == Claim.State.HELD && !held.isDetached()) {
+            held.gate.lose(orphan, Loss.Cause.OWNER_DIED, out);
+            if (held.isIdle()) {
+                held.gate.standing.giveBack(held, Caller.GOES_ON, null, out);
+            }
+        }
+    }
+
+    /** The client is closed: all that waits fails, what is held is lost. */
+    static void shut(Gate gate, Supplier<RuntimeException> why) {
+        gate.failWaiting(why);
+        List<Claim> grants = new ArrayList<>();
+        gate.step(out -> grants.addAll(gate.standing.grants().all()));
+        grants.forEach(held -> gate.end(held, Loss.Cause.CLIENT_CLOSED));
+    }
+}
