@@ -65,7 +65,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
 
     private @Nullable LocalHold await(Object face, Request request, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
-        long deadline = engine.environment.monotonicNanos() + engine.limitOf(request, waitNanos);
+        long deadline = engine.environment.monotonicNanos() + engine.outcomes.limitOf(request, waitNanos);
         Gate gate = engine.enter(name, mode.spec(), request);
         boolean wasInterrupted = false;
         try {
@@ -86,7 +86,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
                 } else if (left <= 0) {
                     boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
                     if (gate.cancel(request)) {
-                        engine.failIfUnanswered(name, wasUnanswered);
+                        engine.outcomes.failIfUnanswered(name, wasUnanswered);
                         return null;
                     }
                 } else {
@@ -126,7 +126,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         }
         try {
             engine.requireSupported(lease, name);
-            engine.enterAsync(name, mode.spec(), request, future, waitNanos);
+            engine.outcomes.enterAsync(name, mode.spec(), request, future, waitNanos);
         } catch (RuntimeException e) {
             engine.callBack(() -> future.completeExceptionally(e));
         }

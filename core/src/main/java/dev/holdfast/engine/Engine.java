@@ -5,12 +5,10 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
-import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiLock;
-import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -64,6 +62,7 @@ public final class Engine {
     final Poller poller;
     final Certainty certainty;
     final Failures failures;
+    final Outcomes outcomes;
     final Watches watches;
     final long cohortBudgetNanos;
 
@@ -102,6 +101,7 @@ public final class Engine {
         auditor = new Auditor(this);
         certainty = new Certainty(this);
         failures = new Failures(traits.product());
+        outcomes = new Outcomes(this);
         watches = new Watches(options.listeners(), traits.product());
     }
 
@@ -339,60 +339,9 @@ public final class Engine {
         return spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words;
     }
 
-    void enterAsync(
-            ResourceName name, ResourceSpec spec, Request request, CompletableFuture<Hold> future, long waitNanos) {
-        Gate gate = enter(name, spec, request);
-        Environment.Timer timer = () -> {};
-        long limit = limitOf(request, waitNanos);
-        if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
-            timer = environment.schedule(limit, () -> timeOut(gate, request, future, waitNanos));
-        }
-        Environment.Timer alarm = timer;
-        var unused = future.whenComplete((hold, failure) -> {
-            alarm.cancel();
-            if (!request.isDone()) {
-                // Cancelled, or ended otherwise by whoever has the stage. If it was granted meanwhile, complete() finds
-                // the stage ended and gives the hold back.
-                gate.cancel(request);
-            }
-        });
-    }
-
-    /** How long a request may take: a try does not wait for others, but for the store. */
-    long limitOf(Request request, long waitNanos) {
-        return request.isTry ? options.storeTimeout().toNanos() : waitNanos;
-    }
-
-    private void timeOut(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos) {
-        boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
-        if (gate.cancel(request)) {
-            String name = request.name.value();
-            callBack(() -> future.completeExceptionally(
-                    wasUnanswered ? failures.unanswered(name) : failures.timedOut(name, Duration.ofNanos(waitNanos))));
-        }
-    }
-
-    /** Tells the end of an asynchronous request to its stage, on the callback executor. */
+    /** As {@link Outcomes#complete}. */
     void complete(Request request) {
-        CompletableFuture<Hold> future = request.future;
-        if (future == null) {
-            return;
-        }
-        LocalHold hold = request.hold();
-        if (hold == null && request.failure() == null && !request.isTry) {
-            return;
-        }
-        callBack(() -> {
-            Supplier<RuntimeException> failure = request.failure();
-            if (hold != null) {
-                if (!future.complete(hold)) {
-                    hold.releaseAsync();
-                }
-            } else {
-                future.completeExceptionally(
-                        failure != null ? failure.get() : failures.timedOut(request.name.value(), Duration.ZERO));
-            }
-        });
+        outcomes.complete(request);
     }
 
     /** The same result for users: told on the callback executor. */
@@ -438,45 +387,6 @@ public final class Engine {
         } catch (RejectedExecutionException e) {
             log.warn("store={} the callback executor refuses tasks; one runs elsewhere", product(), e);
             guarded.run();
-        }
-    }
-
-    /** Waits for what the store says to a question or a setting, and turns its failure into what users are told. */
-    <T> T await(ResourceName name, CompletableFuture<T> answer) {
-        try {
-            return Waits.uninterruptibly(answer, 2 * options.storeTimeout().toNanos());
-        } catch (TimeoutException e) {
-            throw failures.unanswered(name.value());
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof StoreException failure) {
-                throw storeFailure(name.value(), failure);
-            }
-            throw new IllegalStateException(e.getCause());
-        }
-    }
-
-    void failIfUnanswered(ResourceName name, boolean wasUnanswered) {
-        if (wasUnanswered) {
-            throw failures.unanswered(name.value());
-        }
-    }
-
-    /** Waits for the end of a release and turns what is not good into an exception. */
-    void finish(LocalHold hold, CompletionStage<ReleaseOutcome> release) {
-        ReleaseOutcome outcome;
-        try {
-            outcome = Waits.uninterruptibly(
-                    release.toCompletableFuture(), 2 * options.storeTimeout().toNanos());
-        } catch (TimeoutException e) {
-            outcome = ReleaseOutcome.UNCONFIRMED;
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("a release never fails", e);
-        }
-        if (outcome == ReleaseOutcome.LOST) {
-            throw failures.lost(hold, Loss.Cause.REMOVED);
-        }
-        if (outcome == ReleaseOutcome.UNCONFIRMED) {
-            throw failures.unconfirmed(hold);
         }
     }
 

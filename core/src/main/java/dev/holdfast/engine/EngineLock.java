@@ -151,7 +151,7 @@ final class EngineLock implements DistributedLock {
                     "Lock '" + name() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        engine().finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
+        engine().outcomes.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
     }
 
     @Override

@@ -149,7 +149,7 @@ final class EngineSemaphore implements DistributedSemaphore {
 
     private Optional<ResourceInfo> look() {
         engine.requireOpen();
-        Optional<ResourceInfo> found = engine.await(name, ResourceLook.ask(engine, name, Caller.WAITS));
+        Optional<ResourceInfo> found = engine.outcomes.await(name, ResourceLook.ask(engine, name, Caller.WAITS));
         found.filter(info -> info.spec().kind() != spec.kind()).ifPresent(info -> {
             throw new LockMismatchException(
                     name.value(),
@@ -165,7 +165,7 @@ final class EngineSemaphore implements DistributedSemaphore {
             throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
         }
         engine.requireOpen();
-        Reply reply = engine.await(
+        Reply reply = engine.outcomes.await(
                 name, Settings.send(engine, (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
             throw new LockMismatchException(name.value(), engine.product(), refused.detail());
@@ -179,7 +179,7 @@ final class EngineSemaphore implements DistributedSemaphore {
         engine.requireOpen();
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         engine.wire.send(new Command.Release(claim), Caller.WAITS, Settings.completing(answer));
-        return engine.await(name, answer) instanceof Reply.Released;
+        return engine.outcomes.await(name, answer) instanceof Reply.Released;
     }
 
     @Override

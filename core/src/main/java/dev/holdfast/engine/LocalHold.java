@@ -242,7 +242,7 @@ class LocalHold implements Hold {
     @Override
     public void close() {
         if (!isClosed) {
-            gate.engine.finish(this, close(Caller.WAITS));
+            gate.engine.outcomes.finish(this, close(Caller.WAITS));
         }
     }
 

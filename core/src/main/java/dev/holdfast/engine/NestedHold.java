@@ -76,7 +76,7 @@ final class NestedHold implements Hold {
     @Override
     public void close() {
         if (!isClosed) {
-            outer.gate.engine.finish(outer, close(Caller.WAITS));
+            outer.gate.engine.outcomes.finish(outer, close(Caller.WAITS));
         }
     }
 
