@@ -36,6 +36,8 @@ class GuaranteesTest {
         Set<String> simulated = Arrays.stream(Rule.values()).map(Rule::number).collect(toSet());
         List<String[]> rows = rows();
         assertThat(rows).hasSizeGreaterThan(60);
+        List<String> numbers = rows.stream().map(row -> row[0]).toList();
+        assertThat(numbers).doesNotHaveDuplicates().containsAll(tagged.keySet());
         return rows.stream()
                 .map(row -> DynamicTest.dynamicTest(row[0], () -> {
                     if (!kit.contains(row[0])) {

@@ -150,7 +150,6 @@ class ReadWriteSharingTest {
     @Test
     @DisplayName("a bounded read ends when its time is over, and the others read on")
     @Tag("D2")
-    @Tag("D8")
     void boundedReadEnds() throws Exception {
         Asker<Hold> shared = reading("shared", here);
         Asker<Hold> bounded =
