@@ -148,7 +148,7 @@ final class EngineLock implements DistributedLock {
         if (mine == null || countOf(mine) == 0) {
             throw new NotOwnerException(
                     name(),
-                    "Lock '" + name() + "' is not held by the thread '"
+                    "Lock '" + resource() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
         engine().outcomes.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
@@ -206,7 +206,7 @@ final class EngineLock implements DistributedLock {
     /** Counts one more acquisition if the calling thread holds this lock; null if it does not. */
     private @Nullable LocalHold enterAgain(Lease lease, boolean isInterruptible) throws InterruptedException {
         if (isInterruptible && Thread.interrupted()) {
-            throw new InterruptedException("interrupted before asking for lock '" + name() + "'");
+            throw new InterruptedException("interrupted before asking for lock '" + resource() + "'");
         }
         Gate gate = gate();
         LocalHold mine = gate == null ? null : gate.liveHoldOf(Thread.currentThread());
@@ -217,13 +217,13 @@ final class EngineLock implements DistributedLock {
             throw engine().usedOtherwise(mine.gate);
         }
         if (isWriteSide() && mine.writeDepth == 0) {
-            throw new IllegalStateException("Lock '" + name()
+            throw new IllegalStateException("Lock '" + resource()
                     + "' is held for reading by this thread: it can't become a write hold, for two readers that both"
                     + " want to write would wait for each other. Release the read hold first.");
         }
         if (lease.binding() != Lease.Binding.SESSION) {
-            throw new IllegalStateException(
-                    "Lock '" + name() + "' is held by this thread already: a nested acquire can't change its lease");
+            throw new IllegalStateException("Lock '" + resource()
+                    + "' is held by this thread already: a nested acquire can't change its lease");
         }
         if (!mine.isLive()) {
             if (isInterruptible) {
@@ -233,7 +233,7 @@ final class EngineLock implements DistributedLock {
             }
         }
         if (mine.depth == Integer.MAX_VALUE) {
-            throw new IllegalStateException("Lock '" + name() + "' was acquired too often by this thread");
+            throw new IllegalStateException("Lock '" + resource() + "' was acquired too often by this thread");
         }
         mine.depth++;
         if (isWriteSide()) {
@@ -295,6 +295,6 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public String toString() {
-        return "DistributedLock[" + name() + ", " + engine().product() + "]";
+        return "DistributedLock[" + resource() + ", " + engine().product() + "]";
     }
 }

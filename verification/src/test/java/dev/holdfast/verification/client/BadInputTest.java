@@ -3,6 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
@@ -144,6 +145,11 @@ class BadInputTest {
             thrown.add(thrownBy(() -> holdfast.lock(name, LockOptions.barging()).tryLock()));
             thrown.add(thrownBy(() -> hold.extend(Duration.ofSeconds(1))));
             thrown.add(thrownBy(() -> world.actor("carol").performs(hold::close)));
+            thrown.add(thrownBy(() -> world.actor("carol").does(() -> {
+                Thread.currentThread().interrupt();
+                return lock.acquire();
+            })));
+            thrown.add(thrownBy(() -> lock.acquire(AcquireOptions.defaults().withMaxHold(Duration.ofSeconds(1)))));
             world.releaseByForce(name);
             thrown.add(thrownBy(hold::fencingToken));
             thrown.add(thrownBy(hold::close));
