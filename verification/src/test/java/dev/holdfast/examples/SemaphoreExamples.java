@@ -1,0 +1,49 @@
+package dev.holdfast.examples;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Holdfast;
+import dev.holdfast.MultiHold;
+import dev.holdfast.Permits;
+import java.time.Duration;
+import java.util.Optional;
+
+/** The code of the page on semaphores, compiled. */
+@SuppressWarnings("unused")
+final class SemaphoreExamples {
+
+    private interface Queue {
+        void send(String message);
+    }
+
+    void together(Holdfast holdfast) throws InterruptedException {
+        DistributedSemaphore gpus = holdfast.semaphore("gpu", 4);
+
+        try (Permits two = gpus.acquire(2)) {
+            train(two.permits());
+        }
+    }
+
+    void primitives(Holdfast holdfast) throws InterruptedException {
+        holdfast.readWriteLock("catalogue").readLock().lock(); // many readers or one writer
+        Permits two = holdfast.semaphore("gpu", 4).acquire(2); // 2 of 4, together
+        MultiHold both = holdfast.lockAll("account/7", "account/9").acquire(); // all or nothing, no dead lock
+    }
+
+    void sizes(DistributedSemaphore gpus) {
+        gpus.resize(6); // who waits and fits now gets in at once
+        int free = gpus.availablePermits();
+        Optional<Permits> rest = gpus.drainPermits();
+        gpus.resize(2); // holders finish; nobody comes in before fewer than 2 are held
+    }
+
+    void leases(DistributedSemaphore gpus, Queue queue) throws InterruptedException {
+        Permits slot = gpus.acquire(1, AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(5)));
+        slot.extend(Duration.ofMinutes(5));
+
+        Permits handedOver = gpus.acquire(1, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+        queue.send(handedOver.id()); // another process ends it: gpus.release(id)
+    }
+
+    private static void train(int gpus) {}
+}

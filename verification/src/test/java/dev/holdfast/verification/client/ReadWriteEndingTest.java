@@ -1,0 +1,401 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("How reading and waiting end")
+class ReadWriteEndingTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final DistributedReadWriteLock here = alice.readWriteLock("catalogue");
+    private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
+    private final Queue<String> told = new ConcurrentLinkedQueue<>();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private Asker<Hold> reading(String name) throws Exception {
+        return Asker.holding(world, name, () -> {
+            Hold hold = here.readLock().acquire();
+            hold.onLost(loss -> told.add(name + " " + loss.cause()));
+            return hold;
+        });
+    }
+
+    private Asker<Hold> toWrite(String name, DistributedReadWriteLock lock) {
+        return Asker.waiting(world, name, () -> lock.writeLock().acquire());
+    }
+
+    private boolean isRecorded() {
+        return world.recordOf("catalogue").map(ResourceInfo::holders).stream().anyMatch(holders -> !holders.isEmpty());
+    }
+
+    @Nested
+    @DisplayName("by loss")
+    class Lost {
+
+        @Test
+        @DisplayName("which every reader is told once; the grant goes back when the last of them has let go")
+        @Tag("D8")
+        @Tag("C2")
+        void everyReaderIsTold() throws Exception {
+            Asker<Hold> first = reading("first");
+            Asker<Hold> second = reading("second");
+            Asker<Hold> third = reading("third");
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofSeconds(27));
+
+            assertThat(told).containsExactlyInAnyOrder("first EXPIRED", "second EXPIRED", "third EXPIRED");
+            assertThat(first.isGranted().isHeld()).isFalse();
+            assertThat(second.isGranted().isHeld()).isFalse();
+            line.forget();
+            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(third::releases).isInstanceOf(LockLostException.class);
+            assertThat(line.sent(Command.Release.class)).isEmpty();
+            assertThat(isRecorded()).isTrue();
+
+            assertThatThrownBy(second::releases).isInstanceOf(LockLostException.class);
+
+            assertThat(line.sent(Command.Release.class)).hasSize(1);
+            assertThat(isRecorded()).isFalse();
+            assertThat(told).hasSize(3);
+        }
+
+        @Test
+        @DisplayName("by force, of each process that reads on its own")
+        @Tag("D8")
+        void byForce() throws Exception {
+            Asker<Hold> first = reading("first");
+            Asker<Hold> second = reading("second");
+            Asker<Hold> theirs =
+                    Asker.holding(world, "theirs", () -> there.readLock().acquire());
+            world.releaseByForce("catalogue");
+            world.time().settle();
+
+            assertThat(told).containsExactlyInAnyOrder("first REMOVED", "second REMOVED");
+            assertThat(theirs.isGranted().isHeld()).isTrue();
+            assertThatThrownBy(
+                            () -> first.actor().performs(() -> here.readLock().lock()))
+                    .isInstanceOf(LockLostException.class);
+            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(second::releases).isInstanceOf(LockLostException.class);
+            reading("again").releases();
+            theirs.releases();
+        }
+
+        @Test
+        @DisplayName("a write hold that had become a read hold is lost as one, with the writer's token")
+        @Tag("D8")
+        void afterDowngrade() throws Exception {
+            here.writeLock().lock();
+            Hold reading = here.readLock().acquire();
+            long token = reading.fencingToken();
+            List<Loss> losses = new ArrayList<>();
+            reading.onLost(losses::add);
+            here.writeLock().unlock();
+            world.releaseByForce("catalogue");
+            world.time().settle();
+
+            assertThat(losses).hasSize(1);
+            assertThat(losses.get(0).token()).isEqualTo(token);
+            assertThat(here.readLock().holdCount()).isEqualTo(1);
+            assertThatThrownBy(() -> here.readLock().unlock()).isInstanceOf(LockLostException.class);
+            assertThat(here.readLock().holdCount()).isZero();
+        }
+
+        @Test
+        @DisplayName("a writer that is lost while it reads too learns it of both sides, and keeps nobody out")
+        @Tag("D8")
+        void downgradeOfWhatIsLost() throws Exception {
+            here.writeLock().lock();
+            here.readLock().lock();
+            world.releaseByForce("catalogue");
+            world.time().settle();
+
+            assertThatThrownBy(() -> here.writeLock().unlock()).isInstanceOf(LockLostException.class);
+            assertThat(here.readLock().isHeldByCurrentThread()).isFalse();
+            Asker<Hold> theirs =
+                    Asker.holding(world, "theirs", () -> there.writeLock().acquire());
+            assertThatThrownBy(() -> here.readLock().unlock()).isInstanceOf(LockLostException.class);
+            assertThat(theirs.isGranted().isHeld()).isTrue();
+            theirs.releases();
+        }
+    }
+
+    @Nested
+    @DisplayName("by the death of a thread")
+    class Death {
+
+        @Test
+        @DisplayName("which is one reader less: the others read on, and the last of them frees the lock")
+        @Tag("D8")
+        void oneOfThem() throws Exception {
+            Asker<Hold> dying = reading("dying");
+            Asker<Hold> living = reading("living");
+            dying.actor().dies();
+            world.passes(TTL);
+
+            assertThat(told).containsExactly("dying OWNER_DIED");
+            assertThat(living.isGranted().isHeld()).isTrue();
+            Asker<Hold> writer = toWrite("writer", there);
+            living.releases();
+            world.passes(Duration.ofSeconds(1));
+            writer.releases();
+        }
+
+        @Test
+        @DisplayName("the last of them: the lock is free within a third of the ttl")
+        @Tag("D8")
+        void theLast() throws Exception {
+            reading("first").actor().dies();
+            reading("second").actor().dies();
+            Asker<Hold> writer = toWrite("writer", there);
+            world.passes(TTL.dividedBy(3));
+
+            writer.releases();
+            assertThat(told).containsExactlyInAnyOrder("first OWNER_DIED", "second OWNER_DIED");
+        }
+
+        @Test
+        @DisplayName("before it closed a lost hold: the grant goes back all the same")
+        @Tag("D8")
+        void withALostHold() throws Exception {
+            Asker<Hold> dying = reading("dying");
+            Asker<Hold> living = reading("living");
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofSeconds(27));
+            line.isMended();
+            dying.actor().dies();
+            assertThatThrownBy(living::releases).isInstanceOf(LockLostException.class);
+            world.passes(TTL);
+
+            assertThat(isRecorded()).isFalse();
+            reading("next").releases();
+        }
+    }
+
+    @Nested
+    @DisplayName("by giving up")
+    class GivingUp {
+
+        @Test
+        @DisplayName(
+                "by interrupt, time-out or cancellation: those who want the same keep the place, and nobody who left ever holds")
+        @Tag("D10")
+        @Tag("C5")
+        void fromTheQueue() throws Exception {
+            there.writeLock().lock();
+            Actor interrupted = world.actor("interrupted");
+            Actor.Doing<Hold> first = interrupted.waitsFor(() -> here.readLock().acquire());
+            Actor.Doing<Hold> second =
+                    world.actor("timed out").waitsFor(() -> here.readLock().acquire(Duration.ofSeconds(1)));
+            CompletableFuture<Hold> third = here.readLock().acquireAsync().toCompletableFuture();
+            Asker<Hold> patient =
+                    Asker.waiting(world, "patient", () -> here.readLock().acquire());
+            Asker<Hold> behind = toWrite("behind", world.client("carol").readWriteLock("catalogue"));
+            assertThat(world.waitersOf("catalogue")).isEqualTo(2);
+
+            interrupted.interrupt();
+            assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
+            world.passes(Duration.ofSeconds(1));
+            assertThatThrownBy(second::result).isInstanceOf(LockWaitTimeoutException.class);
+            third.cancel(false);
+
+            assertThat(world.waitersOf("catalogue")).isEqualTo(2);
+            there.writeLock().unlock();
+            patient.isGranted();
+            assertThat(behind.isWaiting()).as("it came after the process").isTrue();
+            patient.releases();
+            behind.releases();
+        }
+
+        @Test
+        @DisplayName("the last of them: the claim is withdrawn")
+        @Tag("C5")
+        void theLast() throws Exception {
+            there.writeLock().lock();
+            Actor reader = world.actor("reader");
+            Actor.Doing<Hold> first = reader.waitsFor(() -> here.readLock().acquire());
+            CompletableFuture<Hold> second = here.readLock().acquireAsync().toCompletableFuture();
+            second.cancel(true);
+            assertThat(world.waitersOf("catalogue")).isEqualTo(1);
+
+            reader.interrupt();
+
+            assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
+            Eventually.holds("nobody waits", () -> world.waitersOf("catalogue") == 0);
+            there.writeLock().unlock();
+        }
+
+        @Test
+        @DisplayName("before the store has answered: a grant that comes too late is given back")
+        @Tag("C5")
+        void lateGrant() throws Exception {
+            Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+            Actor reader = world.actor("reader");
+            Actor.Doing<Hold> waiting = reader.waitsFor(() -> here.readLock().acquire());
+            reader.interrupt();
+            assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+
+            asking.goesOn();
+
+            Eventually.holds("it was given back", () -> !isRecorded());
+        }
+
+        @Test
+        @DisplayName("lock() of either side waits on through interrupts, and keeps the flag")
+        void uninterruptible() throws Exception {
+            there.writeLock().lock();
+            Actor reader = world.actor("reader");
+            Actor.Doing<Boolean> waiting = reader.waitsFor(() -> {
+                here.readLock().lock();
+                boolean wasKept = Thread.interrupted();
+                here.readLock().unlock();
+                return wasKept;
+            });
+            reader.interrupt();
+            there.writeLock().unlock();
+
+            assertThat(waiting.result()).isTrue();
+        }
+    }
+
+    @Nested
+    @DisplayName("by the close of the client")
+    class Closing {
+
+        @Test
+        @DisplayName("which every reader is told, and everybody who waits")
+        @Tag("D8")
+        @Tag("C9")
+        void whileReading() throws Exception {
+            Asker<Hold> first = reading("first");
+            Asker<Hold> second = reading("second");
+            Asker<Hold> writer = toWrite("writer", here);
+            world.passes(Duration.ofMillis(2));
+            CompletableFuture<Hold> reader = here.readLock().acquireAsync().toCompletableFuture();
+
+            alice.close();
+            world.time().settle();
+
+            assertThat(told).containsExactlyInAnyOrder("first CLIENT_CLOSED", "second CLIENT_CLOSED");
+            assertThatThrownBy(writer::isGranted).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> reader.get(20, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(ClientClosedException.class);
+            assertThat(isRecorded()).isFalse();
+            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(second::releases).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(() -> here.readLock().lock()).isInstanceOf(ClientClosedException.class);
+        }
+
+        @Test
+        @DisplayName("a grant that is kept for the next reader goes with it")
+        @Tag("D2")
+        @Tag("C9")
+        void whileKept() throws Exception {
+            Asker<Hold> first = reading("first");
+            Asker<Hold> second = reading("second");
+            first.releases();
+            second.releases();
+            assertThat(isRecorded()).isTrue();
+
+            alice.close();
+
+            assertThat(isRecorded()).isFalse();
+            world.passes(TTL);
+            assertThat(told).isEmpty();
+        }
+    }
+
+    @Nested
+    @DisplayName("in doubt")
+    class InDoubt {
+
+        @Test
+        @DisplayName(
+                "one of several who lets go asks the store whether it was good; the others wait for the end of the doubt")
+        @Tag("D8")
+        @Tag("C13")
+        void oneLetsGo() throws Exception {
+            Asker<Hold> first = reading("first");
+            Asker<Hold> second = reading("second");
+            line.forget();
+            Line.HeldUp question = line.holdsUpNext(Command.KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+            assertThat(first.isGranted().isHeld()).isFalse();
+
+            first.releases();
+            assertThat(line.sent(Command.Poll.class)).hasSize(1);
+            Asker<Hold> third =
+                    Asker.waiting(world, "third", () -> here.readLock().acquire());
+
+            question.goesOn();
+            assertThat(second.isGranted().isHeld()).isTrue();
+            assertThat(third.isGranted().isHeld()).isTrue();
+            assertThat(told).isEmpty();
+            second.releases();
+            third.releases();
+        }
+
+        @Test
+        @DisplayName("and is told that it was not, if the store does not have the grant")
+        @Tag("D8")
+        @Tag("C13")
+        void gone() throws Exception {
+            Asker<Hold> first = reading("first");
+            Asker<Hold> second = reading("second");
+            line.losesSignals();
+            line.holdsUpNext(Command.KeepAlive.class);
+            world.releaseByForce("catalogue");
+            world.time().stepWall(Duration.ofHours(1));
+
+            assertThat(first.isGranted().isHeld()).isFalse();
+            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
+            assertThat(second.actor()
+                            .<ReleaseOutcome>does(() -> second.isGranted()
+                                    .releaseAsync()
+                                    .toCompletableFuture()
+                                    .get(20, TimeUnit.SECONDS)))
+                    .isEqualTo(ReleaseOutcome.LOST);
+            line.isMended();
+        }
+    }
+}

@@ -1,0 +1,349 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.Permits;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Permits that expire, and permits that are named")
+class SemaphoreLeaseTest {
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final AcquireOptions FIXED = AcquireOptions.defaults().withFixedLease(MINUTE);
+    private static final AcquireOptions DETACHED = AcquireOptions.defaults().withDetachedLease(MINUTE);
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final DistributedSemaphore here = alice.semaphore("gpu", 10);
+    private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
+    private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Nested
+    @DisplayName("a fixed lease")
+    class Fixed {
+
+        @Test
+        @DisplayName("ends however healthy the client is; its owner is told before others get the permits")
+        @Tag("P5")
+        void ends() throws Exception {
+            Permits permits = here.acquire(6, FIXED);
+            permits.onLost(loss -> told.add(loss.cause()));
+            assertThat(permits.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
+            Asker<Permits> next = Asker.waiting(world, "next", () -> there.acquire(5));
+            world.passes(Duration.ofSeconds(54).minusNanos(1));
+            assertThat(permits.isHeld()).isTrue();
+            world.passes(Duration.ofNanos(1));
+            assertThat(permits.isHeld()).isFalse();
+            assertThat(told).containsExactly(Loss.Cause.LEASE_ENDED);
+            assertThat(next.isWaiting()).isTrue();
+
+            world.passes(Duration.ofSeconds(10));
+
+            next.releases();
+            assertThatThrownBy(permits::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("is extended, alone among those of its client")
+        @Tag("P5")
+        void extended() throws Exception {
+            Permits extended = here.acquire(1, FIXED);
+            Permits other = here.acquire(1, FIXED);
+            Permits renewed = here.acquire(1);
+            world.passes(Duration.ofSeconds(50));
+            extended.extend(MINUTE);
+            world.passes(Duration.ofSeconds(50));
+            assertThat(extended.isHeld()).isTrue();
+            assertThat(other.isHeld()).isFalse();
+            assertThat(renewed.isHeld()).isTrue();
+            assertThatThrownBy(() -> renewed.extend(MINUTE)).isInstanceOf(IllegalStateException.class);
+            extended.close();
+            renewed.close();
+            assertThat(other.releaseAsync().toCompletableFuture().join()).isEqualTo(ReleaseOutcome.LOST);
+        }
+
+        @Test
+        @DisplayName("is never passed on in memory")
+        @Tag("P5")
+        void notPassedOn() throws Exception {
+            Permits first = here.acquire(10, FIXED);
+            Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
+            first.close();
+            second.isGranted();
+            world.passes(Duration.ofMinutes(5));
+            assertThat(second.isGranted().isHeld()).isTrue();
+            second.releases();
+        }
+    }
+
+    @Nested
+    @DisplayName("a detached lease")
+    class Detached {
+
+        @Test
+        @DisplayName("outlives its client, closed or cut off, and ends after its time")
+        @Tag("P5")
+        void outlivesTheClient() throws Exception {
+            Permits detached = here.acquire(6, DETACHED);
+            assertThat(detached.effectiveLease()).isEqualTo(MINUTE);
+            alice.close();
+
+            assertThat(there.availablePermits()).isEqualTo(4);
+            world.passes(Duration.ofSeconds(55));
+            assertThat(there.availablePermits()).isEqualTo(4);
+            world.passes(Duration.ofSeconds(5));
+            assertThat(there.availablePermits()).isEqualTo(10);
+        }
+
+        @Test
+        @DisplayName("outlives its session: the owner goes on holding it, and gives it back under the next")
+        @Tag("P5")
+        void outlivesTheSession() throws Exception {
+            Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+            Permits renewed = here.acquire(1);
+            detached.onLost(loss -> told.add(loss.cause()));
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofSeconds(40));
+            assertThat(renewed.isHeld()).isFalse();
+            assertThat(detached.isHeld()).isTrue();
+            line.isMended();
+            Permits next = here.acquire(4);
+
+            assertThat(told).isEmpty();
+            assertThat(detached.isHeld()).isTrue();
+            detached.extend(Duration.ofHours(2));
+            world.passes(Duration.ofMinutes(90));
+            assertThat(detached.isHeld()).isTrue();
+            detached.close();
+            assertThat(here.availablePermits()).isEqualTo(6);
+            next.close();
+            assertThatThrownBy(renewed::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("its release is repeated until the store answers, also when its session is long over")
+        @Tag("P5")
+        @Tag("C13")
+        void releaseIsRepeated() throws Exception {
+            Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofSeconds(100));
+            line.isMended();
+            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = detached.releaseAsync().toCompletableFuture();
+            world.passes(Duration.ofSeconds(100));
+            assertThat(ending.join()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            assertThat(there.availablePermits()).isEqualTo(4);
+
+            line.isMended();
+            world.passes(Duration.ofSeconds(10));
+
+            assertThat(there.availablePermits()).isEqualTo(10);
+        }
+
+        @Test
+        @DisplayName("of a lock outlives the thread that acquired it")
+        @Tag("P5")
+        void outlivesTheThread() throws Exception {
+            Actor owner = world.actor("owner");
+            Hold hold = owner.does(() -> alice.lock("job").acquire(DETACHED));
+            hold.onLost(loss -> told.add(loss.cause()));
+            owner.dies();
+            world.passes(Duration.ofSeconds(50));
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(world.holderOf("job")).contains("alice");
+            assertThat(told).isEmpty();
+            world.passes(Duration.ofSeconds(30));
+            assertThat(told).containsExactly(Loss.Cause.LEASE_ENDED);
+            assertThat(world.holderOf("job")).isEmpty();
+        }
+
+        @Test
+        @DisplayName("one that still waits goes with its client")
+        @Tag("P5")
+        void waiting() throws Exception {
+            Permits all = there.acquire(10);
+            var asked = here.acquireAsync(3, DETACHED).toCompletableFuture();
+            assertThat(world.waitersOf("gpu")).isEqualTo(1);
+            alice.close();
+            world.time().settle();
+            assertThat(asked).isCompletedExceptionally();
+            all.close();
+            assertThat(there.availablePermits()).isEqualTo(10);
+        }
+    }
+
+    @Nested
+    @DisplayName("an id")
+    class Id {
+
+        @Test
+        @DisplayName("gives them back from any client, once; the owner learns it when it lets go")
+        @Tag("P5")
+        void fromAnyClient() throws Exception {
+            Permits three = here.acquire(3);
+            Permits two = here.acquire(2);
+            String id = three.id();
+            assertThat(id).isEqualTo(three.id()).matches("[!-~]+").isNotEqualTo(two.id());
+
+            assertThat(there.release(id)).isTrue();
+            assertThat(there.release(id)).isFalse();
+            assertThat(here.release(id)).isFalse();
+
+            assertThat(here.availablePermits()).isEqualTo(8);
+            assertThat(two.isHeld()).isTrue();
+            assertThatThrownBy(three::close).isInstanceOf(LockLostException.class);
+            two.close();
+        }
+
+        @Test
+        @DisplayName("also from the client that has them; and the owner learns it in two ttls, if it keeps them")
+        @Tag("P5")
+        void fromTheSameClient() throws Exception {
+            Permits three = here.acquire(3);
+            three.onLost(loss -> told.add(loss.cause()));
+            assertThat(here.release(three.id())).isTrue();
+            assertThat(here.availablePermits()).isEqualTo(10);
+
+            world.passes(MINUTE);
+
+            assertThat(told).containsExactly(Loss.Cause.REMOVED);
+            assertThat(three.isHeld()).isFalse();
+            assertThatThrownBy(three::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("of a client that has died, within its lease, is how another finishes its work")
+        @Tag("P5")
+        void ofAnotherProcess() throws Exception {
+            String id = here.acquire(6, DETACHED).id();
+            alice.close();
+            assertThat(there.availablePermits()).isEqualTo(4);
+
+            assertThat(there.release(id)).isTrue();
+
+            assertThat(there.availablePermits()).isEqualTo(10);
+            assertThat(there.release(id)).isFalse();
+        }
+
+        @Test
+        @DisplayName("never names what another thread has now, though it waited for as many")
+        @Tag("P5")
+        void neverNamesAnother() throws Exception {
+            Permits first = here.acquire(10);
+            String id = first.id();
+            Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
+            first.close();
+            second.isGranted();
+
+            assertThat(there.release(id)).isFalse();
+
+            assertThat(there.availablePermits()).isZero();
+            assertThat(first.id()).isEqualTo(id);
+            assertThat(second.isGranted().id()).isNotEqualTo(id);
+            second.releases();
+        }
+
+        @Test
+        @DisplayName("of permits that were given back unnamed is not told any more")
+        @Tag("P5")
+        void tooLate() throws Exception {
+            Permits permits = here.acquire();
+            permits.close();
+            assertThatThrownBy(permits::id).isInstanceOf(IllegalStateException.class);
+        }
+
+        @Test
+        @DisplayName("of another semaphore frees nothing")
+        @Tag("P5")
+        void foreign() throws Exception {
+            Permits permits = alice.semaphore("cpu", 10).acquire(4);
+            assertThat(here.release(permits.id())).isFalse();
+            assertThat(there.release(permits.id())).isFalse();
+            assertThat(permits.isHeld()).isTrue();
+            permits.close();
+        }
+
+        @Test
+        @DisplayName("of a waiting claim frees nothing")
+        @Tag("P5")
+        void ofAWaitingClaim() throws Exception {
+            Permits all = there.acquire(10);
+            Asker<Permits> waiter = Asker.waiting(world, "waiter", () -> here.acquire(2));
+            ClaimRef claim =
+                    world.recordOf("gpu").orElseThrow().waiters().get(0).claim();
+            assertThat(there.release(claim.claim() + "@" + claim.session().value()))
+                    .isFalse();
+            assertThat(waiter.isWaiting()).isTrue();
+            all.close();
+            waiter.releases();
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "",
+                    "@",
+                    "1",
+                    "1@",
+                    "@x",
+                    "x@y",
+                    "-1@m1",
+                    "0@m1",
+                    "1.5@m1",
+                    "99999999999999999999@m1",
+                    " 1@m1",
+                    "1 @m1",
+                    "1@m\u00e4"
+                })
+        @DisplayName("that makes no sense is an error, and the store is not asked")
+        @Tag("P6")
+        void malformed(String id) {
+            line.forget();
+            assertThatThrownBy(() -> here.release(id))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("id");
+            assertThat(line.sent()).isEmpty();
+        }
+
+        @Test
+        @DisplayName("that nobody has ever had is answered with no")
+        @Tag("P5")
+        void unknown() throws StoreUnavailableException {
+            assertThat(here.release("7@nobody")).isFalse();
+            assertThat(here.release("9223372036854775807@7@7")).isFalse();
+        }
+    }
+}

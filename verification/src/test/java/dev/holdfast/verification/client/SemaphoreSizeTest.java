@@ -1,0 +1,236 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockOptions;
+import dev.holdfast.Permits;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("How many permits there are")
+class SemaphoreSizeTest {
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final DistributedSemaphore here = alice.semaphore("gpu", 10);
+    private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private Asker<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
+        return Asker.waiting(world, name, () -> semaphore.acquire(permits));
+    }
+
+    @Test
+    @DisplayName("is declared, and what is free is what nobody holds anywhere")
+    @Tag("P4")
+    void available() throws Exception {
+        assertThat(here.permits()).isEqualTo(10);
+        assertThat(here.availablePermits()).isEqualTo(10);
+        Permits three = here.acquire(3);
+        Permits four = there.acquire(4);
+        assertThat(here.availablePermits()).isEqualTo(3);
+        assertThat(there.availablePermits()).isEqualTo(3);
+        three.close();
+        assertThat(there.availablePermits()).isEqualTo(6);
+        four.close();
+        assertThat(there.availablePermits()).isEqualTo(10);
+        assertThat(there.permits()).isEqualTo(10);
+    }
+
+    @Test
+    @DisplayName("more wake those who wait, at once, here and there")
+    @Tag("P4")
+    void growing() throws Exception {
+        Permits all = here.acquire(10);
+        Asker<Permits> waiterHere = waiting("here", here, 2);
+        Asker<Permits> waiterThere = waiting("there", there, 3);
+        Asker<Permits> behind = waiting("behind", here, 4);
+
+        assertThat(there.resize(15)).isTrue();
+
+        assertThat(waiterHere.isGranted().isHeld()).isTrue();
+        assertThat(waiterThere.isGranted().isHeld()).isTrue();
+        assertThat(behind.isWaiting()).isTrue();
+        assertThat(here.availablePermits()).isZero();
+        here.resize(100);
+        behind.releases();
+        assertThat(here.availablePermits()).isEqualTo(85);
+        waiterHere.releases();
+        waiterThere.releases();
+        all.close();
+    }
+
+    @Test
+    @DisplayName("fewer let holders finish, and nobody in before enough have")
+    @Tag("P4")
+    void shrinking() throws Exception {
+        Permits six = here.acquire(6);
+        Permits four = there.acquire(4);
+        here.resize(5);
+
+        assertThat(six.isHeld() && four.isHeld()).isTrue();
+        assertThat(here.availablePermits()).isZero();
+        Asker<Permits> next = waiting("next", there, 2);
+        four.close();
+        assertThat(next.isWaiting()).isTrue();
+        six.close();
+        assertThat(next.isGranted().isHeld()).isTrue();
+        assertThat(here.availablePermits()).isEqualTo(3);
+        next.releases();
+    }
+
+    @Test
+    @DisplayName("who asks for more than there will ever be is told so, and nobody else is")
+    @Tag("P4")
+    void tooHeavy() throws Exception {
+        Permits all = here.acquire(10);
+        CompletableFuture<Permits> tooMany =
+                here.acquireAsync(8, AcquireOptions.defaults()).toCompletableFuture();
+        Asker<Permits> modest = waiting("modest", here, 3);
+        CompletableFuture<Permits> alsoTooMany =
+                here.acquireAsync(9, AcquireOptions.defaults()).toCompletableFuture();
+        CompletableFuture<Permits> theirs =
+                there.acquireAsync(6, AcquireOptions.defaults()).toCompletableFuture();
+
+        there.resize(5);
+        all.close();
+
+        assertMismatch(tooMany);
+        assertMismatch(alsoTooMany);
+        assertMismatch(theirs);
+        assertThat(modest.isGranted().permits()).isEqualTo(3);
+        assertThatThrownBy(() -> here.acquire(6)).isInstanceOf(LockMismatchException.class);
+        assertThatThrownBy(() -> here.tryAcquire(6)).isInstanceOf(LockMismatchException.class);
+        modest.releases();
+    }
+
+    private static void assertMismatch(CompletableFuture<Permits> request) {
+        assertThatThrownBy(() -> request.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(LockMismatchException.class)
+                .hasMessageContaining("gpu")
+                .hasMessageContaining("5");
+    }
+
+    @Test
+    @DisplayName("changes for as long as anybody holds or waits; then what is declared counts again")
+    @Tag("P4")
+    void lastsWhileInUse() throws Exception {
+        assertThat(here.resize(3)).as("nothing to change").isFalse();
+        assertThat(here.availablePermits()).isEqualTo(10);
+        Permits one = here.acquire();
+        assertThat(here.resize(3)).isTrue();
+        assertThat(there.availablePermits()).isEqualTo(2);
+        one.close();
+        assertThat(there.availablePermits()).isEqualTo(10);
+        there.acquire(10).close();
+    }
+
+    @Test
+    @DisplayName("what the store does not answer is an error, and nothing is made up")
+    @Tag("P4")
+    void unavailable() throws Exception {
+        Permits one = here.acquire();
+        line.fails(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+        line.fails(Command.Resize.class, Reason.UNAVAILABLE, Effect.NONE);
+        line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+        assertThatThrownBy(here::availablePermits).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(here::drainPermits).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(() -> here.resize(3)).isInstanceOf(StoreUnavailableException.class);
+        String id = one.id();
+        assertThatThrownBy(() -> here.release(id)).isInstanceOf(StoreUnavailableException.class);
+        line.isMended();
+        assertThat(one.isHeld()).isTrue();
+        one.close();
+    }
+
+    @Test
+    @DisplayName("all that are free are drained in one hold, if nobody waits for them")
+    @Tag("P4")
+    void draining() throws Exception {
+        Permits three = there.acquire(3);
+        Permits drained = here.drainPermits().orElseThrow();
+        assertThat(drained.permits()).isEqualTo(7);
+        assertThat(here.drainPermits()).isEmpty();
+        assertThat(there.drainPermits()).isEmpty();
+        Asker<Permits> waiter = waiting("waiter", there, 9);
+        three.close();
+        assertThat(here.availablePermits()).isEqualTo(3);
+        assertThat(here.drainPermits()).as("somebody waits").isEmpty();
+        drained.close();
+        waiter.releases();
+
+        here.drainPermits().orElseThrow().close();
+    }
+
+    @Test
+    @DisplayName("draining a barging semaphore takes what is free past those who wait, as many as are declared")
+    @Tag("P4")
+    void drainingBarging() throws Exception {
+        DistributedSemaphore one = alice.semaphore("bus", 10, LockOptions.barging());
+        DistributedSemaphore two = world.client("carol").semaphore("bus", 10, LockOptions.barging());
+        Permits three = one.acquire(3);
+        Asker<Permits> waiter = waiting("waiter", two, 9);
+        DistributedSemaphore third = world.client("dave").semaphore("bus", 10, LockOptions.barging());
+        Permits drained = third.drainPermits().orElseThrow();
+        assertThat(drained.permits()).isEqualTo(7);
+        third.resize(50);
+        waiter.isGranted();
+        Permits most = third.drainPermits().orElseThrow();
+        assertThat(most.permits()).isEqualTo(10);
+        most.close();
+        drained.close();
+        three.close();
+        waiter.releases();
+    }
+
+    @Test
+    @DisplayName("draining while others are faster ends")
+    @Tag("P4")
+    void drainingInVain() throws Exception {
+        Permits nine = there.acquire(9);
+        for (int i = 0; i < 100; i++) {
+            line.answersNext(Command.Acquire.class, taken());
+        }
+
+        assertThat(here.drainPermits()).isEmpty();
+
+        line.isMended();
+        assertThat(here.drainPermits().orElseThrow().permits()).isEqualTo(1);
+        nine.close();
+        alice.close();
+        Eventually.holds("nothing is held", () -> there.availablePermits() == 10);
+        world.passes(Duration.ofSeconds(1));
+    }
+
+    private static Reply taken() {
+        return new Reply.Refused(Refusal.TAKEN, "another was faster");
+    }
+}

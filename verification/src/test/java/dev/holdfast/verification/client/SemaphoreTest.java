@@ -1,0 +1,579 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockOptions;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Loss;
+import dev.holdfast.Permits;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Permits")
+class SemaphoreTest {
+
+    private static final int N = 10;
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final DistributedSemaphore here = alice.semaphore("gpu", N);
+    private final Holdfast bob = world.client("bob");
+    private final DistributedSemaphore there = bob.semaphore("gpu", N);
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private Asker<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
+        return Asker.waiting(world, name, () -> semaphore.acquire(permits));
+    }
+
+    private long heldAtTheStore() {
+        return world.recordOf("gpu").map(ResourceInfo::holders).orElse(List.of()).stream()
+                .mapToLong(ResourceInfo.Party::weight)
+                .sum();
+    }
+
+    @Test
+    @DisplayName("are granted together or not at all, and never more than there are")
+    @Tag("P1")
+    void together() throws Exception {
+        Permits six = here.acquire(6);
+        assertThat(six.permits()).isEqualTo(6);
+        assertThat(there.tryAcquire(5)).isEmpty();
+        Permits four = there.acquire(4);
+
+        assertThat(heldAtTheStore()).isEqualTo(10);
+        assertThat(here.tryAcquire()).isEmpty();
+        assertThat(there.tryAcquire()).isEmpty();
+        assertThat(world.waitersOf("gpu")).isZero();
+        four.close();
+        assertThat(there.tryAcquire(5)).isEmpty();
+        assertThat(heldAtTheStore()).isEqualTo(6);
+        six.close();
+        there.acquire(10).close();
+    }
+
+    @Test
+    @DisplayName("one process may have many grants, each of its own, with a token above all before it")
+    @Tag("P1")
+    void manyGrants() throws Exception {
+        List<Permits> held = new ArrayList<>();
+        long token = 0;
+        for (int i = 0; i < N; i++) {
+            Permits one = (i % 3 == 0 ? there : here).acquire();
+            assertThat(one.fencingToken()).isGreaterThan(token);
+            token = one.fencingToken();
+            held.add(one);
+        }
+        assertThat(here.tryAcquire()).isEmpty();
+        assertThat(world.recordOf("gpu").orElseThrow().holders()).hasSize(N);
+        held.forEach(Permits::close);
+    }
+
+    @Test
+    @DisplayName("belong to themselves: any thread closes them, a second close does nothing, and nothing is re-entrant")
+    @Tag("P7")
+    void belongToThemselves() throws Exception {
+        Permits all = here.acquire(N);
+        world.actor("other").performs(() -> {
+            assertThat(all.isHeld()).isTrue();
+            all.close();
+        });
+        all.close();
+        assertThat(all.isHeld()).isFalse();
+        assertThatThrownBy(all::fencingToken).isInstanceOf(IllegalStateException.class);
+        assertThat(heldAtTheStore()).isZero();
+
+        Permits first = here.acquire(6);
+        assertThat(here.tryAcquire(6)).as("of its own thread").isEmpty();
+        first.close();
+    }
+
+    @Nested
+    @DisplayName("inside a process")
+    class Inside {
+
+        @Test
+        @DisplayName("pass from thread to thread in memory where the next wants as many")
+        @Tag("P2")
+        void handOver() throws Exception {
+            Permits first = here.acquire(N);
+            List<Asker<Permits>> queue = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                queue.add(waiting("asker-" + i, here, N));
+            }
+            first.close();
+            queue.get(0).isGranted();
+            line.forget();
+            for (int i = 0; i < 19; i++) {
+                queue.get(i).releases();
+                queue.get(i + 1).isGranted();
+            }
+            assertThat(line.sent(Command.Release.class)).isEmpty();
+            assertThat(line.sent(Command.Acquire.class)).isEmpty();
+            assertThat(line.sent(Command.Yield.class)).isEmpty();
+            queue.get(19).releases();
+            world.passes(Duration.ofMillis(5));
+            assertThat(heldAtTheStore()).isZero();
+            assertThat(world.waitersOf("gpu")).isZero();
+        }
+
+        @Test
+        @DisplayName("go back where the next wants more or fewer, and it waits at the store for what it wants")
+        @Tag("P2")
+        void otherNumbers() throws Exception {
+            Permits first = here.acquire(N);
+            Asker<Permits> three = waiting("three", here, 3);
+            Asker<Permits> seven = waiting("seven", here, 7);
+            Asker<Permits> ten = waiting("ten", here, N);
+
+            first.close();
+
+            assertThat(three.isGranted().permits()).isEqualTo(3);
+            assertThat(seven.isGranted().permits()).isEqualTo(7);
+            assertThat(ten.isWaiting()).isTrue();
+            three.releases();
+            assertThat(ten.isWaiting()).isTrue();
+            seven.releases();
+            ten.releases();
+        }
+
+        @Test
+        @DisplayName(
+                "a request for many at the head keeps smaller ones behind it waiting, even where there is room for them")
+        @Tag("P3")
+        void largeHead() throws Exception {
+            Permits first = here.acquire(6);
+            Asker<Permits> large = waiting("large", here, 8);
+            Asker<Permits> small = waiting("small", here, 1);
+            assertThat(here.tryAcquire()).isEmpty();
+            assertThat(small.isWaiting()).isTrue();
+
+            first.close();
+
+            assertThat(large.isGranted().permits()).isEqualTo(8);
+            assertThat(small.isGranted().permits()).isEqualTo(1);
+            large.releases();
+            small.releases();
+        }
+
+        @Test
+        @DisplayName("two that try at the same moment both get what there is")
+        @Tag("P1")
+        void triesAtTheSameMoment() throws Exception {
+            Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+            Actor first = world.actor("first");
+            Actor.Doing<Permits> one = first.starts(() -> here.tryAcquire(4).orElseThrow());
+            asking.hasCome();
+            Actor.Doing<Permits> other =
+                    world.actor("second").waitsFor(() -> here.tryAcquire(5).orElseThrow());
+            Actor.Doing<Optional<Permits>> tooMany = world.actor("third").waitsFor(() -> here.tryAcquire(2));
+
+            asking.goesOn();
+
+            assertThat(tooMany.result()).isEmpty();
+            one.result().close();
+            other.result().close();
+        }
+
+        @Test
+        @DisplayName("a claim that nobody needs any more does not stay in the queue to keep others out")
+        @Tag("P2")
+        void noClaimIsLeft() throws Exception {
+            Permits three = here.acquire(3);
+            Permits seven = here.acquire(7);
+            Asker<Permits> next = waiting("next", here, 3);
+            Eventually.holds("it waits at the store", () -> world.waitersOf("gpu") == 1);
+            three.close();
+            next.isGranted();
+
+            world.passes(Duration.ofMillis(5));
+
+            assertThat(world.waitersOf("gpu")).isZero();
+            seven.close();
+            next.releases();
+        }
+
+        @Test
+        @DisplayName("those who leave the queue take nothing, and keep nobody waiting")
+        @Tag("P2")
+        @Tag("C5")
+        void leaving() throws Exception {
+            Permits all = here.acquire(N);
+            Actor interrupted = world.actor("interrupted");
+            Actor.Doing<Permits> first = interrupted.waitsFor(() -> here.acquire(9));
+            Actor.Doing<Permits> second = world.actor("timed out")
+                    .waitsFor(() -> here.acquire(8, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1))));
+            CompletableFuture<Permits> third =
+                    here.acquireAsync(7, AcquireOptions.defaults()).toCompletableFuture();
+            Asker<Permits> theirs = waiting("theirs", there, 2);
+            interrupted.interrupt();
+            assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
+            world.passes(Duration.ofSeconds(1));
+            assertThatThrownBy(second::result).isInstanceOf(LockWaitTimeoutException.class);
+            third.cancel(true);
+            Eventually.holds("one waits", () -> world.waitersOf("gpu") == 1);
+            assertThat(theirs.isWaiting()).isTrue();
+
+            all.close();
+
+            theirs.releases();
+            assertThat(heldAtTheStore()).isZero();
+        }
+
+        @Test
+        @DisplayName("before the store has answered too: what comes too late is given back")
+        @Tag("C5")
+        void lateGrant() throws Exception {
+            Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+            CompletableFuture<Permits> first =
+                    here.acquireAsync(7, AcquireOptions.defaults()).toCompletableFuture();
+            asking.hasCome();
+            first.cancel(true);
+
+            asking.goesOn();
+
+            Eventually.holds("it was given back", () -> heldAtTheStore() == 0);
+        }
+    }
+
+    @Nested
+    @DisplayName("between processes")
+    class Between {
+
+        @Test
+        @DisplayName("are granted in the order in which they asked, also where a later one would fit")
+        @Tag("P3")
+        void firstInFirstOut() throws Exception {
+            Permits first = here.acquire(6);
+            Asker<Permits> large = waiting("large", there, 8);
+            DistributedSemaphore elsewhere = world.client("carol").semaphore("gpu", N);
+            Asker<Permits> small = waiting("small", elsewhere, 1);
+            assertThat(world.client("dave").semaphore("gpu", N).tryAcquire()).isEmpty();
+
+            first.close();
+
+            large.isGranted();
+            small.releases();
+            large.releases();
+        }
+
+        @Test
+        @DisplayName("a barging semaphore lets those in who fit")
+        @Tag("P3")
+        void barging() throws Exception {
+            DistributedSemaphore one = alice.semaphore("bus", N, LockOptions.barging());
+            DistributedSemaphore two = bob.semaphore("bus", N, LockOptions.barging());
+            DistributedSemaphore three = world.client("carol").semaphore("bus", N, LockOptions.barging());
+            Permits first = one.acquire(6);
+            Asker<Permits> large = waiting("large", two, 8);
+
+            Permits small = three.acquire(4);
+
+            assertThat(large.isWaiting()).isTrue();
+            first.close();
+            small.close();
+            large.releases();
+        }
+
+        @Test
+        @DisplayName("no two processes wait for each other's idle permits, whatever numbers their threads want")
+        @Tag("P2")
+        void noDeadlock() throws Exception {
+            Permits mine = here.acquire(5);
+            Permits theirs = there.acquire(5);
+            List<Asker<Permits>> askers = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                askers.add(waiting("here-" + i, here, i % 2 == 0 ? 6 : 5));
+                askers.add(waiting("there-" + i, there, i % 2 == 0 ? 7 : 5));
+            }
+            mine.close();
+            theirs.close();
+
+            int served = 0;
+            while (!askers.isEmpty()) {
+                Asker<Permits> next = someoneGranted(askers);
+                assertThat(heldAtTheStore()).isLessThanOrEqualTo(N);
+                next.releases();
+                askers.remove(next);
+                served++;
+            }
+            assertThat(served).isEqualTo(10);
+        }
+
+        private Asker<Permits> someoneGranted(List<Asker<Permits>> askers) {
+            Eventually.holds("somebody is granted", () -> {
+                world.passes(Duration.ofMillis(1));
+                return askers.stream().anyMatch(asker -> !asker.isWaiting());
+            });
+            return askers.stream()
+                    .filter(asker -> !asker.isWaiting())
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        @Test
+        @DisplayName(
+                "a process passes them on for a budget while others wait, and for another if it stood in the queue before them")
+        @Tag("P3")
+        @Tag("C8")
+        void budget() throws Exception {
+            Permits first = here.acquire(N);
+            List<CompletableFuture<Permits>> queue = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                queue.add(here.acquireAsync(N, AcquireOptions.defaults()).toCompletableFuture());
+            }
+            Asker<Permits> theirs = waiting("theirs", there, N);
+            first.close();
+            int passedOn = 0;
+            while (theirs.isWaiting() && passedOn < 50) {
+                world.time().settle();
+                Permits permits = queue.remove(0).getNow(null);
+                assertThat(permits).isNotNull();
+                world.passes(Duration.ofMillis(1));
+                permits.close();
+                passedOn++;
+                Eventually.holds("it is passed on", () -> {
+                    world.time().settle();
+                    return queue.get(0).isDone() || !theirs.isWaiting();
+                });
+            }
+
+            assertThat(passedOn).isBetween(10, 22);
+            theirs.releases();
+            for (CompletableFuture<Permits> rest : queue) {
+                rest.get(20, TimeUnit.SECONDS).close();
+            }
+        }
+    }
+
+    @Nested
+    @DisplayName("that make no sense")
+    class BadInput {
+
+        @ParameterizedTest
+        @ValueSource(ints = {0, -1, Integer.MIN_VALUE, N + 1, Integer.MAX_VALUE})
+        @DisplayName("can't be asked for: fewer than one, or more than there are; the store is not asked")
+        @Tag("P6")
+        void numbersOfPermits(int permits) {
+            line.forget();
+            AcquireOptions options = AcquireOptions.defaults();
+            assertThatThrownBy(() -> here.acquire(permits))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("gpu")
+                    .hasMessageContaining(Integer.toString(permits));
+            assertThatThrownBy(() -> here.acquire(permits, options)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> here.tryAcquire(permits)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> here.tryAcquire(permits, options)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> here.acquireAsync(permits, options)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(line.sent()).isEmpty();
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
+        @DisplayName("can't be declared, nor what there is be changed to them")
+        @Tag("P6")
+        void numbersDeclared(int permits) {
+            line.forget();
+            assertThatThrownBy(() -> alice.semaphore("gpu", permits))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(Integer.toString(permits));
+            assertThatThrownBy(() -> here.resize(permits)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(line.sent()).isEmpty();
+        }
+
+        @Test
+        @DisplayName("the greatest numbers are exact: sums don't overflow")
+        @Tag("P6")
+        void greatest() throws Exception {
+            DistributedSemaphore huge = alice.semaphore("huge", Integer.MAX_VALUE);
+            DistributedSemaphore theirs = bob.semaphore("huge", Integer.MAX_VALUE);
+            Permits most = huge.acquire(Integer.MAX_VALUE - 1);
+            Permits last = theirs.acquire(1);
+            assertThat(huge.tryAcquire()).isEmpty();
+            assertThat(theirs.tryAcquire(Integer.MAX_VALUE)).isEmpty();
+            assertThat(huge.availablePermits()).isZero();
+            last.close();
+            assertThat(huge.availablePermits()).isEqualTo(1);
+            most.close();
+        }
+
+        @Test
+        @DisplayName("programs that disagree about their number learn it while anybody holds, here and there")
+        @Tag("P6")
+        void mismatch() throws Exception {
+            Permits one = here.acquire();
+            assertThatThrownBy(() -> bob.semaphore("gpu", N + 1).acquire())
+                    .isInstanceOf(LockMismatchException.class)
+                    .hasMessageContaining("gpu")
+                    .hasMessageContaining("10");
+            assertThatThrownBy(() -> alice.semaphore("gpu", N - 1).tryAcquire())
+                    .isInstanceOf(LockMismatchException.class)
+                    .hasMessageContaining("10");
+            assertThatThrownBy(
+                            () -> bob.semaphore("gpu", N, LockOptions.barging()).acquire())
+                    .isInstanceOf(LockMismatchException.class);
+            assertThatThrownBy(() -> bob.lock("gpu").lock()).isInstanceOf(LockMismatchException.class);
+            assertThatThrownBy(() -> bob.readWriteLock("gpu").readLock().lock())
+                    .isInstanceOf(LockMismatchException.class);
+            assertThat(one.isHeld()).isTrue();
+            one.close();
+
+            bob.semaphore("gpu", N + 1).acquire(N + 1).close();
+            try (Hold mutex = bob.lock("gpu").acquire()) {
+                assertThatThrownBy(() -> here.acquire()).isInstanceOf(LockMismatchException.class);
+                assertThatThrownBy(here::availablePermits).isInstanceOf(LockMismatchException.class);
+                assertThatThrownBy(() -> here.resize(3)).isInstanceOf(LockMismatchException.class);
+                assertThatThrownBy(here::drainPermits).isInstanceOf(LockMismatchException.class);
+                assertThat(mutex.isHeld()).isTrue();
+            }
+        }
+
+        @Test
+        @DisplayName("nothing is granted by a closed client, and nothing asked")
+        @Tag("C9")
+        void closed() {
+            alice.close();
+            line.forget();
+            assertThatThrownBy(() -> here.acquire()).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(here::tryAcquire).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(here::availablePermits).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(here::drainPermits).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> here.resize(3)).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> here.release("1@x")).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> here.acquireAsync(1, AcquireOptions.defaults())
+                            .toCompletableFuture()
+                            .get(20, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(ClientClosedException.class);
+            assertThat(line.sent()).isEmpty();
+        }
+    }
+
+    @Nested
+    @DisplayName("that are lost")
+    class Lost {
+
+        private final ConcurrentLinkedQueue<Loss.Cause> told = new ConcurrentLinkedQueue<>();
+
+        @Test
+        @DisplayName("with their session: each grant is told, once, and the others may have them after the ttl")
+        @Tag("P8")
+        @Tag("C2")
+        void expired() throws Exception {
+            List<Permits> held = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                held.add(here.acquire(2));
+                held.get(i).onLost(loss -> told.add(loss.cause()));
+            }
+            Asker<Permits> theirs = waiting("theirs", there, N);
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofSeconds(27));
+            assertThat(told).hasSize(5).containsOnly(Loss.Cause.EXPIRED);
+            assertThat(held).noneMatch(Permits::isHeld);
+            assertThat(theirs.isWaiting()).isTrue();
+
+            line.isMended();
+            world.passes(Duration.ofSeconds(3));
+
+            theirs.isGranted();
+            for (Permits permits : held) {
+                assertThatThrownBy(permits::close).isInstanceOf(LockLostException.class);
+            }
+            assertThat(theirs.isGranted().isHeld()).isTrue();
+            theirs.releases();
+            assertThat(told).hasSize(5);
+            here.acquire(N).close();
+        }
+
+        @Test
+        @DisplayName("by force: that grant alone")
+        @Tag("P8")
+        void byForce() throws Exception {
+            Permits first = here.acquire(2);
+            Permits second = here.acquire(3);
+            first.onLost(loss -> told.add(loss.cause()));
+            second.onLost(loss -> told.add(loss.cause()));
+            world.releaseByForce("gpu");
+            world.time().settle();
+
+            assertThat(told).containsExactly(Loss.Cause.REMOVED);
+            assertThat(first.isHeld()).isFalse();
+            assertThat(second.isHeld()).isTrue();
+            assertThatThrownBy(first::close).isInstanceOf(LockLostException.class);
+            second.close();
+        }
+
+        @Test
+        @DisplayName("with their client")
+        @Tag("P8")
+        @Tag("C9")
+        void clientClosed() throws Exception {
+            Permits first = here.acquire(2);
+            first.onLost(loss -> told.add(loss.cause()));
+            Permits second = here.acquire(8);
+            Asker<Permits> waiter = waiting("waiter", here, 1);
+            alice.close();
+            world.time().settle();
+
+            assertThat(told).containsExactly(Loss.Cause.CLIENT_CLOSED);
+            assertThatThrownBy(waiter::isGranted).isInstanceOf(ClientClosedException.class);
+            assertThat(heldAtTheStore()).isZero();
+            assertThatThrownBy(second::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("not in doubt, when the clock is set: what is let go then is asked about")
+        @Tag("P8")
+        @Tag("C13")
+        void inDoubt() throws Exception {
+            Permits first = here.acquire(2);
+            Permits second = here.acquire(3);
+            Line.HeldUp question = line.holdsUpNext(Command.KeepAlive.class);
+            world.time().stepWall(Duration.ofHours(1));
+            assertThat(first.isHeld()).isFalse();
+
+            first.close();
+            Asker<Permits> third = waiting("third", here, 7);
+            question.goesOn();
+
+            assertThat(second.isHeld()).isTrue();
+            second.close();
+            assertThat(third.isGranted().isHeld()).isTrue();
+            third.releases();
+        }
+    }
+}
