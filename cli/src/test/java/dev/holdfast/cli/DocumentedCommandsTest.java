@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Runs the console examples of {@code docs/cli.md}, each block in a shell and a directory of its own, and compares what
- * they print. A comment before a block says what is given.
+ * they print, which they find in the file {@code output}. A comment before a block says what is given.
  */
 class DocumentedCommandsTest {
 
@@ -80,10 +80,12 @@ class DocumentedCommandsTest {
             script.append(block.steps().get(i).command()).append('\n');
         }
         script.append("echo '@@ end'\nwait\n");
-        Files.writeString(here.resolve("example.bash"), "exec 2>&1\n" + script);
+        Files.writeString(here.resolve("example.bash"), "exec >output 2>&1\n" + script);
         try (CliProcess shell = place.startProgram(Child.NOTHING, List.of("bash", "example.bash"))) {
-            assertThat(shell.exitCode()).as(shell.out()).isZero();
-            String[] parts = shell.out().split("@@ (\\d+|end)\n");
+            int code = shell.exitCode();
+            String output = place.read("output");
+            assertThat(code).as(output).isZero();
+            String[] parts = output.split("@@ (\\d+|end)\n");
             for (int i = 0; i < block.steps().size(); i++) {
                 Step step = block.steps().get(i);
                 String wanted = step.output().isEmpty() ? "" : String.join("\n", step.output()) + "\n";

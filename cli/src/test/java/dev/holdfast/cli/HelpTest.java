@@ -88,6 +88,28 @@ class HelpTest {
         assertThat(text(err)).contains("holdfast run nightly-report");
     }
 
+    @Test
+    void mistakesAreUsageErrorsBeforeAnythingIsTouched() {
+        for (String[] args : new String[][] {
+            {"run"},
+            {"run", "x"},
+            {"run", "x", "--"},
+            {"run", "--wait", "-1s", "x", "--", "true"},
+            {"run", "--conflict-exit-code", "256", "x", "--", "true"},
+            {"run", "--no-such-option", "x", "--", "true"},
+            {"run", "--permits", "4/3", "x", "--", "true"},
+            {"run", "", "--", "true"},
+            {"release", "x"},
+            {"no-such-command"}
+        }) {
+            String line = String.join(" ", args);
+            assertThat(run(args)).as(line).isEqualTo(64);
+            assertThat(text(err)).as(line).startsWith("holdfast: ").doesNotContain("Exception", "\tat ");
+            assertThat(out.size()).as(line).isZero();
+            err.reset();
+        }
+    }
+
     @CanIgnoreReturnValue
     private int run(String... args) {
         return Main.run(

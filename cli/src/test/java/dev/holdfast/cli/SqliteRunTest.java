@@ -3,7 +3,14 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -137,7 +144,7 @@ class SqliteRunTest {
     @Test
     void afterKillOfTheWrapperTheLockOfACommandThatRunsOnEndsWithTheLease() {
         try (CliProcess wrapper =
-                place.start("run", "--lease", "1s", "x", "--", "sh", "-c", "echo $$ > first.pid; exec sleep 1000")) {
+                place.start("run", "--lease", "3s", "x", "--", "sh", "-c", "echo $$ > first.pid; exec sleep 1000")) {
             long command = Long.parseLong(CliProcess.untilWritten(place.file("first.pid")));
             wrapper.signal("KILL");
             assertThat(wrapper.exitCode()).isEqualTo(137);
@@ -157,7 +164,7 @@ class SqliteRunTest {
     void theLastOfTheProcessesKeepsTheLockAndItsEndFreesItAtOnce() {
         Path daemon = place.script(
                 "daemon.sh",
-                "setsid sh -c '(echo $$ > started; while [ ! -e stop ]; do sleep 0.05; done) </dev/null >/dev/null 2>&1 &'\nwhile :; do sleep 0.05; done\n");
+                "setsid sh -c '(echo $$ > started; while [ -e started ] && [ ! -e stop ]; do sleep 0.05; done) </dev/null >/dev/null 2>&1 &'\nwhile :; do sleep 0.05; done\n");
         try (CliProcess wrapper =
                 place.start("run", "--verbose", "--lease", LONG_LEASE, "x", "--", daemon.toString())) {
             CliProcess.untilWritten(place.file("started"));
@@ -251,6 +258,23 @@ class SqliteRunTest {
         }
     }
 
+    /** Somebody keeps the file to himself for longer than a lease: no keep-alive gets through. */
+    @Test
+    void aStoreThatDoesNotAnswerEndsTheCommandBeforeItsLeaseEnds() throws SQLException {
+        try (CliProcess holder = hold("x", "first", "3s")) {
+            long command = Long.parseLong(place.read("first.pid").strip());
+            try (Connection other = DriverManager.getConnection("jdbc:sqlite:" + place.file("locks.db"));
+                    Statement statement = other.createStatement()) {
+                statement.execute("BEGIN EXCLUSIVE");
+                CliProcess.until(
+                        "the command is ended", () -> ProcessHandle.of(command).isEmpty());
+                assertThat(holder.err()).contains("lock 'x' ");
+            }
+            assertThat(holder.exitCode()).isEqualTo(79);
+            assertThat(holder.err()).contains("was lost before the command had ended");
+        }
+    }
+
     @Test
     void aLockThatIsTakenAwayEndsTheCommand() {
         try (CliProcess holder =
@@ -332,11 +356,15 @@ class SqliteRunTest {
 
     /** Runs a command that holds a lock until it is let go, in a wrapper whose lease does not matter. */
     private CliProcess hold(String name, String who) {
+        return hold(name, who, LONG_LEASE);
+    }
+
+    private CliProcess hold(String name, String who, String lease) {
         CliProcess holder = place.start(
                 "run",
                 "--verbose",
                 "--lease",
-                LONG_LEASE,
+                lease,
                 name,
                 "--",
                 "sh",
@@ -368,11 +396,13 @@ class SqliteRunTest {
                 "'show " + name + "' tells '" + what + "'", () -> show(name).contains(what));
     }
 
+    /** In this process, since it looks often. */
     private String show(String name) {
-        try (CliProcess show = place.run("show", name)) {
-            assertThat(show.exitCode()).as(show.err()).isZero();
-            return show.out();
-        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PrintStream print = new PrintStream(out, true, StandardCharsets.UTF_8);
+        int code = Main.run(List.of("show", name), place.environment(), new Console(print, print, false));
+        assertThat(code).as(out.toString(StandardCharsets.UTF_8)).isZero();
+        return out.toString(StandardCharsets.UTF_8);
     }
 
     private static String[] cli(String name, String... command) {

@@ -10,6 +10,8 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Stores that are not there yet, or can't be used. */
 class StoreTroubleTest {
@@ -95,12 +97,17 @@ class StoreTroubleTest {
         assertThat(Files.readAllBytes(diary)).isEqualTo(text);
     }
 
-    @Test
-    void aSchemeThatNobodyServesIsAUsageError() {
-        Place place = new Place(directory, Map.of("HOLDFAST_STORE", "gopher://ann:s3cret@h/x"));
-        try (CliProcess run = place.run("run", "x", "--", "true")) {
+    @ParameterizedTest
+    @ValueSource(strings = {"gopher://ann:s3cret@h/x", "nonsense"})
+    void whatNobodyServesIsAUsageError(String store) {
+        Place place = new Place(directory, Map.of("HOLDFAST_STORE", store));
+        try (CliProcess run = place.run("run", "x", "--", "touch", "ran")) {
             assertThat(run.exitCode()).isEqualTo(64);
-            assertThat(run.err()).contains("gopher", "sqlite").doesNotContain("s3cret");
+            assertThat(run.err())
+                    .contains(store.replaceAll("[:].*", ""), "sqlite")
+                    .doesNotContain("s3cret", "Exception", "\tat ")
+                    .hasLineCount(1);
+            assertThat(directory.resolve("ran")).doesNotExist();
         }
     }
 
