@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Starting the command. */
 final class Child {
@@ -12,7 +14,12 @@ final class Child {
     /** What reads as empty. */
     static final Redirect NOTHING = Redirect.from(new File("/dev/null"));
 
-    private static final String NO_SUCH_FILE = "error=2";
+    /** "error=2, No such file or directory" up to Java 24, "Exec failed, error: 2 (No such file or directory)" since. */
+    private static final Pattern SAID_BY_THE_SYSTEM =
+            Pattern.compile(".*?error[=:] ?(?<number>[0-9]+)(, | \\()(?<words>.*?)\\)?", Pattern.DOTALL);
+
+    /** POSIX's ENOENT. */
+    private static final String NO_SUCH_FILE = "2";
 
     private Child() {}
 
@@ -32,13 +39,13 @@ final class Child {
         try {
             return builder.start();
         } catch (IOException e) {
-            // What the system said is the message of the cause, "error=2, No such file or directory"; ours quotes the
-            // program too.
+            // What the system said is the message of the cause; ours quotes the program too.
             Throwable cause = e.getCause();
-            String reason = String.valueOf((cause == null ? e : cause).getMessage());
-            int comma = reason.startsWith("error=") ? reason.indexOf(',') : -1;
-            String words = reason.substring(comma + 1).strip();
-            int code = comma > 0 && reason.substring(0, comma).equals(NO_SUCH_FILE)
+            String reason =
+                    String.valueOf((cause == null ? e : cause).getMessage()).strip();
+            Matcher said = SAID_BY_THE_SYSTEM.matcher(reason);
+            String words = said.matches() ? said.group("words") : reason;
+            int code = said.matches() && said.group("number").equals(NO_SUCH_FILE)
                     ? ExitCode.NOT_FOUND
                     : ExitCode.CANNOT_RUN;
             throw new CliException(

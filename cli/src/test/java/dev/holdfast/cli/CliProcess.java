@@ -22,6 +22,9 @@ final class CliProcess implements AutoCloseable {
 
     static final Duration DEADLINE = Duration.ofSeconds(60);
 
+    /** From this Java on, code that loads a native library without leave brings warnings to stderr (JEP 472). */
+    private static final int FIRST_TO_WARN_OF_NATIVE_ACCESS = 24;
+
     private final Process process;
     private final Path out;
     private final Path err;
@@ -100,16 +103,18 @@ final class CliProcess implements AutoCloseable {
     /** The start of a command line that runs this build. */
     static List<String> java() {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        return List.of(
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-XX:-UsePerfData",
                 "-XX:-MaxFDLimit",
-                "-Dfile.encoding=UTF-8",
-                "-cp",
-                classPath,
-                "dev.holdfast.cli.Main");
+                "-Dfile.encoding=UTF-8"));
+        if (Runtime.version().feature() >= FIRST_TO_WARN_OF_NATIVE_ACCESS) {
+            command.add("--enable-native-access=ALL-UNNAMED"); // as the manifest of the built jar says
+        }
+        command.addAll(List.of("-cp", classPath, "dev.holdfast.cli.Main"));
+        return command;
     }
 
     long pid() {
