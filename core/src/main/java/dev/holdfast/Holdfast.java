@@ -197,6 +197,17 @@ public final class Holdfast implements AutoCloseable {
     }
 
     /**
+     * The election of a name. Does no I/O; that others use the name otherwise is found by the first campaign.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form
+     * @throws ClientClosedException if this client was closed
+     */
+    public LeaderElection election(String name) {
+        return engine.election(new ResourceName(name));
+    }
+
+    /**
      * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are
      * still open are lost with the cause {@link Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store,
      * which frees all of them for others. Idempotent.

@@ -5,6 +5,7 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
+import dev.holdfast.LeaderElection;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
@@ -64,6 +65,7 @@ public final class Engine {
     final Failures failures;
     final Outcomes outcomes;
     final Watches watches;
+    final Elections elections;
     final long cohortBudgetNanos;
 
     private final LockStore store;
@@ -103,6 +105,7 @@ public final class Engine {
         failures = new Failures(traits.product());
         outcomes = new Outcomes(this);
         watches = new Watches(options.listeners(), traits.product());
+        elections = new Elections(this);
     }
 
     // ---- Life
@@ -205,6 +208,7 @@ public final class Engine {
             for (CompletableFuture<?> call : calls.values()) {
                 call.completeExceptionally(closedException());
             }
+            elections.shut();
             ready.completeExceptionally(closedException());
             if (session == null || session.state == Session.State.ENDED) {
                 finishClosing(Settler.Closing.CONFIRMED);
@@ -292,6 +296,12 @@ public final class Engine {
         requireOpen();
         requireAdmission(StoreTraits.Admission.LATCH, "latches");
         return new EngineLatch(this, name);
+    }
+
+    /** The election of a name. */
+    public LeaderElection election(ResourceName name) {
+        requireOpen();
+        return new EngineElection(this, name);
     }
 
     void requireSupported(Lease lease, ResourceName name) {

@@ -22,6 +22,11 @@ final class LossInterrupt implements Consumer<Loss> {
 
     @Override
     public void accept(Loss loss) {
+        fire();
+    }
+
+    /** The work has lost its ground. */
+    void fire() {
         lock.lock();
         try {
             if (!isDisarmed) {
@@ -33,7 +38,12 @@ final class LossInterrupt implements Consumer<Loss> {
         }
     }
 
-    /** The work is done. Called by the worker. */
+    /** Whether it is the calling thread that would be interrupted. */
+    boolean isOfCaller() {
+        return worker == Thread.currentThread();
+    }
+
+    /** The work is done, or knows that it is to end. Called by the worker. */
     void disarm() {
         lock.lock();
         try {
@@ -41,6 +51,7 @@ final class LossInterrupt implements Consumer<Loss> {
             if (hasFired) {
                 // Ours, or merged with ours: two interrupts can't be told apart.
                 Thread.interrupted();
+                hasFired = false;
             }
         } finally {
             lock.unlock();

@@ -76,6 +76,13 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         return label.append(pid).toString();
     }
 
+    /** Runs a task that may take long, or block, on a thread of its own. */
+    static void startThread(String name, Runnable task) {
+        Thread thread = new Thread(guarded(task), name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     @Override
     public long monotonicNanos() {
         return System.nanoTime();

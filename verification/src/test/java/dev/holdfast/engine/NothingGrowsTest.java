@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.Campaign;
+import dev.holdfast.CampaignOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
+import dev.holdfast.LeaderElection;
 import dev.holdfast.LockLostException;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
@@ -182,6 +185,31 @@ class NothingGrowsTest {
         world.passes(Duration.ofSeconds(30));
 
         isClean();
+    }
+
+    @Test
+    @DisplayName("elections leave nothing: campaigns that led or waited, observers, terms that were lost")
+    void elections() throws Exception {
+        LeaderElection election = engine.election(new ResourceName("scheduler"));
+        CampaignOptions still =
+                CampaignOptions.defaults().withExecutor(world.time().callbacks());
+        int timers = world.time().timers();
+        for (int i = 0; i < 100; i++) {
+            Campaign first = election.campaign(still, leadership -> {});
+            Campaign second = election.campaign(still, leadership -> {});
+            LeaderElection.Observation observation = election.observe(view -> {});
+            world.time().settle();
+            world.releaseByForce("scheduler");
+            world.time().settle();
+            observation.close();
+            second.close();
+            first.close();
+            world.time().settle();
+            election.leader().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        }
+        isClean();
+        assertThat(engine.elections.isEmpty()).isTrue();
+        assertThat(world.time().timers()).isEqualTo(timers);
     }
 
     @Test

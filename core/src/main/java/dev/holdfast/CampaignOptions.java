@@ -1,0 +1,70 @@
+package dev.holdfast;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+
+/** How a campaign is led. Immutable; each {@code with} method answers a changed copy. */
+public final class CampaignOptions {
+
+    private static final CampaignOptions DEFAULTS =
+            new CampaignOptions(Optional.empty(), Duration.ofMillis(100), Duration.ofSeconds(10));
+
+    private final Optional<Executor> executor;
+    private final Duration shortestPause;
+    private final Duration longestPause;
+
+    private CampaignOptions(Optional<Executor> executor, Duration shortestPause, Duration longestPause) {
+        this.executor = executor;
+        this.shortestPause = shortestPause;
+        this.longestPause = longestPause;
+    }
+
+    /** A thread of its own while there is something to do for the candidate; pauses of 100 ms to 10 s. */
+    public static CampaignOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * Runs the candidate on an executor, which it occupies while {@link Candidate#onElected} runs. What the executor
+     * refuses runs on a thread of its own.
+     */
+    public CampaignOptions withExecutor(Executor tasks) {
+        return new CampaignOptions(Optional.of(tasks), shortestPause, longestPause);
+    }
+
+    /**
+     * Pauses so long after the first trouble, and at most so long after many.
+     *
+     * @throws IllegalArgumentException if they are not positive, or the shortest is longer than the longest
+     */
+    public CampaignOptions withPauses(Duration shortest, Duration longest) {
+        Duration least = Durations.positive("the shortest pause", shortest);
+        Duration most = Durations.positive("the longest pause", longest);
+        if (least.compareTo(most) > 0) {
+            throw new IllegalArgumentException(
+                    "The shortest pause (" + shortest + ") must not be longer than the longest (" + longest + ")");
+        }
+        return new CampaignOptions(executor, least, most);
+    }
+
+    /** Where the candidate runs; empty for a thread of its own. */
+    public Optional<Executor> executor() {
+        return executor;
+    }
+
+    /** The pause after the first trouble. */
+    public Duration shortestPause() {
+        return shortestPause;
+    }
+
+    /** The longest pause. */
+    public Duration longestPause() {
+        return longestPause;
+    }
+
+    @Override
+    public String toString() {
+        return "executor=" + executor + " pauses=" + shortestPause + ".." + longestPause;
+    }
+}

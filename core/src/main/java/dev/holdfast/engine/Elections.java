@@ -1,0 +1,165 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/*
+ * The campaigns of one client on one name take turns: one at a time asks at the gate, from its wait to the end of its
+ * term. If several did, the gate would hand the grant from one to the next in memory, and the store, and with it every
+ * observer, would know nothing of a new leader and a new term.
+ */
+
+/**
+ * The campaigns and observations of a client. Holds of a name only what is in use. Thread-safe; its lock is never held
+ * while it calls out.
+ */
+final class Elections {
+
+    private final Engine engine;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // All guarded by lock.
+    private final Set<EngineCampaign> campaigns = new LinkedHashSet<>();
+    private final Map<ResourceName, Deque<EngineCampaign>> queues = new HashMap<>();
+    private final Map<ResourceName, Set<LeaderWatch>> watches = new HashMap<>();
+    private boolean isShut;
+
+    Elections(Engine engine) {
+        this.engine = engine;
+    }
+
+    /** Takes in a new campaign. */
+    void add(EngineCampaign campaign) {
+        lock.lock();
+        try {
+            requireOpen();
+            campaigns.add(campaign);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void remove(EngineCampaign campaign) {
+        lock.lock();
+        try {
+            campaigns.remove(campaign);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A campaign stands, behind those of this client that stand already. */
+    void stand(EngineCampaign campaign) {
+        boolean isFirst;
+        lock.lock();
+        try {
+            Deque<EngineCampaign> queue = queues.computeIfAbsent(campaign.name, name -> new ArrayDeque<>(1));
+            isFirst = queue.isEmpty();
+            queue.add(campaign);
+        } finally {
+            lock.unlock();
+        }
+        if (isFirst) {
+            campaign.ask();
+        }
+    }
+
+    /** A campaign stands no more: the next has its turn. Does nothing if it did not stand. */
+    void standDown(EngineCampaign campaign) {
+        EngineCampaign next = null;
+        lock.lock();
+        try {
+            Deque<EngineCampaign> queue = queues.get(campaign.name);
+            if (queue == null) {
+                return;
+            }
+            boolean wasFirst = queue.peek() == campaign;
+            queue.remove(campaign);
+            if (queue.isEmpty()) {
+                queues.remove(campaign.name);
+            } else if (wasFirst) {
+                next = queue.peek();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (next != null) {
+            next.ask();
+        }
+    }
+
+    void add(LeaderWatch watch) {
+        lock.lock();
+        try {
+            requireOpen();
+            watches.computeIfAbsent(watch.name, name -> new HashSet<>(1)).add(watch);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void remove(LeaderWatch watch) {
+        lock.lock();
+        try {
+            Set<LeaderWatch> others = watches.get(watch.name);
+            if (others != null && others.remove(watch) && others.isEmpty()) {
+                watches.remove(watch.name);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A term of this client has begun or ended: its own observers need not wait for their next look. */
+    void news(ResourceName name) {
+        List<LeaderWatch> told;
+        lock.lock();
+        try {
+            told = List.copyOf(watches.getOrDefault(name, Set.of()));
+        } finally {
+            lock.unlock();
+        }
+        told.forEach(LeaderWatch::lookNow);
+    }
+
+    /** The client is closed. */
+    void shut() {
+        List<EngineCampaign> ended;
+        List<LeaderWatch> blind = new ArrayList<>();
+        lock.lock();
+        try {
+            isShut = true;
+            ended = List.copyOf(campaigns);
+            watches.values().forEach(blind::addAll);
+        } finally {
+            lock.unlock();
+        }
+        ended.forEach(EngineCampaign::shut);
+        blind.forEach(LeaderWatch::close);
+    }
+
+    /** Whether nothing is kept here. */
+    boolean isEmpty() {
+        lock.lock();
+        try {
+            return campaigns.isEmpty() && queues.isEmpty() && watches.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireOpen() {
+        if (isShut) {
+            throw engine.closedException();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Campaign;
+import dev.holdfast.CampaignOptions;
+import dev.holdfast.Candidate;
+import dev.holdfast.LeaderElection;
+import dev.holdfast.LeaderView;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.TokenBlock;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** The election of one name. Immutable. */
+final class EngineElection implements LeaderElection {
+
+    /** A hold of its own for each campaign. */
+    static final Mode SEAT = new Mode(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1, false);
+
+    private final Engine engine;
+    private final ResourceName name;
+
+    EngineElection(Engine engine, ResourceName name) {
+        this.engine = engine;
+        this.name = name;
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    @Override
+    public Campaign campaign(Candidate candidate) {
+        return campaign(CampaignOptions.defaults(), candidate);
+    }
+
+    @Override
+    public Campaign campaign(CampaignOptions options, Candidate candidate) {
+        EngineCampaign campaign = new EngineCampaign(engine, name, options, candidate);
+        engine.elections.add(campaign);
+        campaign.start();
+        return campaign;
+    }
+
+    @Override
+    public Observation observe(Consumer<? super LeaderView> observer) {
+        LeaderWatch watch = new LeaderWatch(engine, name, observer);
+        engine.elections.add(watch);
+        watch.lookNow();
+        return watch;
+    }
+
+    @Override
+    public CompletionStage<LeaderView> leader() {
+        CompletableFuture<LeaderView> stage = new CompletableFuture<>();
+        if (engine.isClosing()) {
+            engine.callBack(() -> stage.completeExceptionally(engine.closedException()));
+            return stage;
+        }
+        var unused = ResourceLook.ask(engine, name, Caller.GOES_ON)
+                .whenComplete((found, failure) -> engine.callBack(() -> {
+                    if (failure instanceof StoreException known) {
+                        stage.completeExceptionally(engine.storeFailure(name.value(), known));
+                    } else {
+                        stage.complete(viewOf(found));
+                    }
+                }));
+        return stage;
+    }
+
+    /**
+     * Who leads, by what the store records. The term is the first token of the grant: an election's grant is never
+     * passed on in memory.
+     */
+    static LeaderView viewOf(Optional<ResourceInfo> found) {
+        List<ResourceInfo.Party> holders = found.filter(info -> info.spec().kind() == Kind.ELECTION)
+                .map(ResourceInfo::holders)
+                .orElse(List.of());
+        if (holders.isEmpty()) {
+            return LeaderView.NOBODY;
+        }
+        ResourceInfo.Party leader = holders.get(0);
+        return new LeaderView(leader.tokens().map(TokenBlock::first).orElse(0L), Optional.of(leader.label()));
+    }
+
+    @Override
+    public String toString() {
+        return "LeaderElection[" + name + ", " + engine.product() + "]";
+    }
+}

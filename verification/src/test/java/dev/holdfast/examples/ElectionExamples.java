@@ -1,0 +1,88 @@
+package dev.holdfast.examples;
+
+import dev.holdfast.Campaign;
+import dev.holdfast.CampaignOptions;
+import dev.holdfast.Candidate;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LeaderElection;
+import dev.holdfast.Leadership;
+import dev.holdfast.TermEnd;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** The code that the page on elections shows, compiled. */
+@SuppressWarnings("unused")
+final class ElectionExamples {
+
+    private final BlockingQueue<Job> jobs = new LinkedBlockingQueue<>();
+    private final Scheduler scheduler = new Scheduler();
+    private final Log log = message -> {};
+
+    private interface Job {
+        void run(long term);
+    }
+
+    private interface Log {
+        void note(String message);
+    }
+
+    private static final class Scheduler {
+        void start(long term) {}
+
+        void stop() {}
+    }
+
+    void campaign(Holdfast holdfast) {
+        Campaign campaign = holdfast.election("scheduler").campaign(leadership -> {
+            while (leadership.isLeader()) {
+                Job job = jobs.take(); // interrupted when the term is over
+                leadership.ensureLeader();
+                job.run(leadership.term());
+            }
+        });
+        campaign.close();
+    }
+
+    void service(LeaderElection election) {
+        Campaign campaign = election.campaign(new Candidate() {
+            @Override
+            public void onElected(Leadership leadership) {
+                scheduler.start(leadership.term()); // returns; the term goes on
+            }
+
+            @Override
+            public void onLost(Leadership leadership, TermEnd end) {
+                scheduler.stop(); // a term that is given up is given away after this
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                log.note("the election has trouble, and goes on: " + failure);
+            }
+        });
+        campaign.close();
+    }
+
+    void giveUp(Campaign campaign, Leadership leadership) {
+        campaign.resign(); // goes behind all who wait, and may lead again
+        leadership.resignAndLeave(); // leads no more
+        campaign.close(); // the same from outside; waits until the candidate is done
+    }
+
+    void options(LeaderElection election, Candidate candidate, java.util.concurrent.Executor executor) {
+        Campaign campaign = election.campaign(
+                CampaignOptions.defaults()
+                        .withExecutor(executor)
+                        .withPauses(Duration.ofMillis(200), Duration.ofMinutes(1)),
+                candidate);
+        campaign.close();
+    }
+
+    void watch(Holdfast holdfast) {
+        LeaderElection.Observation observation = holdfast.election("scheduler")
+                .observe(view ->
+                        log.note("term " + view.term() + ": " + view.leader().orElse("nobody leads")));
+        observation.close();
+    }
+}
