@@ -1,5 +1,7 @@
 package dev.holdfast.benchmarks;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +25,11 @@ record Bench(Path place, long begin, Duration time, double scale) {
     /** A later window, for processes that have yet to be started. */
     Bench later(Duration warmUp) {
         return after(scaled(warmUp), place, time, scale);
+    }
+
+    /** The same in a directory of its own. */
+    Bench in(String directory) throws IOException {
+        return new Bench(Files.createDirectory(place.resolve(directory)), begin, time, scale);
     }
 
     /** A window that begins at once. */

@@ -32,8 +32,15 @@ final class Crew {
     static final int MEAN_GAP = 32;
     private static final long LONGEST_WAIT = TimeUnit.MINUTES.toNanos(10);
 
+    /** What a lock protects: entered and left by its owner. */
+    interface Inside {
+        void enter(long token);
+
+        void leave();
+    }
+
     /** One thread's lock, and what it protects. */
-    record Post(Contestant.Mutex mutex, Guarded guarded) {}
+    record Post(Contestant.Mutex mutex, Inside guarded) {}
 
     /**
      * What a crew has done.
@@ -153,7 +160,7 @@ final class Crew {
         @Override
         public Long call() throws InterruptedException {
             Contestant.Mutex mutex = post.mutex();
-            Guarded guarded = post.guarded();
+            Inside guarded = post.guarded();
             long pairs = 0;
             int untilTimed = gap();
             while (!isOver) {

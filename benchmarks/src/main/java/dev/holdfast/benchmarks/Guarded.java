@@ -16,7 +16,7 @@ import java.util.List;
  * once would tear the counter or meet inside, and no token may be as small as the one before. Entered and left by the
  * owner of the lock alone.
  */
-final class Guarded {
+final class Guarded implements Crew.Inside {
 
     private static final int INSIDE = 0;
     private static final int COUNT = 8;
@@ -51,7 +51,8 @@ final class Guarded {
         }
     }
 
-    void enter(long token) {
+    @Override
+    public void enter(long token) {
         if (words.getLong(INSIDE) != 0) {
             increment(MEETINGS);
         }
@@ -64,7 +65,8 @@ final class Guarded {
         }
     }
 
-    void leave() {
+    @Override
+    public void leave() {
         increment(COUNT);
         words.putLong(INSIDE, 0);
     }

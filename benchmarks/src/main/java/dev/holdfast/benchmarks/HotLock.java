@@ -6,8 +6,7 @@ import java.util.List;
 /** Threads of one process that fight for one lock. */
 final class HotLock implements Workload {
 
-    private static final List<Contestant> OURS =
-            List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_FULL, Holdfasts.SQLITE_NORMAL);
+    private static final List<Contestant> OURS = List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_FULL);
     private static final List<Contestant> FOR_ORIENTATION = List.of(Jdk.FAIR, Jdk.UNFAIR);
     private static final int[] THREADS = {2, 64, 500};
     private static final int MANY = 500;

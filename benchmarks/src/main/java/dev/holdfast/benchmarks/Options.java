@@ -30,7 +30,7 @@ record Options(
 
     static final String USAGE = """
             usage: benchmarks/run [workload[/cell] ...] [options]
-              --seconds N   how long each cell measures (5)
+              --seconds N   how long each cell measures (4)
               --rounds N    how often each cell is run, in turn with the others of its workload (3)
               --jdk PATH    the JDK that runs the cells (the one that runs this)
               --dir PATH    where the files of stores go; a disk, no memory file system (a temporary directory)
@@ -42,7 +42,7 @@ record Options(
 
     static Options parse(String[] args) {
         List<String> selections = new ArrayList<>();
-        double seconds = 5;
+        double seconds = 4;
         int rounds = 3;
         Path javaHome = Path.of(System.getProperty("java.home"));
         Path work = Path.of(System.getProperty("java.io.tmpdir"));

@@ -6,7 +6,14 @@ import java.util.List;
 final class Workloads {
 
     static final List<Workload> ALL = List.of(
-            new Reentrancy(), new HotLock(), new SqlitePairs(), new HandOff(), new ManyLocks(), new Processes());
+            new Reentrancy(),
+            new HotLock(),
+            new Sharing(),
+            new SqlitePairs(),
+            new HandOff(),
+            new Waiters(),
+            new ManyLocks(),
+            new Processes());
 
     private Workloads() {}
 
