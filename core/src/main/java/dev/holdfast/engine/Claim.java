@@ -144,6 +144,12 @@ final class Claim {
         return lease.binding() == Lease.Binding.DETACHED;
     }
 
+    /** The lease of its own that may last beyond its session; null if none does. */
+    @Nullable
+    OwnLease outliving() {
+        return isDetached() ? own : null;
+    }
+
     /** Whether it serves one request only. */
     boolean isBound() {
         return bound != null;

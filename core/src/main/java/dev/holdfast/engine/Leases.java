@@ -75,7 +75,7 @@ final class Leases {
             if (shortened - own.deadline < 0) {
                 own.deadline = shortened;
             }
-            own.isExtending = true;
+            own.extend(lease.toNanos());
         } finally {
             grant.gate.lock.unlock();
         }
@@ -120,9 +120,7 @@ final class Leases {
                     && grant.state == Claim.State.HELD
                     && engine.rules.mayRenew(engine.clock.now(), own.deadline)) {
                 own.deadline = deadline;
-                own.isExtending = false;
-                own.extendedAt = engine.clock.now();
-                own.lengthNanos = lease.toNanos();
+                own.extended(lease.toNanos(), engine.clock.now(), grant.session);
                 own.clearedSteps = Math.max(own.clearedSteps, steps);
             }
         } finally {

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class OwnLease {
 
+    private static final long MAX_NANOS = Long.MAX_VALUE / 4;
+
     /** When it ends; meaningless before the grant. */
     volatile long deadline;
 
@@ -33,13 +35,36 @@ final class OwnLease {
     /** When the newest extension was answered. */
     long extendedAt;
 
+    /** All that may be added up at the store, one after the other: the length, and each extension that may yet act. */
+    private volatile long allNanos;
+
     OwnLease(long lengthNanos) {
         this.lengthNanos = lengthNanos;
+        this.allNanos = lengthNanos;
     }
 
-    /** Whether it has surely ended at the store too, whose clock may be slower. */
-    boolean isOverBy(long now) {
-        return now - deadline > lengthNanos;
+    /** An extension is sent. Called under the lock of the gate. */
+    void extend(long nanos) {
+        allNanos = Math.min(allNanos, MAX_NANOS - nanos) + nanos;
+        isExtending = true;
+    }
+
+    /** The newest extension was answered: no older one acts any more. Called under the lock of the gate. */
+    void extended(long nanos, long now, Session session) {
+        lengthNanos = nanos;
+        // The session may be long over.
+        allNanos = Math.max(0, now - session.lastSent - 2 * session.ttlNanos) + nanos;
+        isExtending = false;
+        extendedAt = now;
+    }
+
+    /**
+     * Whether a grant that outlives its session has surely ended at the store too, whose clock may be slower: it began
+     * while the session could still live, and each extension while the grant could.
+     */
+    boolean isOverBy(long now, Session session) {
+        long all = allNanos;
+        return now - all - all / 4 - session.lastSent > 2 * session.ttlNanos;
     }
 
     /** Whether what was asked at some time may tell the lease before an extension, which may have been longer. */

@@ -10,7 +10,6 @@ import dev.holdfast.spi.StoreException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -82,23 +81,23 @@ final class Settler {
     }
 
     void settle(Command command, Session session, Caller caller, Done done) {
-        settle(command, session, session::isOverByNow, caller, done);
+        settle(command, session, null, caller, done);
     }
 
     /**
-     * As {@link #settle(Command, Session, Caller, Done)}, of what outlives its session.
+     * As {@link #settle(Command, Session, Caller, Done)}.
      *
-     * @param isOver whether by some time nothing of it can be left at the store
+     * @param outliving the lease of a claim that may outlive its session; null for all others
      */
-    void settle(Command command, Session session, LongPredicate isOver, Caller caller, Done done) {
+    void settle(Command command, Session session, @Nullable OwnLease outliving, Caller caller, Done done) {
         if (session.state == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw
                 && withdraw.outcome() == Command.Sending.REPEAT) {
             // Until the session is retired the claim itself may still be on its way, and would arrive after its
             // withdrawal.
-            session.afterRetirement(() -> attempt(command, isOver, Caller.GOES_ON, 0, done));
+            session.afterRetirement(() -> attempt(command, session, outliving, Caller.GOES_ON, 0, done));
         } else {
-            attempt(command, isOver, caller, 0, done);
+            attempt(command, session, outliving, caller, 0, done);
         }
     }
 
@@ -121,10 +120,12 @@ final class Settler {
         });
     }
 
-    private void attempt(Command command, LongPredicate isOver, Caller caller, int failures, Done done) {
+    private void attempt(
+            Command command, Session session, @Nullable OwnLease outliving, Caller caller, int failures, Done done) {
         Closing how = closing;
         if (how != null) {
-            stopped(command, done, how);
+            // That the session is closed says nothing of what outlives it.
+            stopped(command, done, outliving == null ? how : Closing.UNCONFIRMED);
             return;
         }
         wire.send(command, caller, new Wire.Answer() {
@@ -135,7 +136,7 @@ final class Settler {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                if (isOver.test(clock.now())) {
+                if (isOver(session, outliving)) {
                     finish(command, done, null, false);
                     return;
                 }
@@ -145,9 +146,16 @@ final class Settler {
                     return;
                 }
                 long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
-                environment.schedule(delay, () -> attempt(command, isOver, Caller.GOES_ON, failures + 1, done));
+                environment.schedule(
+                        delay, () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
             }
         });
+    }
+
+    /** Whether nothing can be left at the store, by the clock alone. */
+    private boolean isOver(Session session, @Nullable OwnLease outliving) {
+        long now = clock.now();
+        return outliving == null ? session.isOverByNow(now) : outliving.isOverBy(now, session);
     }
 
     private void stopped(Command command, Done done, Closing how) {

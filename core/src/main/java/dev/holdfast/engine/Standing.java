@@ -7,7 +7,6 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import java.util.Set;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,10 +124,10 @@ final class Standing {
         return !request.isShare() || held.served == 0;
     }
 
-    /** Whether the budget of a grant is spent, and others wait for it. */
+    /** Whether the budget of a grant is spent, and others wait for it; never before it has served somebody. */
     boolean isSpent(Claim held) {
         Cohort cohort = held.cohort;
-        return cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
+        return held.served > 0 && cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
@@ -314,8 +313,9 @@ final class Standing {
     void shrink(Claim held, int weight, Outbox out) {
         if (held.weight > weight) {
             held.weight = weight;
+            OwnLease outliving = held.outliving();
             out.add(() -> engine.settler.settle(
-                    new Command.ShrinkTo(held.ref, weight), held.session, Caller.GOES_ON, Settler.NOBODY));
+                    new Command.ShrinkTo(held.ref, weight), held.session, outliving, Caller.GOES_ON, Settler.NOBODY));
         }
     }
 
@@ -355,9 +355,8 @@ final class Standing {
         over.isSettling = true;
         engine.settler.announce(command);
         Settler.Done done = end == null ? Settler.NOBODY : end;
-        OwnLease own = over.own;
-        LongPredicate isOver = own != null && over.isDetached() ? own::isOverBy : over.session::isOverByNow;
-        out.add(() -> engine.settler.settle(command, over.session, isOver, caller, done));
+        OwnLease outliving = over.outliving();
+        out.add(() -> engine.settler.settle(command, over.session, outliving, caller, done));
     }
 
     /**
@@ -427,8 +426,9 @@ final class Standing {
         Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
         over.isSettling = true;
         engine.settler.announce(command);
+        OwnLease outliving = over.outliving();
         out.add(() -> over.session.afterRetirement(
-                () -> engine.settler.settle(command, over.session, Caller.GOES_ON, Settler.NOBODY)));
+                () -> engine.settler.settle(command, over.session, outliving, Caller.GOES_ON, Settler.NOBODY)));
     }
 
     /** All claims and grants of a session are over. */

@@ -255,4 +255,24 @@ class ReadWriteFairnessTest {
         writer.releases();
         fourth.releases();
     }
+
+    @Test
+    @DisplayName(
+            "with a budget of zero processes that all write take turns, and don't pass the lock on unused for ever")
+    @Tag("D3")
+    void strictTurnsOfWriters() throws Exception {
+        DistributedReadWriteLock one =
+                world.client(world.builder("one").cohortBudget(Duration.ZERO)).readWriteLock("strict");
+        DistributedReadWriteLock two =
+                world.client(world.builder("two").cohortBudget(Duration.ZERO)).readWriteLock("strict");
+        DistributedReadWriteLock zero = world.client("zero").readWriteLock("strict");
+        Hold first = zero.writeLock().acquireAsync().toCompletableFuture().join();
+        Asker<Hold> second = toWrite("second", one);
+        Asker<Hold> third = toWrite("third", two);
+
+        first.close();
+
+        second.releases();
+        third.releases();
+    }
 }

@@ -18,6 +18,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Asker;
+import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.Line;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
@@ -170,6 +171,81 @@ class SemaphoreLeaseTest {
             line.isMended();
             world.passes(Duration.ofSeconds(10));
 
+            assertThat(there.availablePermits()).isEqualTo(10);
+        }
+
+        @Test
+        @DisplayName("its release is repeated for as long as an unanswered extension may have made it last")
+        @Tag("P5")
+        @Tag("C13")
+        void releaseIsRepeatedAfterAnExtension() throws Exception {
+            Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofSeconds(1)));
+            line.losesReplyToNext(Command.Extend.class);
+            var extending = world.actor("extender").starts(() -> {
+                detached.extend(Duration.ofHours(1));
+                return true;
+            });
+            Eventually.holds(
+                    "the store has extended it",
+                    () -> world.recordOf("gpu")
+                                    .orElseThrow()
+                                    .holders()
+                                    .get(0)
+                                    .remaining()
+                                    .compareTo(MINUTE)
+                            > 0);
+            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = detached.releaseAsync().toCompletableFuture();
+            world.passes(Duration.ofMinutes(10));
+            assertThat(ending).isDone();
+            assertThatThrownBy(extending::result).isInstanceOf(StoreUnavailableException.class);
+            assertThat(there.availablePermits()).isEqualTo(4);
+
+            line.isMended();
+            world.passes(Duration.ofSeconds(10));
+
+            assertThat(there.availablePermits()).isEqualTo(10);
+        }
+
+        @Test
+        @DisplayName("its release is repeated until an extension is over that came long after its session")
+        @Tag("P5")
+        @Tag("C13")
+        void releaseIsRepeatedLongAfterTheSession() throws Exception {
+            Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.passes(Duration.ofMinutes(50));
+            line.isMended();
+            detached.extend(Duration.ofHours(1));
+            world.passes(Duration.ofMinutes(40));
+            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = detached.releaseAsync().toCompletableFuture();
+            world.passes(Duration.ofMinutes(10));
+            assertThat(ending).isDone();
+            assertThat(there.availablePermits()).isEqualTo(4);
+
+            line.isMended();
+            world.passes(Duration.ofSeconds(10));
+
+            assertThat(there.availablePermits()).isEqualTo(10);
+        }
+
+        @Test
+        @DisplayName("its release is not confirmed by the closing of its client, which ends only what the session held")
+        @Tag("P5")
+        @Tag("C13")
+        void releaseIsNotConfirmedByTheClose() throws Exception {
+            Permits detached = here.acquire(6, DETACHED);
+            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = detached.releaseAsync().toCompletableFuture();
+
+            alice.close();
+            world.passes(Duration.ofSeconds(10));
+
+            assertThat(ending.join()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            assertThat(there.availablePermits()).isEqualTo(4);
+            world.passes(MINUTE);
             assertThat(there.availablePermits()).isEqualTo(10);
         }
 
