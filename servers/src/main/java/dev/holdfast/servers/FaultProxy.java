@@ -1,0 +1,293 @@
+package dev.holdfast.servers;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A network that can be spoiled: forwards TCP connections to a server, and delays, swallows, resets or refuses as it is
+ * told. Needs no privileges.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; what they say holds for open connections too.
+ */
+public final class FaultProxy implements AutoCloseable {
+
+    /** A way through the proxy. */
+    public enum Direction {
+        /** Requests. */
+        TO_SERVER,
+        /** Replies. */
+        TO_CLIENT
+    }
+
+    private static final int CHUNK = 64 * 1024;
+
+    private final InetSocketAddress target;
+    private final ServerSocket listener;
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final Map<Direction, AtomicLong> forwarded = new EnumMap<>(Direction.class);
+    private final AtomicReference<@Nullable String> cutAfter = new AtomicReference<>();
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    // Guarded by the lock.
+    private final Set<Direction> swallowed = EnumSet.noneOf(Direction.class);
+    private Duration delay = Duration.ZERO;
+    private boolean refusing;
+    private boolean closed;
+
+    private FaultProxy(InetSocketAddress target, ServerSocket listener) {
+        this.target = target;
+        this.listener = listener;
+        for (Direction direction : Direction.values()) {
+            forwarded.put(direction, new AtomicLong());
+        }
+    }
+
+    /** A proxy for a port on 127.0.0.1, on a port of its own. */
+    public static FaultProxy to(int port) {
+        try {
+            ServerSocket listener = new ServerSocket();
+            listener.bind(Ports.local(0));
+            FaultProxy proxy = new FaultProxy(Ports.local(port), listener);
+            daemon("holdfast-proxy-" + proxy.port(), proxy::accept);
+            return proxy;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Where it listens on 127.0.0.1. */
+    public int port() {
+        return listener.getLocalPort();
+    }
+
+    /** How many connections are open. */
+    public int connections() {
+        return links.size();
+    }
+
+    /** How many bytes went that way. */
+    public long forwarded(Direction direction) {
+        return bytes(direction).get();
+    }
+
+    /** Keeps every chunk for a while, both ways. */
+    public void delay(Duration time) {
+        change(() -> delay = time);
+    }
+
+    /** Swallows what goes that way from now on; the connection stays open, and nobody is told. */
+    public void swallow(Direction direction) {
+        change(() -> swallowed.add(direction));
+    }
+
+    /** Swallows both ways, as a broken cable does. */
+    public void blackHole() {
+        change(() -> swallowed.addAll(Set.of(Direction.values())));
+    }
+
+    /** Refuses new connections, by closing them at once. */
+    public void refuse() {
+        change(() -> refusing = true);
+    }
+
+    /** Resets every open connection. */
+    public void reset() {
+        links.forEach(Link::reset);
+    }
+
+    /**
+     * Once: when a request has this text, lets it through, and resets the connection when the server begins to answer: it
+     * has taken effect, and nobody is told.
+     */
+    public void cutAfterForwarding(String text) {
+        cutAfter.set(text);
+    }
+
+    /** Whether the cut that was asked for is still to come. */
+    public boolean isCutToCome() {
+        return cutAfter.get() != null;
+    }
+
+    /** Ends all faults for what comes. What was swallowed is gone, so the connections of a black hole are reset. */
+    public void heal() {
+        change(() -> {
+            if (!swallowed.isEmpty()) {
+                reset();
+            }
+            swallowed.clear();
+            delay = Duration.ZERO;
+            refusing = false;
+        });
+        cutAfter.set(null);
+    }
+
+    @Override
+    public void close() {
+        change(() -> closed = true);
+        closeQuietly(listener);
+        reset();
+    }
+
+    private AtomicLong bytes(Direction direction) {
+        AtomicLong count = forwarded.get(direction);
+        if (count == null) {
+            throw new AssertionError(direction);
+        }
+        return count;
+    }
+
+    private void change(Runnable how) {
+        lock.lock();
+        try {
+            how.run();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits out the delay, which may change meanwhile. Whether the chunk is to go on. */
+    private boolean letThrough(Direction direction) throws InterruptedException {
+        lock.lock();
+        try {
+            long arrival = System.nanoTime();
+            while (!closed) {
+                long left = delay.toNanos() - (System.nanoTime() - arrival);
+                if (left <= 0) {
+                    break;
+                }
+                changed.await(left, TimeUnit.NANOSECONDS);
+            }
+            return !closed && !swallowed.contains(direction);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isRefusing() {
+        lock.lock();
+        try {
+            return refusing || closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void accept() {
+        while (!listener.isClosed()) {
+            Socket client;
+            try {
+                client = listener.accept();
+            } catch (IOException e) {
+                return; // closed
+            }
+            Socket server = new Socket();
+            try {
+                if (isRefusing()) {
+                    throw new IOException("refused as told");
+                }
+                client.setTcpNoDelay(true);
+                server.setTcpNoDelay(true);
+                server.connect(target);
+                Link link = new Link(client, server);
+                links.add(link);
+                daemon("holdfast-proxy-requests", () -> link.pump(Direction.TO_SERVER));
+                daemon("holdfast-proxy-replies", () -> link.pump(Direction.TO_CLIENT));
+            } catch (IOException e) {
+                closeQuietly(client);
+                closeQuietly(server);
+            }
+        }
+    }
+
+    private static void daemon(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static void closeQuietly(AutoCloseable what) {
+        try {
+            what.close();
+        } catch (Exception e) {
+            // It is closed as far as anybody can tell.
+        }
+    }
+
+    private final class Link {
+        private final Socket client;
+        private final Socket server;
+        private volatile boolean cutNext;
+
+        Link(Socket client, Socket server) {
+            this.client = client;
+            this.server = server;
+        }
+
+        void pump(Direction direction) {
+            boolean isRequest = direction == Direction.TO_SERVER;
+            byte[] chunk = new byte[CHUNK];
+            try (InputStream in = (isRequest ? client : server).getInputStream();
+                    OutputStream out = (isRequest ? server : client).getOutputStream()) {
+                for (int size = in.read(chunk); size >= 0; size = in.read(chunk)) {
+                    if (!letThrough(direction)) {
+                        continue;
+                    }
+                    if (isRequest) {
+                        lookForCut(chunk, size);
+                    } else if (cutNext) {
+                        break;
+                    }
+                    out.write(chunk, 0, size);
+                    bytes(direction).addAndGet(size);
+                }
+            } catch (IOException e) {
+                // The other side is gone, and so is this one.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                reset();
+            }
+        }
+
+        private void lookForCut(byte[] chunk, int size) {
+            String text = cutAfter.get();
+            if (text != null
+                    && new String(chunk, 0, size, StandardCharsets.ISO_8859_1).contains(text)
+                    && cutAfter.compareAndSet(text, null)) {
+                cutNext = true;
+            }
+        }
+
+        void reset() {
+            links.remove(this);
+            for (Socket socket : new Socket[] {client, server}) {
+                try {
+                    socket.setSoLinger(true, 0); // an RST instead of a FIN
+                } catch (IOException e) {
+                    // It is closed already.
+                }
+                closeQuietly(socket);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package dev.holdfast.servers;
+
+import io.lettuce.core.RedisException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A primary with two replicas, and three Sentinels that watch over them. */
+public final class RedisSentinels implements AutoCloseable {
+
+    /** The name of the whole among the Sentinels. */
+    public static final String NAME = "holdfast";
+
+    private static final int REPLICAS = 2;
+    private static final int SENTINELS = 3;
+    private static final String QUORUM = "2";
+
+    private final List<RedisServer> servers = new ArrayList<>();
+    private final List<RedisServer> sentinels = new ArrayList<>();
+
+    private RedisSentinels() {}
+
+    /** Starts all, and returns when the Sentinels know each other and the replicas. */
+    public static RedisSentinels start() {
+        RedisSentinels all = new RedisSentinels();
+        try {
+            all.form();
+            return all;
+        } catch (RuntimeException e) {
+            all.close();
+            throw e;
+        }
+    }
+
+    /** The data servers; the first began as the primary. */
+    public List<RedisServer> servers() {
+        return List.copyOf(servers);
+    }
+
+    /** The Sentinels. */
+    public List<RedisServer> sentinels() {
+        return List.copyOf(sentinels);
+    }
+
+    /** The address by which a client finds the primary. */
+    public String uri() {
+        StringBuilder uri = new StringBuilder("redis-sentinel://");
+        for (RedisServer sentinel : sentinels) {
+            uri.append(sentinel == sentinels.get(0) ? "" : ",")
+                    .append("127.0.0.1:")
+                    .append(sentinel.port());
+        }
+        return uri.append('/').append(NAME).toString();
+    }
+
+    /** Who is the primary, as all Sentinels that live say; waits until they agree on one that lives and says so too. */
+    public RedisServer primary() {
+        List<RedisServer> found = new ArrayList<>();
+        Until.isSo("the Sentinels agree on a primary", () -> {
+            found.clear();
+            for (RedisServer sentinel : sentinels) {
+                if (sentinel.process().isAlive()) {
+                    String port = String.valueOf(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
+                            .get(1));
+                    servers.stream()
+                            .filter(server -> String.valueOf(server.port()).equals(port))
+                            .forEach(found::add);
+                }
+            }
+            return found.stream().distinct().count() == 1 && isPrimary(found.get(0));
+        });
+        return found.get(0);
+    }
+
+    @Override
+    public void close() {
+        sentinels.forEach(RedisServer::close);
+        servers.forEach(RedisServer::close);
+    }
+
+    private static boolean isPrimary(RedisServer server) {
+        try {
+            return server.process().isAlive() && server.info("role").equals("master");
+        } catch (RedisException e) {
+            return false;
+        }
+    }
+
+    private void form() {
+        servers.add(RedisServer.start());
+        RedisServer primary = servers.get(0);
+        for (int i = 0; i < REPLICAS; i++) {
+            servers.add(RedisServer.builder().replicaOf(primary).start());
+        }
+        Until.isSo(
+                "the replicas are linked",
+                () -> servers.stream()
+                        .skip(1)
+                        .allMatch(server -> server.info("master_link_status").equals("up")));
+        for (int i = 0; i < SENTINELS; i++) {
+            RedisServer sentinel = RedisServer.builder()
+                    .flag("--sentinel")
+                    .option("sentinel monitor " + NAME, "127.0.0.1 " + primary.port() + " " + QUORUM)
+                    .option("sentinel down-after-milliseconds " + NAME, "500")
+                    .option("sentinel failover-timeout " + NAME, "1000")
+                    .start();
+            sentinels.add(sentinel);
+            // The pace of a real deployment would have a test wait for seconds. While the primary is down the replicas
+            // are asked once a second, and what they said counts for five ping periods: a shorter one finds no heir.
+            sentinel.command(
+                    "SENTINEL",
+                    "DEBUG",
+                    "info-period",
+                    "200",
+                    "ping-period",
+                    "300",
+                    "ask-period",
+                    "100",
+                    "publish-period",
+                    "100",
+                    "election-timeout",
+                    "1000");
+        }
+        Until.isSo(
+                "the Sentinels know each other and the replicas",
+                () -> sentinels.stream()
+                        .allMatch(sentinel -> size(sentinel, "SENTINELS") == SENTINELS - 1
+                                && size(sentinel, "REPLICAS") == REPLICAS));
+    }
+
+    private static int size(RedisServer sentinel, String what) {
+        return sentinel.command("SENTINEL", what, NAME).size();
+    }
+}

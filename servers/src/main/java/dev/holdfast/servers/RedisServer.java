@@ -1,0 +1,223 @@
+package dev.holdfast.servers;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.lettuce.core.RedisException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Redis server. It keeps nothing on disk unless told to, so one that was killed and started again is empty.
+ *
+ * <p><b>Thread-safety:</b> {@link #command} may be called from any thread, the rest from one at a time.
+ */
+public final class RedisServer implements AutoCloseable {
+
+    private static final String VERSION = "7.0.15";
+
+    private final Path directory;
+    private final List<String> arguments;
+    private final int port;
+    private final @Nullable String password;
+    private ServerProcess process;
+    private RedisAdmin admin;
+
+    private RedisServer(Path directory, List<String> arguments, int port, @Nullable String password) {
+        this.directory = directory;
+        this.arguments = arguments;
+        this.port = port;
+        this.password = password;
+        this.process = ServerProcess.start(directory, command());
+        this.admin = new RedisAdmin(port, password);
+        awaitAnswer();
+    }
+
+    /** What a server is to be like. */
+    public static final class Builder {
+        private final Map<String, String> options = new LinkedHashMap<>();
+        private final Map<String, String> secrets = new LinkedHashMap<>();
+        private final List<String> flags = new ArrayList<>();
+        private int port;
+        private int portDistance;
+        private @Nullable String password;
+
+        private Builder() {
+            options.put("bind", "127.0.0.1");
+            options.put("save", "\"\"");
+            options.put("appendonly", "no");
+            // Else a replica waits 5 s for others before it is served, and a fail-over loses what was written
+            // meanwhile.
+            options.put("repl-diskless-sync-delay", "0");
+        }
+
+        /** Sets a directive of redis.conf, as it would stand there: what has blanks and is one word is in quotes. */
+        @CanIgnoreReturnValue
+        public Builder option(String name, String value) {
+            options.put(name, value);
+            return this;
+        }
+
+        /** Asks for a password of the default user. */
+        @CanIgnoreReturnValue
+        public Builder password(String secret) {
+            password = secret;
+            secrets.put("requirepass", secret);
+            secrets.put("masterauth", secret);
+            return this;
+        }
+
+        /** Makes it a replica. */
+        @CanIgnoreReturnValue
+        public Builder replicaOf(RedisServer primary) {
+            return option("replicaof", "127.0.0.1 " + primary.port());
+        }
+
+        /** Listens there, instead of on a port that is free. */
+        @CanIgnoreReturnValue
+        public Builder port(int number) {
+            port = number;
+            return this;
+        }
+
+        @CanIgnoreReturnValue
+        Builder clustered(int busDistance) {
+            portDistance = busDistance;
+            return option("cluster-enabled", "yes");
+        }
+
+        @CanIgnoreReturnValue
+        Builder flag(String flag) {
+            flags.add(flag);
+            return this;
+        }
+
+        /** Starts it, and returns when it answers. */
+        public RedisServer start() {
+            int chosen = port == 0 ? Ports.free(portDistance) : port;
+            Path directory = Workplace.directory("redis");
+            StringBuilder text = new StringBuilder("port ").append(chosen).append('\n');
+            options.forEach(
+                    (name, value) -> text.append(name).append(' ').append(value).append('\n'));
+            secrets.forEach((name, value) ->
+                    text.append(name).append(' ').append(quoted(value)).append('\n'));
+            Path file = directory.resolve("redis.conf");
+            try {
+                Files.writeString(file, text);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            List<String> arguments = new ArrayList<>(List.of(file.toString()));
+            arguments.addAll(flags);
+            return new RedisServer(directory, arguments, chosen, password);
+        }
+    }
+
+    private static String quoted(String word) {
+        return '"' + word.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+
+    /** A server with what differs from the usual. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A plain server on a free port. */
+    public static RedisServer start() {
+        return builder().start();
+    }
+
+    /** Its port on 127.0.0.1. */
+    public int port() {
+        return port;
+    }
+
+    /** Its address, with the password if there is one. */
+    public String uri() {
+        return "redis://" + (password == null ? "" : ":" + URLEncoder.encode(password, StandardCharsets.UTF_8) + "@")
+                + "127.0.0.1:" + port;
+    }
+
+    /** Its process. */
+    public ServerProcess process() {
+        return process;
+    }
+
+    /**
+     * Asks it something, as on its command line.
+     *
+     * @return the answer flattened: one element for a single value, else the elements, which may be lists
+     * @throws RedisException if it can't be reached, or answers with an error
+     */
+    @CanIgnoreReturnValue
+    public List<Object> command(String... words) {
+        return admin.command(words);
+    }
+
+    /** What INFO says of this, such as {@code role}. */
+    public String info(String key) {
+        String text = String.valueOf(command("INFO", "everything").get(0));
+        return text.lines()
+                .filter(line -> line.startsWith(key + ":"))
+                .map(line -> line.substring(key.length() + 1))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("INFO says nothing of " + key));
+    }
+
+    /** Ends it as a crash would. */
+    public void kill() {
+        process.kill();
+    }
+
+    /** Starts it again on the same port, after it was ended. Returns when it answers. */
+    public void restart() {
+        process.kill();
+        process = ServerProcess.start(directory, command());
+        awaitAnswer();
+    }
+
+    @Override
+    public void close() {
+        admin.close();
+        process.close();
+    }
+
+    private List<String> command() {
+        List<String> command =
+                new ArrayList<>(List.of(Workplace.executable(binary()).toString()));
+        command.addAll(arguments);
+        return command;
+    }
+
+    private void awaitAnswer() {
+        Until.isSo("Redis answers on port " + port, () -> {
+            if (!process.isAlive()) {
+                throw new IllegalStateException("Redis did not start: " + process.log());
+            }
+            try {
+                command("PING");
+                return true;
+            } catch (RedisException e) {
+                return false;
+            }
+        });
+    }
+
+    private static String binary() {
+        String machine = switch (System.getProperty("os.arch").toLowerCase(Locale.ROOT)) {
+            case "amd64", "x86_64" -> "amd64";
+            case "aarch64", "arm64" -> "arm64";
+            default -> System.getProperty("os.arch");
+        };
+        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac") ? "darwin" : "linux";
+        return "redis-server-" + VERSION + "-" + system + "-" + machine;
+    }
+}

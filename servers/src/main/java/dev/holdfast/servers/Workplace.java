@@ -1,0 +1,162 @@
+package dev.holdfast.servers;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the servers of this JVM live: a directory with one for each server, which goes with the JVM, and a place beside
+ * it for unpacked binaries, which stays. What a JVM left that was killed, processes too, the next one clears away.
+ */
+final class Workplace {
+
+    private static final Path ROOT =
+            Path.of(System.getProperty("java.io.tmpdir"), "holdfast-servers-" + System.getProperty("user.name"));
+    private static final Path HERE = ROOT.resolve("jvm-" + identity(ProcessHandle.current()));
+    private static final AtomicInteger COUNT = new AtomicInteger();
+    private static final Set<ServerProcess> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        clearLeftovers();
+        Runtime.getRuntime().addShutdownHook(new Thread(Workplace::leave, "holdfast-servers-end"));
+    }
+
+    private Workplace() {}
+
+    /** A new directory for a server. */
+    static Path directory(String name) {
+        try {
+            return Files.createDirectories(HERE.resolve(name + "-" + COUNT.incrementAndGet()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The executable of this name among the resources, unpacked once for all JVMs. */
+    static Path executable(String resource) {
+        Path target = ROOT.resolve("bin").resolve(resource);
+        if (Files.isExecutable(target)) {
+            return target;
+        }
+        try (InputStream in = Workplace.class.getResourceAsStream("/" + resource)) {
+            if (in == null) {
+                throw new IllegalStateException("There is no server for this machine: no resource " + resource);
+            }
+            Files.createDirectories(target.getParent());
+            Path part = Files.createTempFile(target.getParent(), resource, ".part");
+            Files.copy(in, part, StandardCopyOption.REPLACE_EXISTING);
+            Files.setPosixFilePermissions(part, PosixFilePermissions.fromString("rwxr-xr-x"));
+            try {
+                Files.move(part, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            } catch (AtomicMoveNotSupportedException e) {
+                Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
+            }
+            return target;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Notes a process, so that it ends with this JVM, or is found by the next one. */
+    static void entered(ServerProcess process, Path directory) {
+        RUNNING.add(process);
+        try {
+            Files.writeString(directory.resolve("process"), identity(process.handle()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static void left(ServerProcess process) {
+        RUNNING.remove(process);
+    }
+
+    private static void leave() {
+        RUNNING.forEach(ServerProcess::kill);
+        delete(HERE);
+    }
+
+    /** The pid alone may be another process by now; with the start it is not. */
+    private static String identity(ProcessHandle handle) {
+        return handle.pid() + "-"
+                + handle.info()
+                        .startInstant()
+                        .map(start -> start.toEpochMilli())
+                        .orElse(0L);
+    }
+
+    private static Optional<ProcessHandle> alive(String identity) {
+        try {
+            return ProcessHandle.of(Long.parseLong(identity.substring(0, identity.indexOf('-'))))
+                    .filter(handle -> identity(handle).equals(identity));
+        } catch (NumberFormatException | StringIndexOutOfBoundsException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static void clearLeftovers() {
+        for (Path jvm : list(ROOT)) {
+            String name = jvm.getFileName().toString();
+            if (!name.startsWith("jvm-")
+                    || alive(name.substring("jvm-".length())).isPresent()) {
+                continue;
+            }
+            for (Path server : list(jvm)) {
+                try {
+                    alive(Files.readString(server.resolve("process"))).ifPresent(ProcessHandle::destroyForcibly);
+                } catch (IOException e) {
+                    // It never started, or another JVM clears the same.
+                }
+            }
+            delete(jvm);
+        }
+    }
+
+    private static List<Path> list(Path directory) {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.toList();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    private static void delete(Path tree) {
+        try {
+            Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    Files.deleteIfExists(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException e) {
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e) throws IOException {
+                    Files.deleteIfExists(directory);
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (IOException e) {
+            // There was none, or a server that is just ending still writes there; the next JVM clears it.
+        }
+    }
+}

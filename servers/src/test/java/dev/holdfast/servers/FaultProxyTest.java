@@ -1,0 +1,108 @@
+package dev.holdfast.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lettuce.core.RedisException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class FaultProxyTest {
+
+    private static RedisServer server;
+    private FaultProxy proxy;
+    private RedisAdmin client;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        proxy = FaultProxy.to(server.port());
+        client = new RedisAdmin(proxy.port(), null);
+        server.command("FLUSHALL");
+        client.command("PING");
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        proxy.close();
+    }
+
+    @Test
+    void forwardsAndCounts() {
+        long before = proxy.forwarded(FaultProxy.Direction.TO_SERVER);
+        client.command("SET", "a", "1");
+        assertThat(client.command("GET", "a")).containsExactly("1");
+        assertThat(proxy.forwarded(FaultProxy.Direction.TO_SERVER)).isGreaterThan(before);
+        assertThat(proxy.connections()).isEqualTo(1);
+    }
+
+    @Test
+    void cutsAfterTheEffect() {
+        proxy.cutAfterForwarding("precious");
+        client.command("SET", "other", "1");
+        assertThat(proxy.isCutToCome()).isTrue();
+        assertThatThrownBy(() -> client.command("SET", "precious", "1")).isInstanceOf(RedisException.class);
+        assertThat(proxy.isCutToCome()).isFalse();
+        assertThat(server.command("GET", "precious")).containsExactly("1");
+        assertThat(client.command("GET", "precious")).containsExactly("1");
+    }
+
+    @Test
+    void swallowsRepliesButNotRequests() {
+        proxy.swallow(FaultProxy.Direction.TO_CLIENT);
+        CompletableFuture<Object> asked = CompletableFuture.supplyAsync(() -> client.command("SET", "a", "1"));
+        Until.isSo(
+                "the request has taken effect",
+                () -> server.command("EXISTS", "a").contains(1L));
+        assertThat(asked).isNotDone();
+        proxy.heal();
+        assertThatThrownBy(asked::join).hasCauseInstanceOf(RedisException.class);
+        assertThat(client.command("GET", "a")).containsExactly("1");
+    }
+
+    @Test
+    void swallowsRequests() {
+        proxy.blackHole();
+        long before = proxy.forwarded(FaultProxy.Direction.TO_SERVER);
+        CompletableFuture<Object> asked = CompletableFuture.supplyAsync(() -> client.command("SET", "a", "1"));
+        proxy.reset();
+        assertThatThrownBy(asked::join).hasCauseInstanceOf(RedisException.class);
+        assertThat(proxy.forwarded(FaultProxy.Direction.TO_SERVER)).isEqualTo(before);
+        assertThat(server.command("EXISTS", "a")).containsExactly(0L);
+    }
+
+    @Test
+    void delaysBothWays() {
+        proxy.delay(Duration.ofMillis(50));
+        long start = System.nanoTime();
+        client.command("PING");
+        assertThat(System.nanoTime() - start)
+                .isGreaterThanOrEqualTo(2 * Duration.ofMillis(50).toNanos());
+        proxy.heal();
+    }
+
+    @Test
+    void refusesUntilItIsHealed() {
+        proxy.refuse();
+        proxy.reset();
+        assertThatThrownBy(() -> client.command("PING")).isInstanceOf(RedisException.class);
+        assertThatThrownBy(() -> client.command("PING")).isInstanceOf(RedisException.class);
+        proxy.heal();
+        assertThat(client.command("PING")).containsExactly("PONG");
+    }
+}
