@@ -3,7 +3,6 @@ package dev.holdfast.engine;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
-import dev.holdfast.LockLostException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.NotOwnerException;
@@ -264,27 +263,7 @@ final class EngineLock implements DistributedLock {
     @Override
     public <T extends @Nullable Object, E extends Exception> T runWhileHeld(LockedTask<T, E> task)
             throws E, InterruptedException {
-        Hold hold = acquire();
-        LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
-        hold.onLost(interrupt);
-        T result;
-        try {
-            result = task.run(hold);
-        } catch (Throwable t) {
-            interrupt.disarm();
-            try {
-                hold.close();
-            } catch (LockLostException lost) {
-                lost.addSuppressed(t);
-                throw lost;
-            } catch (RuntimeException e) {
-                t.addSuppressed(e);
-            }
-            throw t;
-        }
-        interrupt.disarm();
-        hold.close();
-        return result;
+        return LossInterrupt.run(acquire(), task);
     }
 
     @Override

@@ -1,8 +1,12 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockedTask;
 import dev.holdfast.Loss;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Interrupts a thread when its hold is lost, unless its work is done by then; its interrupt never outlives the work.
@@ -18,6 +22,33 @@ final class LossInterrupt implements Consumer<Loss> {
 
     LossInterrupt(Thread worker) {
         this.worker = worker;
+    }
+
+    /**
+     * Runs a task under a hold on the calling thread, closes the hold, and tells its loss before all else; what the task
+     * threw is suppressed in that.
+     */
+    static <T extends @Nullable Object, E extends Exception> T run(Hold hold, LockedTask<T, E> task) throws E {
+        LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
+        hold.onLost(interrupt);
+        T result;
+        try {
+            result = task.run(hold);
+        } catch (Throwable t) {
+            interrupt.disarm();
+            try {
+                hold.close();
+            } catch (LockLostException lost) {
+                lost.addSuppressed(t);
+                throw lost;
+            } catch (RuntimeException e) {
+                t.addSuppressed(e);
+            }
+            throw t;
+        }
+        interrupt.disarm();
+        hold.close();
+        return result;
     }
 
     @Override
