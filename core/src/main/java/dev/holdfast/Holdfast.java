@@ -208,6 +208,19 @@ public final class Holdfast implements AutoCloseable {
     }
 
     /**
+     * The guard of a job that several processes have on their schedule. Does no I/O; that others use the name otherwise is
+     * found by the first run.
+     *
+     * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
+     * @throws IllegalArgumentException if the name is not of that form, or the store has no leases that outlive their
+     *     client
+     * @throws ClientClosedException if this client was closed
+     */
+    public ScheduledTaskLock task(String name) {
+        return engine.task(new ResourceName(name));
+    }
+
+    /**
      * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are
      * still open are lost with the cause {@link Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store,
      * which frees all of them for others. Idempotent.

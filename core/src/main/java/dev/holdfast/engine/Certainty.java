@@ -68,7 +68,13 @@ final class Certainty {
         }
     }
 
-    private void awaitNews(long seen, long mostNanos) throws InterruptedException {
+    /** How often there was news. */
+    long told() {
+        return told;
+    }
+
+    /** Waits for more news than were seen, or for a while: that a deadline passes is no news. */
+    void awaitNews(long seen, long mostNanos) throws InterruptedException {
         lock.lock();
         try {
             long left = Math.min(mostNanos, MAX_WAIT_NANOS);

@@ -10,6 +10,7 @@ import dev.holdfast.LockMismatchException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiLock;
+import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -66,6 +67,7 @@ public final class Engine {
     final Outcomes outcomes;
     final Watches watches;
     final Elections elections;
+    final TaskTurns turns;
     final long cohortBudgetNanos;
 
     private final LockStore store;
@@ -106,6 +108,7 @@ public final class Engine {
         outcomes = new Outcomes(this);
         watches = new Watches(options.listeners(), traits.product());
         elections = new Elections(this);
+        turns = new TaskTurns(this);
     }
 
     // ---- Life
@@ -209,6 +212,7 @@ public final class Engine {
                 call.completeExceptionally(closedException());
             }
             elections.shut();
+            turns.shut();
             ready.completeExceptionally(closedException());
             if (session == null || session.state == Session.State.ENDED) {
                 finishClosing(Settler.Closing.CONFIRMED);
@@ -302,6 +306,12 @@ public final class Engine {
     public LeaderElection election(ResourceName name) {
         requireOpen();
         return new EngineElection(this, name);
+    }
+
+    /** The guard of a job. */
+    public ScheduledTaskLock task(ResourceName name) {
+        requireSupported(Lease.detached(Leases.SHORTEST), name);
+        return new EngineTaskLock(this, name);
     }
 
     void requireSupported(Lease lease, ResourceName name) {
@@ -426,7 +436,7 @@ public final class Engine {
 
     boolean isKnown(ClaimRef ref) {
         Gate gate = gates.get(ref.resource());
-        return settler.isPending(ref) || (gate != null && Oversight.knows(gate, ref));
+        return settler.isPending(ref) || turns.isKnown(ref) || (gate != null && Oversight.knows(gate, ref));
     }
 
     ClaimRef nextRef(ResourceName name, Session session) {
@@ -587,6 +597,7 @@ public final class Engine {
         public void opened(Session session) {
             ready.complete(Engine.this);
             gates.values().forEach(Gate::goOn);
+            turns.goOn();
         }
 
         @Override

@@ -36,6 +36,16 @@ record Failures(String store) {
                 null);
     }
 
+    RuntimeException taskUnanswered(String task, Duration atMost) {
+        return new StoreUnavailableException(
+                "Task '" + task + "' was not run, for whether it is due is unknown: the store " + store
+                        + " has not answered. A grant that was under way is withdrawn, or ends after " + atMost
+                        + " at the latest.",
+                task,
+                store,
+                null);
+    }
+
     RuntimeException noSession(Duration within) {
         return new StoreUnavailableException(
                 "The store " + store + " did not open a session within " + within

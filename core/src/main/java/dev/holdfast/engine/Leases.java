@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Changes the lease of a hold that has one of its own. */
 final class Leases {
 
-    private static final Duration SHORTEST = Duration.ofMillis(200);
+    static final Duration SHORTEST = Duration.ofMillis(200);
 
     private Leases() {}
 

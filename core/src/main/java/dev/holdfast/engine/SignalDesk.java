@@ -30,6 +30,8 @@ final class SignalDesk implements Consumer<Signal> {
             if (claim != null) {
                 contradict(claim);
                 engine.driver.poll(claim);
+            } else {
+                engine.turns.revoked(revoked.claim());
             }
         } else if (signal instanceof Signal.SessionEnded ended) {
             Session session = engine.session();

@@ -32,7 +32,11 @@ final class Watch {
     }
 
     void granted(LocalHold hold) {
-        tell(one -> one.granted(hold.rawToken(), isHandedOver));
+        granted(hold.rawToken());
+    }
+
+    void granted(long token) {
+        tell(one -> one.granted(token, isHandedOver));
         Loss before;
         lock.lock();
         try {

@@ -10,6 +10,7 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LockLostException;
+import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException.Effect;
@@ -210,6 +211,35 @@ class NothingGrowsTest {
         isClean();
         assertThat(engine.elections.isEmpty()).isTrue();
         assertThat(world.time().timers()).isEqualTo(timers);
+    }
+
+    @Test
+    @DisplayName("scheduled tasks leave nothing: run, skipped, left to their least time, lost, not answered")
+    void tasks() {
+        Duration hour = Duration.ofHours(1);
+        ScheduledTaskLock elsewhere = world.client("other").task("report");
+        ScheduledTaskLock task = engine.task(new ResourceName("report"));
+        int timers = world.time().timers();
+        for (int i = 0; i < 50; i++) {
+            task.<Object, RuntimeException>runIfDue(hour, Duration.ZERO, hold -> null);
+            elsewhere.<Object, RuntimeException>runIfDue(
+                    hour, Duration.ZERO, hold -> task.<Object, RuntimeException>runIfDue(hour, hour, other -> null));
+            assertThatThrownBy(() -> task.<Object, RuntimeException>runIfDue(hour, Duration.ZERO, hold -> {
+                        world.releaseByForce("report");
+                        return null;
+                    }))
+                    .isInstanceOf(LockLostException.class);
+            line.failsNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
+            assertThatThrownBy(() -> task.<Object, RuntimeException>runIfDue(hour, hour, hold -> null))
+                    .isInstanceOf(dev.holdfast.StoreRefusedException.class);
+            world.passes(Duration.ofSeconds(1));
+            task.<Object, RuntimeException>runIfDue(hour, Duration.ofMinutes(1), hold -> null);
+            world.passes(Duration.ofMinutes(1));
+        }
+        world.passes(hour.multipliedBy(2));
+        isClean();
+        assertThat(engine.turns.isEmpty()).isTrue();
+        assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
     }
 
     @Test

@@ -1,8 +1,10 @@
 package dev.holdfast.examples;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.Campaign;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Holdfast;
+import dev.holdfast.Leadership;
 import dev.holdfast.MultiHold;
 import dev.holdfast.Permits;
 import java.time.Duration;
@@ -28,6 +30,8 @@ final class SemaphoreExamples {
         holdfast.readWriteLock("catalogue").readLock().lock(); // many readers or one writer
         Permits two = holdfast.semaphore("gpu", 4).acquire(2); // 2 of 4, together
         MultiHold both = holdfast.lockAll("account/7", "account/9").acquire(); // all or nothing, no dead lock
+        Campaign lead = holdfast.election("scheduler").campaign(leadership -> schedule(leadership)); // one leads
+        holdfast.task("nightly").runIfDue(Duration.ofHours(1), Duration.ofMinutes(5), hold -> report()); // one runs it
     }
 
     void sizes(DistributedSemaphore gpus) {
@@ -46,4 +50,10 @@ final class SemaphoreExamples {
     }
 
     private static void train(int gpus) {}
+
+    private static void schedule(Leadership leadership) {}
+
+    private static boolean report() {
+        return true;
+    }
 }

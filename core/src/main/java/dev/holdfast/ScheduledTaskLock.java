@@ -1,0 +1,82 @@
+package dev.holdfast;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A guard for a job that several processes have on their schedule, of which one is to run it.
+ *
+ * <pre>{@code
+ * ScheduledTaskLock nightly = holdfast.task("nightly-report");
+ * timer.scheduleAtFixedRate(() -> nightly.runIfDue(ofHours(1), ofMinutes(5), hold -> write(report)), 0, 1, DAYS);
+ * }</pre>
+ *
+ * <p>Who comes first runs the job, and who comes while it runs, or within {@code atLeast} of its start, skips it; nobody
+ * waits. So clocks that differ by less than {@code atLeast} don't run a job twice, however short it is.
+ *
+ * <p><b>What it guarantees.</b> As long as there is one copy of the truth at the store, nobody else starts the job of a
+ * name from its start until it has ended <em>and</em> {@code atLeast} has passed. After {@code atMost} others may start
+ * it, whatever became of the process that ran it: it may be alive, dead, cut off or hanging. The task is told a margin
+ * (of a tenth, as everywhere) before that. The lock is <em>detached</em>: unlike other holds it depends neither on the
+ * session nor on the process.
+ *
+ * <p><b>What it does not guarantee.</b> That a job is run at all, or completely, or never twice: a task that outlives
+ * {@code atMost} meets the next one. Send the {@linkplain Hold#fencingToken() token} to what it writes to. After a
+ * crash nobody runs the job until {@code atMost} has passed: choose it by the longest run that you expect, not longer.
+ *
+ * <p>A task lock is never re-entrant: a task that asks for its own lock skips.
+ *
+ * <p><b>Thread-safety:</b> immutable, may be shared. An idle one costs the store nothing.
+ */
+public interface ScheduledTaskLock {
+
+    /** The name of the job. */
+    String name();
+
+    /**
+     * Runs a task, unless another runs it or has begun it less than its {@code atLeast} ago.
+     *
+     * <p>The task runs on the calling thread. If its hold is lost, at the latest when {@code atMost} is nearly over, the
+     * thread is interrupted, unless the task has ended by then; that interrupt never outlives this call. When the task
+     * ends, returning or throwing, the lock is given back, or kept to {@code atLeast} from the start of the task. A
+     * task may close its hold; the lock then ends in the same way, at once.
+     *
+     * <p><b>Blocking:</b> for the store's answer, at most for the store time-out, before and after the task.
+     * <b>Interruption:</b> has no effect; the flag stays set, for the task to see.
+     *
+     * @param atMost how long the lock may last, 200 ms to a hundred years
+     * @param atLeast how long it lasts even if the task ends early; zero to {@code atMost}
+     * @return what the task returned, or that it was skipped; if the store does not confirm the end of the lock that
+     *     is logged and repeated, and {@code atMost} ends it at the latest
+     * @throws LockLostException if the hold was lost before the task ended, whatever the task returned or threw; what it
+     *     threw is suppressed in it
+     * @throws StoreUnavailableException if the store did not answer, so that the task was not run. Whether it granted is
+     *     unknown; such a grant is withdrawn, or ends after {@code atMost}
+     * @throws StoreRefusedException if the store will not serve this client; the task was not run
+     * @throws LockMismatchException if the name is in use as something else; the task was not run
+     * @throws ClientClosedException if the client was closed; the task was not run
+     * @throws IllegalArgumentException if a duration is out of range
+     * @throws E what the task throws
+     */
+    @CanIgnoreReturnValue
+    <T extends @Nullable Object, E extends Exception> TaskRun<T> runIfDue(
+            Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E;
+
+    /**
+     * As {@link #runIfDue}, for a task that does not block: it has ended when its stage has. Never blocks. The task is
+     * called on the client's callback executor. If its hold is lost, the {@linkplain
+     * CompletionStage#toCompletableFuture() future} of its stage is cancelled.
+     *
+     * <p>Cancelling the returned stage's future cancels the task, or keeps it from being run.
+     *
+     * @return a stage that ends on the callback executor with the result, or exceptionally with what {@link #runIfDue}
+     *     throws or with the failure of the task's stage
+     * @throws IllegalArgumentException if a duration is out of range
+     */
+    @CanIgnoreReturnValue
+    <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
+            Duration atMost, Duration atLeast, Function<? super Hold, ? extends CompletionStage<T>> task);
+}

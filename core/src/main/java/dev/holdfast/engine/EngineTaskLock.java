@@ -1,0 +1,147 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockedTask;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.TaskRun;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The guard of one job. Immutable. */
+final class EngineTaskLock implements ScheduledTaskLock {
+
+    private final Engine engine;
+    private final ResourceName name;
+
+    EngineTaskLock(Engine engine, ResourceName name) {
+        this.engine = engine;
+        this.name = name;
+    }
+
+    @Override
+    public String name() {
+        return name.value();
+    }
+
+    @Override
+    public <T extends @Nullable Object, E extends Exception> TaskRun<T> runIfDue(
+            Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E {
+        TurnCall.Result result = await(call(atMost, atLeast).begin(Caller.WAITS));
+        TaskTurn turn = result.turn();
+        if (turn == null) {
+            return new TaskRun.Skipped<>(result.why());
+        }
+        turn.started();
+        return new TaskRun.Ran<>(LossInterrupt.run(turn, task));
+    }
+
+    private static TurnCall.Result await(CompletableFuture<TurnCall.Result> asked) {
+        try {
+            return Waits.uninterruptibly(asked);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException known) {
+                throw known;
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    @Override
+    public <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
+            Duration atMost, Duration atLeast, Function<? super Hold, ? extends CompletionStage<T>> task) {
+        CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
+        CompletableFuture<TurnCall.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
+        passCancellation(stage, asked);
+        var unused = asked.whenComplete((result, failure) -> engine.callBack(() -> {
+            TaskTurn turn = failure == null ? result.turn() : null;
+            if (failure != null) {
+                stage.completeExceptionally(failure);
+            } else if (turn == null) {
+                stage.complete(new TaskRun.Skipped<>(result.why()));
+            } else if (stage.isDone()) {
+                turn.cancelled();
+            } else {
+                run(turn, task, stage);
+            }
+        }));
+        return stage;
+    }
+
+    private static void passCancellation(CompletableFuture<?> from, CompletableFuture<?> to) {
+        var unused = from.whenComplete((value, failure) -> {
+            if (from.isCancelled()) {
+                to.cancel(false);
+            }
+        });
+    }
+
+    private <T extends @Nullable Object> void run(
+            TaskTurn turn,
+            Function<? super Hold, ? extends CompletionStage<T>> task,
+            CompletableFuture<TaskRun<T>> stage) {
+        turn.started();
+        CompletableFuture<T> work;
+        try {
+            work = task.apply(turn).toCompletableFuture();
+        } catch (RuntimeException | Error e) {
+            work = CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<T> begun = work;
+        passCancellation(stage, begun);
+        turn.onLost(loss -> begun.cancel(false));
+        var unused = begun.whenComplete((value, failure) -> {
+            var unusedEnd = turn.finish(Caller.GOES_ON)
+                    .thenAccept(how -> engine.callBack(() -> tell(turn, how, value, failure, stage)));
+        });
+    }
+
+    private static <T extends @Nullable Object> void tell(
+            TaskTurn turn,
+            ReleaseOutcome how,
+            T value,
+            @Nullable Throwable failure,
+            CompletableFuture<TaskRun<T>> stage) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        try {
+            turn.throwIfLostBy(how);
+        } catch (LockLostException lost) {
+            if (cause != null) {
+                lost.addSuppressed(cause);
+            }
+            stage.completeExceptionally(lost);
+            return;
+        }
+        if (cause != null) {
+            stage.completeExceptionally(cause);
+        } else {
+            stage.complete(new TaskRun.Ran<>(value));
+        }
+    }
+
+    private TurnCall call(Duration atMost, Duration atLeast) {
+        if (atMost.compareTo(Leases.SHORTEST) < 0 || atMost.compareTo(Command.MAX_DURATION) > 0) {
+            throw new IllegalArgumentException(
+                    "atMost must be " + Leases.SHORTEST + " to " + Command.MAX_DURATION + ", but was " + atMost);
+        }
+        if (atLeast.isNegative() || atLeast.compareTo(atMost) > 0) {
+            throw new IllegalArgumentException("atLeast must be zero to atMost (" + atMost + "), but was " + atLeast);
+        }
+        return new TurnCall(engine, name, atMost, atLeast);
+    }
+
+    @Override
+    public String toString() {
+        return "ScheduledTaskLock[" + name + ", " + engine.product() + "]";
+    }
+}

@@ -1,0 +1,503 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A grant that hangs on nothing but its own lease. It is never renewed, so its deadline only comes nearer: by a poll that
+ * tells of less than was thought. It is polled once for each ttl, when the wall clock steps, and when the store says that
+ * it was taken away.
+ */
+
+/** The turn of one task, from its grant to the end of the task. Thread-safe; its lock is a leaf. */
+final class TaskTurn implements Hold {
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int MAX_DOUBLINGS = 6;
+
+    /** The grain of the stores. */
+    private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    final ClaimRef ref;
+    private final Engine engine;
+    private final Session session;
+    private final long token;
+    private final Duration atMost;
+    private final long atLeastNanos;
+    private final @Nullable Watch watch;
+    private final Contradiction contradiction = new Contradiction();
+    private final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Written under lock, read without.
+    private volatile long deadline;
+    private volatile long clearedSteps;
+    private volatile @Nullable Loss loss;
+    private volatile boolean isOver;
+
+    /** When the task began, or before that, when it was granted. */
+    private volatile long beganAt;
+
+    // Guarded by lock.
+    private final List<Consumer<Loss>> listeners = new ArrayList<>(1);
+    private Environment.Timer timer = () -> {};
+    private boolean isAsking;
+    private long askedAt;
+
+    /** When nothing can be left of it at the store, if that has not been extended. Written before it is shared. */
+    private long endsAt;
+
+    /** Used by one command after the other. */
+    private long extensions;
+
+    TaskTurn(
+            Engine engine,
+            ClaimRef ref,
+            Session session,
+            long token,
+            Duration atMost,
+            Duration atLeast,
+            @Nullable Watch watch) {
+        this.engine = engine;
+        this.ref = ref;
+        this.session = session;
+        this.token = token;
+        this.atMost = atMost;
+        this.atLeastNanos = atLeast.toNanos();
+        this.watch = watch;
+    }
+
+    /** It was granted. Called once, before anybody else has it. */
+    void begin(long until, long leaseEndsAt, long steps) {
+        deadline = until;
+        endsAt = leaseEndsAt;
+        clearedSteps = steps;
+        beganAt = engine.clock.now();
+        askedAt = beganAt;
+        engine.turns.add(this);
+        lookLater();
+    }
+
+    /** The task begins. Called once, on the thread that runs it. */
+    void started() {
+        beganAt = engine.clock.now();
+        if (watch != null) {
+            watch.granted(token);
+        }
+    }
+
+    /** Nobody waits for it any more, as was found before its task began. */
+    void cancelled() {
+        if (watch != null) {
+            watch.notGranted(WaitEnd.GIVEN_UP);
+        }
+        giveUp();
+    }
+
+    /** The task is not run. */
+    void giveUp() {
+        if (end()) {
+            release(Caller.GOES_ON, true);
+        }
+    }
+
+    // ---- Being good, and lost
+
+    @Override
+    public String name() {
+        return ref.resource().value();
+    }
+
+    @Override
+    public long fencingToken() {
+        requireOpen();
+        check();
+        throwIfLost();
+        return engine.rules.shownToken(token, token);
+    }
+
+    @Override
+    public boolean isHeld() {
+        check();
+        return !isOver && loss == null && !inDoubt();
+    }
+
+    private boolean inDoubt() {
+        return contradiction.isOpen() || (engine.rules.stepsRaiseDoubt() && clearedSteps != engine.clock.steps());
+    }
+
+    /** Looks whether the deadline has passed, and tells the loss if so. */
+    private void check() {
+        if (loss == null && !isOver && !engine.rules.isGood(engine.clock.now(), deadline)) {
+            lose(Loss.Cause.LEASE_ENDED);
+        }
+    }
+
+    @Override
+    public void ensureHeld() {
+        requireOpen();
+        try {
+            for (long seen = engine.certainty.told(); !isHeld(); seen = engine.certainty.told()) {
+                throwIfLost();
+                requireOpen();
+                poll();
+                engine.certainty.awaitNews(seen, remaining().toNanos());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LockLostException(lossBy(Loss.Cause.EXPIRED));
+        }
+    }
+
+    @Override
+    public Duration remaining() {
+        boolean isGone = isOver || loss != null;
+        return isGone ? Duration.ZERO : Duration.ofNanos(Math.max(0, deadline - engine.clock.now()));
+    }
+
+    @Override
+    public Duration effectiveLease() {
+        return atMost;
+    }
+
+    @Override
+    public Hold onLost(Consumer<Loss> listener) {
+        Loss lost;
+        lock.lock();
+        try {
+            lost = loss;
+            if (lost == null && !isOver) {
+                listeners.add(listener);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (lost != null) {
+            tell(listener, lost);
+        }
+        return this;
+    }
+
+    @Override
+    public void extend(Duration lease) {
+        throw new IllegalStateException("The turn of task '" + name() + "' lasts for " + atMost + ", as it was begun");
+    }
+
+    void clientClosed() {
+        lose(Loss.Cause.CLIENT_CLOSED);
+    }
+
+    /** The store has said that it was taken away. */
+    void contradicted() {
+        contradiction.hear();
+        poll();
+    }
+
+    private void lose(Loss.Cause cause) {
+        Loss lost = lossBy(cause);
+        List<Consumer<Loss>> told;
+        lock.lock();
+        try {
+            if (isOver || loss != null) {
+                return;
+            }
+            // Before the listeners run: one that calls isHeld() must already see the loss.
+            loss = lost;
+            told = List.copyOf(listeners);
+            timer.cancel();
+        } finally {
+            lock.unlock();
+        }
+        engine.noteLoss(lost);
+        if (watch != null) {
+            watch.lost(lost);
+        }
+        told.forEach(listener -> tell(listener, lost));
+    }
+
+    private void tell(Consumer<Loss> listener, Loss lost) {
+        engine.callBack(() -> {
+            try {
+                listener.accept(lost);
+            } catch (RuntimeException | Error e) {
+                Engine.log.warn(
+                        "resource={} token={} a listener for the loss failed",
+                        ResourceName.printable(name()),
+                        token,
+                        e);
+            }
+        });
+    }
+
+    private Loss lossBy(Loss.Cause cause) {
+        return new Loss(name(), engine.product(), token, cause);
+    }
+
+    private void throwIfLost() {
+        Loss lost = loss;
+        if (lost != null) {
+            throw new LockLostException(lost);
+        }
+    }
+
+    private void requireOpen() {
+        if (isOver) {
+            throw new IllegalStateException("The hold on '" + name() + "' was closed");
+        }
+    }
+
+    // ---- Asking the store
+
+    /** Looks again when the lease should have ended, and in between, for timers stand still while the machine sleeps. */
+    private void lookLater() {
+        long soon = engine.options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
+        lock.lock();
+        try {
+            if (!isOver && loss == null) {
+                timer = engine.environment.schedule(Math.min(soon, deadline - engine.clock.now()), this::look);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void look() {
+        check();
+        boolean isDue;
+        lock.lock();
+        try {
+            isDue = engine.clock.now() - askedAt >= engine.options.sessionTtl().toNanos();
+        } finally {
+            lock.unlock();
+        }
+        if (isDue || inDoubt()) {
+            poll();
+        }
+        lookLater();
+    }
+
+    private void poll() {
+        lock.lock();
+        try {
+            if (isAsking || isOver || loss != null) {
+                return;
+            }
+            isAsking = true;
+            askedAt = engine.clock.now();
+        } finally {
+            lock.unlock();
+        }
+        long steps = engine.clock.steps();
+        long heard = contradiction.heard();
+        engine.wire.send(new Command.Poll(List.of(ref)), Caller.GOES_ON, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                Reply.ClaimReply state =
+                        reply instanceof Reply.Polled polled && polled.states().size() == 1
+                                ? polled.states().get(0)
+                                : null;
+                if (state instanceof Reply.Granted granted) {
+                    confirmed(granted, sentAt, steps, heard);
+                }
+                answered();
+                if (state instanceof Reply.Absent) {
+                    check();
+                    lose(Loss.Cause.REMOVED);
+                }
+                engine.certainty.tell();
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                answered();
+                if (inDoubt()) {
+                    engine.environment.schedule(
+                            Jitter.spread(engine.environment, MIN_RETRY_NANOS), TaskTurn.this::poll);
+                }
+                engine.troubled(failure);
+            }
+        });
+    }
+
+    private void confirmed(Reply.Granted granted, long sentAt, long steps, long heard) {
+        contradiction.settle(heard);
+        long margin = engine.rules.margin(atMost.toNanos(), engine.wire.p99RoundTrip());
+        lock.lock();
+        try {
+            clearedSteps = Math.max(clearedSteps, steps);
+            if (granted.remaining().isPresent()) {
+                long left = granted.remaining().get().toNanos();
+                long told = engine.rules.deadline(sentAt, engine.clock.now(), left, margin);
+                if (told - deadline < 0) {
+                    deadline = told;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void answered() {
+        lock.lock();
+        try {
+            isAsking = false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- The end
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        return finish(Caller.GOES_ON);
+    }
+
+    /** Here an unconfirmed end is no failure: the task has run, and the lock ends by itself. */
+    @Override
+    public void close() {
+        ReleaseOutcome how;
+        try {
+            how = Waits.uninterruptibly(
+                    finish(Caller.WAITS), 2 * engine.options.storeTimeout().toNanos());
+        } catch (TimeoutException e) {
+            how = ReleaseOutcome.UNCONFIRMED;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the end of a turn never fails", e);
+        }
+        throwIfLostBy(how);
+    }
+
+    /** The task has ended: gives the turn back, or leaves it to end when its least time has passed. */
+    CompletableFuture<ReleaseOutcome> finish(Caller caller) {
+        check();
+        if (end()) {
+            if (loss != null) {
+                complete(ReleaseOutcome.LOST);
+                engine.turns.forgetAfter(ref, Math.max(0, endsAt - engine.clock.now()));
+            } else {
+                giveBack(caller, 0);
+            }
+        }
+        return outcome;
+    }
+
+    /** The exception for a hold that was lost before its end. */
+    void throwIfLostBy(ReleaseOutcome how) {
+        if (how == ReleaseOutcome.LOST) {
+            Loss lost = loss;
+            throw new LockLostException(lost == null ? lossBy(Loss.Cause.REMOVED) : lost);
+        }
+    }
+
+    private boolean end() {
+        lock.lock();
+        try {
+            if (isOver) {
+                return false;
+            }
+            isOver = true;
+            timer.cancel();
+        } finally {
+            lock.unlock();
+        }
+        engine.turns.remove(this);
+        return true;
+    }
+
+    private void giveBack(Caller caller, int failures) {
+        long left = atLeastNanos - (engine.clock.now() - beganAt);
+        if (left <= 0) {
+            release(caller, failures == 0);
+        } else {
+            shorten(caller, Math.max(left, MIN_LEASE_NANOS), failures);
+        }
+    }
+
+    private void release(Caller caller, boolean isUntouched) {
+        engine.settler.settle(new Command.Release(ref), session, now -> now - endsAt > 0, caller, new Settler.Done() {
+            @Override
+            public void settled(@Nullable Reply reply, boolean isFirst) {
+                engine.turns.forget(ref);
+                complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply, isFirst && isUntouched));
+            }
+
+            @Override
+            public void delayed(StoreException failure) {
+                complete(ReleaseOutcome.UNCONFIRMED);
+            }
+        });
+    }
+
+    /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
+    private void shorten(Caller caller, long leftNanos, int failures) {
+        Command extend = new Command.Extend(ref, ++extensions, Duration.ofNanos(leftNanos));
+        engine.wire.send(extend, caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                complete(outcomeOf(reply, failures == 0));
+                engine.turns.forgetAfter(ref, leftNanos);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                complete(ReleaseOutcome.UNCONFIRMED);
+                if (failure.reason() == StoreException.Reason.CLOSED || engine.clock.now() - endsAt > 0) {
+                    engine.turns.forgetAfter(ref, leftNanos);
+                    return;
+                }
+                long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
+                engine.environment.schedule(
+                        Jitter.spread(engine.environment, delay), () -> giveBack(Caller.GOES_ON, failures + 1));
+            }
+        });
+    }
+
+    /** What an answer says of the turn; that it is not there is a loss only if nothing of ours can have ended it. */
+    private static ReleaseOutcome outcomeOf(Reply reply, boolean isFirst) {
+        return reply instanceof Reply.Absent && isFirst ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+    }
+
+    private void complete(ReleaseOutcome how) {
+        if (outcome.complete(how)) {
+            if (how == ReleaseOutcome.UNCONFIRMED) {
+                Engine.log.warn(
+                        "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the"
+                                + " lock ends within {}",
+                        ref.resource(),
+                        engine.product(),
+                        token,
+                        atMost);
+            }
+            if (watch != null) {
+                watch.released(how);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "TaskTurn[" + ref.resource() + ", token " + token + "]";
+    }
+}

@@ -1,0 +1,218 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * One command at a time is on its way, so this needs no lock: whoever gets its answer goes on. Only the end is raced
+ * for, by the answer, the time-out and the close of the client, and the stage decides it. A claim whose end nobody waits
+ * for any more is withdrawn, once it can take no effect that is not known.
+ */
+
+/** One attempt to get a turn for a task. */
+final class TurnCall {
+
+    static final Mode MODE = new Mode(new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1, false);
+
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /**
+     * What came of it.
+     *
+     * @param turn the turn, or null if another has it
+     * @param why who that is
+     */
+    record Result(@Nullable TaskTurn turn, String why) {}
+
+    private final Engine engine;
+    private final ResourceName name;
+    private final Duration atMost;
+    private final Duration atLeast;
+    private final @Nullable Watch watch;
+    private final CompletableFuture<Result> result = new CompletableFuture<>();
+
+    TurnCall(Engine engine, ResourceName name, Duration atMost, Duration atLeast) {
+        this.engine = engine;
+        this.name = name;
+        this.atMost = atMost;
+        this.atLeast = atLeast;
+        this.watch = engine.watches.begin(name, MODE);
+    }
+
+    /** Ends with the result, or fails with what users are told. */
+    CompletableFuture<Result> begin(Caller caller) {
+        engine.endWithClient(result);
+        ask(caller);
+        if (!result.isDone()) {
+            var alarm = engine.environment.schedule(
+                    engine.options.storeTimeout().toNanos(),
+                    () -> fail(engine.failures.taskUnanswered(name.value(), atMost)));
+            var unused = result.whenComplete((done, failure) -> {
+                alarm.cancel();
+                engine.turns.stopWaiting(this);
+            });
+        }
+        if (watch != null) {
+            var unused = result.whenComplete((done, failure) -> {
+                if (result.isCancelled()) {
+                    watch.notGranted(WaitEnd.GIVEN_UP);
+                } else if (failure != null) {
+                    watch.notGranted(WaitEnd.FAILED);
+                } else if (done.turn() == null) {
+                    watch.notGranted(WaitEnd.TAKEN);
+                }
+            });
+        }
+        return result;
+    }
+
+    /** Asks with a claim that was never sent, as soon as there is a session for it. */
+    void ask() {
+        ask(Caller.GOES_ON);
+    }
+
+    private void ask(Caller caller) {
+        if (result.isDone()) {
+            return;
+        }
+        Session session = engine.session();
+        if (session == null) {
+            engine.needSession(Caller.GOES_ON);
+            engine.turns.awaitSession(this);
+            return;
+        }
+        ClaimRef ref = engine.nextRef(name, session);
+        engine.turns.know(ref);
+        send(session, ref, Sending.FIRST, caller);
+    }
+
+    private void send(Session session, ClaimRef ref, Sending sending, Caller caller) {
+        long epoch = session.epoch;
+        long steps = engine.clock.steps();
+        Command.Acquire acquire = new Command.Acquire(
+                ref, epoch, sending, MODE.spec(), MODE.weight(), Lease.detached(atMost), Waiting.TRY, 1);
+        engine.wire.send(acquire, caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.Granted granted) {
+                    granted(session, ref, sending, granted, sentAt, steps);
+                } else if (reply instanceof Reply.Refused refused) {
+                    engine.turns.forget(ref);
+                    refused(refused);
+                } else if (reply instanceof Reply.Stale) {
+                    engine.keeper.afterRaise(session, epoch, () -> again(session, ref));
+                } else if (reply instanceof Reply.SessionEnded) {
+                    engine.keeper.endedAtStore(session);
+                    again(session, ref);
+                } else {
+                    fail(engine.storeFailure(name.value(), Unexpected.reply(reply)));
+                    withdraw(session, ref, Sending.REPEAT);
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                failed(session, ref, epoch, sending, failure);
+            }
+        });
+    }
+
+    private void granted(
+            Session session, ClaimRef ref, Sending sending, Reply.Granted granted, long sentAt, long steps) {
+        long now = engine.clock.now();
+        long lease = granted.remaining().orElse(atMost).toNanos();
+        long margin = engine.rules.margin(atMost.toNanos(), engine.wire.p99RoundTrip());
+        long deadline = engine.rules.deadline(sentAt, now, lease, margin);
+        if (!session.isAlive() || !engine.rules.isGood(now, deadline)) {
+            // The answer comes too late to be of use.
+            fail(engine.failures.taskUnanswered(name.value(), atMost));
+            withdraw(session, ref, sending);
+            return;
+        }
+        long token = granted.tokens().first();
+        TaskTurn turn = new TaskTurn(engine, ref, session, token, atMost, atLeast, watch);
+        turn.begin(deadline, now + lease, steps);
+        if (!result.complete(new Result(turn, ""))) {
+            turn.giveUp();
+        }
+    }
+
+    private void refused(Reply.Refused refused) {
+        if (refused.reason() == Refusal.TAKEN) {
+            result.complete(new Result(null, refused.detail()));
+        } else if (refused.reason() == Refusal.EXHAUSTED) {
+            fail(engine.storeFailure(
+                    name.value(), new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null)));
+        } else {
+            fail(new LockMismatchException(name.value(), engine.product(), refused.detail()));
+        }
+    }
+
+    private void failed(Session session, ClaimRef ref, long epoch, Sending sending, StoreException failure) {
+        if (failure.reason() != Reason.UNAVAILABLE) {
+            fail(engine.storeFailure(name.value(), failure));
+        }
+        if (failure.effect() == Effect.NONE && sending == Sending.FIRST) {
+            // Nothing came of it, so there is nothing to end; and a store that refuses would refuse that too.
+            engine.turns.forget(ref);
+            engine.environment.schedule(Jitter.spread(engine.environment, RETRY_NANOS), this::ask);
+        } else if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
+            engine.keeper.afterRaise(session, epoch, () -> again(session, ref));
+        } else {
+            long delay = Jitter.spread(engine.environment, RETRY_NANOS);
+            engine.environment.schedule(delay, () -> again(session, ref));
+        }
+        engine.troubled(failure);
+    }
+
+    /** A sending that had no effect, or one that is not known, is over: asks once more. */
+    private void again(Session session, ClaimRef ref) {
+        if (engine.isClosing()) {
+            // The epoch is not raised any more, so a withdrawal could arrive before the claim. Neither can be helped.
+            return;
+        }
+        if (result.isDone() || !session.isAlive()) {
+            withdraw(session, ref, Sending.REPEAT);
+        } else {
+            send(session, ref, Sending.REPEAT, Caller.GOES_ON);
+        }
+    }
+
+    /** Withdraws a claim; after that it is asked for with another, if somebody still waits. */
+    private void withdraw(Session session, ClaimRef ref, Sending outcome) {
+        long since = engine.clock.now();
+        long longest = 2 * atMost.toNanos();
+        engine.settler.settle(
+                new Command.Withdraw(ref, outcome),
+                session,
+                now -> session.isOverByNow(now) && now - since > longest,
+                Caller.GOES_ON,
+                (reply, isFirst) -> {
+                    engine.turns.forget(ref);
+                    ask();
+                });
+    }
+
+    private void fail(RuntimeException why) {
+        result.completeExceptionally(why);
+    }
+}
