@@ -46,6 +46,10 @@ final class TaskTurn implements Hold {
     private final Duration atMost;
     private final long atLeastNanos;
     private final @Nullable Watch watch;
+
+    /** What may be left of it at the store. Written by one command of the end after the other. */
+    private final OwnLease atStore;
+
     private final Contradiction contradiction = new Contradiction();
     private final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
     private final ReentrantLock lock = new ReentrantLock();
@@ -65,11 +69,8 @@ final class TaskTurn implements Hold {
     private boolean isAsking;
     private long askedAt;
 
-    /** When nothing can be left of it at the store, if that has not been extended. Written before it is shared. */
+    /** When its lease at the store ends by our clock, if that has not been changed. Written before it is shared. */
     private long endsAt;
-
-    /** Used by one command after the other. */
-    private long extensions;
 
     TaskTurn(
             Engine engine,
@@ -84,6 +85,7 @@ final class TaskTurn implements Hold {
         this.session = session;
         this.token = token;
         this.atMost = atMost;
+        this.atStore = new OwnLease(atMost.toNanos());
         this.atLeastNanos = atLeast.toNanos();
         this.watch = watch;
     }
@@ -436,7 +438,7 @@ final class TaskTurn implements Hold {
     }
 
     private void release(Caller caller, boolean isUntouched) {
-        engine.settler.settle(new Command.Release(ref), session, now -> now - endsAt > 0, caller, new Settler.Done() {
+        engine.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
                 engine.turns.forget(ref);
@@ -452,10 +454,12 @@ final class TaskTurn implements Hold {
 
     /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
     private void shorten(Caller caller, long leftNanos, int failures) {
-        Command extend = new Command.Extend(ref, ++extensions, Duration.ofNanos(leftNanos));
+        Command extend = new Command.Extend(ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
+        atStore.extend(leftNanos);
         engine.wire.send(extend, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
+                atStore.extended(leftNanos, engine.clock.now(), session);
                 complete(outcomeOf(reply, failures == 0));
                 engine.turns.forgetAfter(ref, leftNanos);
             }
@@ -463,7 +467,7 @@ final class TaskTurn implements Hold {
             @Override
             public void failure(StoreException failure, long sentAt) {
                 complete(ReleaseOutcome.UNCONFIRMED);
-                if (failure.reason() == StoreException.Reason.CLOSED || engine.clock.now() - endsAt > 0) {
+                if (failure.reason() == StoreException.Reason.CLOSED || atStore.isOverBy(engine.clock.now(), session)) {
                     engine.turns.forgetAfter(ref, leftNanos);
                     return;
                 }

@@ -199,12 +199,10 @@ final class TurnCall {
 
     /** Withdraws a claim; after that it is asked for with another, if somebody still waits. */
     private void withdraw(Session session, ClaimRef ref, Sending outcome) {
-        long since = engine.clock.now();
-        long longest = 2 * atMost.toNanos();
         engine.settler.settle(
                 new Command.Withdraw(ref, outcome),
                 session,
-                now -> session.isOverByNow(now) && now - since > longest,
+                new OwnLease(atMost.toNanos()),
                 Caller.GOES_ON,
                 (reply, isFirst) -> {
                     engine.turns.forget(ref);
