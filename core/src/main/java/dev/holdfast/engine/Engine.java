@@ -232,6 +232,7 @@ public final class Engine {
     private void finishClosing(Settler.Closing how) {
         if (closeEnded.compareAndSet(false, true)) {
             settler.stop(how);
+            wire.close();
             closed.complete(null);
             if (closesStore) {
                 store.close();

@@ -29,7 +29,7 @@ final class Leases {
         try {
             reply = Waits.uninterruptibly(ask(engine, hold, lease, Caller.WAITS));
         } catch (ExecutionException e) {
-            throw unanswered(engine, hold, e.getCause());
+            throw failed(engine, hold, e.getCause());
         }
         noteRemoval(hold, reply);
         hold.ensureLive();
@@ -46,7 +46,7 @@ final class Leases {
         }
         return ask(engine, hold, lease, Caller.GOES_ON).handle((reply, failure) -> {
             if (failure != null) {
-                throw unanswered(engine, hold, failure);
+                throw failed(engine, hold, failure);
             }
             noteRemoval(hold, reply);
             engine.lookAt(hold.grant);
@@ -140,6 +140,14 @@ final class Leases {
         if (loss != null) {
             throw new LockLostException(loss);
         }
+    }
+
+    private static RuntimeException failed(Engine engine, LocalHold hold, @Nullable Throwable cause) {
+        if (engine.isClosing()) {
+            throwIfLost(hold);
+            return engine.failures.closed();
+        }
+        return unanswered(engine, hold, cause);
     }
 
     private static StoreUnavailableException unanswered(Engine engine, LocalHold hold, @Nullable Throwable cause) {

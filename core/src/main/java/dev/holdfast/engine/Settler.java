@@ -10,6 +10,7 @@ import dev.holdfast.spi.StoreException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -50,6 +51,11 @@ final class Settler {
 
     /** How the client's close ended; null before that. From then on nothing is sent. */
     private volatile @Nullable Closing closing;
+
+    private final AtomicLong numbers = new AtomicLong();
+
+    /** What is to be repeated in a while, by a number. */
+    private final Map<Long, Runnable> waiting = new ConcurrentHashMap<>();
 
     /** How a client's close ended. */
     enum Closing {
@@ -104,6 +110,7 @@ final class Settler {
     /** The client is closed: nothing is sent any more, and what is asked for from here on ends as the close did. */
     void stop(Closing how) {
         closing = how;
+        waiting.keySet().forEach(this::goOn);
     }
 
     /** Ends a session that was opened but that nobody uses. Once is enough: else it ends with its ttl. */
@@ -124,8 +131,7 @@ final class Settler {
             Command command, Session session, @Nullable OwnLease outliving, Caller caller, int failures, Done done) {
         Closing how = closing;
         if (how != null) {
-            // That the session is closed says nothing of what outlives it.
-            stopped(command, done, outliving == null ? how : Closing.UNCONFIRMED);
+            stopped(command, outliving, done, how);
             return;
         }
         wire.send(command, caller, new Wire.Answer() {
@@ -136,6 +142,11 @@ final class Settler {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
+                Closing ended = closing;
+                if (ended != null) {
+                    stopped(command, outliving, done, ended);
+                    return;
+                }
                 if (isOver(session, outliving)) {
                     finish(command, done, null, false);
                     return;
@@ -146,10 +157,26 @@ final class Settler {
                     return;
                 }
                 long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
-                environment.schedule(
-                        delay, () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
+                later(delay, () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
             }
         });
+    }
+
+    /** Repeats after a while, or when the client is closed, whichever is first: its timers end with it. */
+    private void later(long delay, Runnable attempt) {
+        Long number = numbers.incrementAndGet();
+        waiting.put(number, attempt);
+        environment.schedule(delay, () -> goOn(number));
+        if (closing != null) {
+            goOn(number);
+        }
+    }
+
+    private void goOn(Long number) {
+        Runnable attempt = waiting.remove(number);
+        if (attempt != null) {
+            attempt.run();
+        }
     }
 
     /** Whether nothing can be left at the store, by the clock alone. */
@@ -158,8 +185,9 @@ final class Settler {
         return outliving == null ? session.isOverByNow(now) : outliving.isOverBy(now, session);
     }
 
-    private void stopped(Command command, Done done, Closing how) {
-        if (how == Closing.UNCONFIRMED) {
+    private void stopped(Command command, @Nullable OwnLease outliving, Done done, Closing how) {
+        // That the session is closed says nothing of what outlives it.
+        if (how == Closing.UNCONFIRMED || outliving != null) {
             done.delayed(new StoreException(
                     StoreException.Reason.CLOSED,
                     StoreException.Effect.NONE,

@@ -54,6 +54,8 @@ final class Wire {
 
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
+    private volatile boolean isClosed;
+
     /** When the oldest command was sent of an unbroken run of failures; null while the store answers. */
     private volatile @Nullable Long silentSince;
 
@@ -81,6 +83,9 @@ final class Wire {
         if (!future.isDone()) {
             underWay.put(trip.number, trip);
             startSweep();
+            if (isClosed) {
+                trip.end();
+            }
         }
         var unused = future.whenComplete(trip);
     }
@@ -93,6 +98,14 @@ final class Wire {
     long silentFor() {
         Long since = silentSince;
         return since == null ? 0 : clock.now() - since;
+    }
+
+    /** What is not answered by now will not be: the client is closed, and timers don't run any more. */
+    void close() {
+        isClosed = true;
+        for (Trip trip : underWay.values()) {
+            trip.end();
+        }
     }
 
     private void startSweep() {
@@ -152,6 +165,11 @@ final class Wire {
                     Effect.UNKNOWN,
                     "the store did not answer within " + Duration.ofNanos(timeoutNanos),
                     null));
+        }
+
+        void end() {
+            fail(new StoreException(
+                    Reason.CLOSED, Effect.UNKNOWN, "this client was closed before an answer came", null));
         }
 
         private void fail(StoreException failure) {

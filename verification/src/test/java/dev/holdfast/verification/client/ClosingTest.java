@@ -3,6 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
@@ -14,7 +15,9 @@ import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CloseSession;
+import dev.holdfast.spi.Command.Extend;
 import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
@@ -116,6 +119,73 @@ class ClosingTest {
         claim.goesOn();
 
         world.isIdle();
+    }
+
+    @Nested
+    @DisplayName("ends what the store has not answered, though its own time-outs end with it:")
+    class Unanswered {
+
+        private final AcquireOptions fixed = AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1));
+        private final AcquireOptions detached = AcquireOptions.defaults().withDetachedLease(Duration.ofSeconds(5));
+
+        @Test
+        @DisplayName("a release whose answer is lost, which is confirmed by the end of the session")
+        void release() throws Exception {
+            Hold hold = lock.acquire();
+            line.losesReplyToNext(Release.class);
+            var ending = hold.releaseAsync().toCompletableFuture();
+
+            holdfast.close();
+
+            assertThat(ending.get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+
+        @Test
+        @DisplayName("a release that is to be repeated, of what outlives the session: unconfirmed")
+        void repeatedRelease() throws Exception {
+            Hold hold = lock.acquire(detached);
+            line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            var ending = hold.releaseAsync().toCompletableFuture();
+
+            holdfast.close();
+
+            assertThat(ending.get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+        }
+
+        @Test
+        @DisplayName("an extension")
+        void extension() throws Exception {
+            Hold hold = lock.acquire(fixed);
+            line.losesNext(Extend.class);
+            Doing<Boolean> extending = world.actor("extender").starts(() -> {
+                hold.extend(Duration.ofMinutes(2));
+                return true;
+            });
+            Eventually.holds(
+                    "the extension is sent", () -> !line.sent(Extend.class).isEmpty());
+
+            holdfast.close();
+
+            assertThatThrownBy(extending::result)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.CLIENT_CLOSED));
+        }
+
+        @Test
+        @DisplayName("the wait for several locks, whose leases are being made the same")
+        void severalAtOnce() throws Exception {
+            line.losesNext(Extend.class);
+            var several = holdfast.lockAll(lock, holdfast.lock("other"))
+                    .acquireAsync(fixed)
+                    .toCompletableFuture();
+            Eventually.holds(
+                    "the extension is sent", () -> !line.sent(Extend.class).isEmpty());
+
+            holdfast.close();
+
+            assertThatThrownBy(() -> several.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
+        }
     }
 
     @Test
