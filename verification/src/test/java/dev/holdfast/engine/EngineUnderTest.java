@@ -1,15 +1,24 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.LockOptions;
+import dev.holdfast.Lockable;
+import dev.holdfast.MultiLock;
 import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.testkit.sim.ClientUnderTest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /** A real engine in a simulated world. */
@@ -38,7 +47,61 @@ record EngineUnderTest(Engine engine) implements ClientUnderTest {
 
     @Override
     public DistributedLock lock(String name, LockOptions options) {
-        return engine.lock(new ResourceName(name), options.isBarging() ? Order.BARGING : Order.FAIR);
+        return engine.lock(new ResourceName(name), orderOf(options));
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+        return engine.readWriteLock(new ResourceName(name), orderOf(options));
+    }
+
+    @Override
+    public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
+        return engine.semaphore(new ResourceName(name), permits, orderOf(options));
+    }
+
+    @Override
+    public MultiLock lockAll(List<? extends Lockable> parts) {
+        return engine.lockAll(parts);
+    }
+
+    /** A thread that has a hold gets a nested one; here no actor is a thread. */
+    @Override
+    public Hold enterAgain(Hold hold, boolean writes) {
+        LocalHold outer = (LocalHold) hold;
+        outer.depth++;
+        outer.writeDepth += writes ? 1 : 0;
+        return new NestedHold(outer, writes);
+    }
+
+    @Override
+    public CompletionStage<Boolean> release(String semaphore, String id) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        Command.Release command = new Command.Release(PermitHold.refOf(new ResourceName(semaphore), id));
+        engine.wire.send(command, Caller.GOES_ON, dev.holdfast.engine.Settings.completing(answer));
+        return told(semaphore, answer.thenApply(Reply.Released.class::isInstance));
+    }
+
+    @Override
+    public CompletionStage<Boolean> resize(String semaphore, int permits) {
+        ResourceName name = new ResourceName(semaphore);
+        return told(
+                semaphore,
+                dev.holdfast.engine.Settings.send(
+                                engine, (session, epoch) -> new Command.Resize(name, session, epoch, permits))
+                        .thenApply(Reply.Done.class::isInstance));
+    }
+
+    private <T> CompletionStage<T> told(String name, CompletableFuture<T> answer) {
+        return answer.exceptionallyCompose(failure -> {
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+            return CompletableFuture.failedFuture(
+                    cause instanceof StoreException known ? engine.storeFailure(name, known) : cause);
+        });
+    }
+
+    private static Order orderOf(LockOptions options) {
+        return options.isBarging() ? Order.BARGING : Order.FAIR;
     }
 
     @Override

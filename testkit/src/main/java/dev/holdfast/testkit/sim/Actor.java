@@ -3,51 +3,36 @@ package dev.holdfast.testkit.sim;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.Hold;
-import dev.holdfast.LockLostException;
+import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.testkit.sim.Wish.Part;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One logical thread of a program: asks for a lock in one of the many ways, works under it, writes to what it guards, and lets go in time, late, twice or never. In the end
- * it asks once more, plainly, and must be served.
+ * One logical thread of a program: asks for resources in one of the many ways, {@linkplain Shift works} with what it is
+ * given, and asks again. In the end it asks once more, plainly, and must be served.
  */
 final class Actor {
 
     private static final long MILLI = 1_000_000;
     private static final long SHORTEST_LEASE = 200 * MILLI;
+    /** By how much more permits there may be than were declared. */
+    static final int MOST_MORE = 2;
 
-    /** One request of an actor. */
-    private static final class Request {
-        final String resource;
-        final AcquireOptions options;
-        final long greatestBefore;
-        final long askedAtLocally;
-        boolean isDone;
-        boolean isCancelled;
-
-        Request(String resource, AcquireOptions options, long greatestBefore, long askedAtLocally) {
-            this.resource = resource;
-            this.options = options;
-            this.greatestBefore = greatestBefore;
-            this.askedAtLocally = askedAtLocally;
-        }
-
-        boolean isTry() {
-            return options.maxWait().isPresent() && options.maxWait().get().isZero();
-        }
-    }
+    private static final int ROUNDS_IN_THE_RUSH = 45;
 
     private final Run run;
     private final Client client;
     private final Dice dice;
     private final String name;
     private int operations;
+    private int rounds;
     private boolean isBusy;
     private boolean isFinished;
 
@@ -77,29 +62,45 @@ final class Actor {
         }
     }
 
-    private void think() {
-        client.process().after(dice.between(0, run.plan.thinkMax), this::act);
+    /** Everybody is healthy and wants something all the time. */
+    void rush() {
+        rounds = ROUNDS_IN_THE_RUSH;
+        isFinished = false;
+        isBusy = true;
+        think();
     }
 
-    private void pause() {
-        isBusy = false;
+    void think() {
+        client.process().after(dice.between(0, Math.min(run.plan.thinkMax, run.longestThought())), this::act);
+    }
+
+    /** It has let go of what it had. */
+    void goOn(Wish wish) {
+        boolean isServed = run.isDraining() && wish.options.maxWait().isEmpty() && --rounds <= 0;
+        if (isServed) {
+            isFinished = true;
+        } else {
+            think();
+        }
     }
 
     private void act() {
         if (!client.isOpen()) {
             // A client that comes back begins its actors anew.
-            pause();
+            isBusy = false;
         } else if (run.isDraining()) {
-            ask(new Request(resource(), AcquireOptions.defaults(), 0, localNow()), false);
+            ask(wish(AcquireOptions.defaults()), false);
         } else if (operations-- > 0) {
-            Request request = chosen();
-            ask(request, dice.chance(run.plan.cancels));
+            if (dice.chance(run.plan.resizes)) {
+                resize();
+            }
+            ask(wish(options()), dice.chance(run.plan.cancels));
         } else {
-            pause();
+            isBusy = false;
         }
     }
 
-    private Request chosen() {
+    private AcquireOptions options() {
         Plan plan = run.plan;
         AcquireOptions options = AcquireOptions.defaults();
         if (dice.chance(plan.tries)) {
@@ -107,242 +108,180 @@ final class Actor {
         } else if (dice.chance(plan.maxWaits)) {
             options = options.withMaxWait(Duration.ofNanos(dice.heavyTail(MILLI, 2 * plan.ttl)));
         }
+        Duration lease = Duration.ofNanos(dice.between(SHORTEST_LEASE, plan.leaseMax));
         if (dice.chance(plan.fixedLeases)) {
-            options = options.withFixedLease(Duration.ofNanos(dice.between(SHORTEST_LEASE, plan.leaseMax)));
-        } else if (dice.chance(plan.maxHolds)) {
-            options = options.withMaxHold(Duration.ofNanos(dice.between(SHORTEST_LEASE, plan.leaseMax)));
+            return dice.chance(plan.detached) ? options.withDetachedLease(lease) : options.withFixedLease(lease);
         }
-        String resource = resource();
-        return new Request(resource, options, run.judge.greatestToken(resource), localNow());
+        return dice.chance(plan.maxHolds) ? options.withMaxHold(lease) : options;
     }
 
-    private String resource() {
-        return "r" + dice.below(run.plan.resources);
+    private Wish wish(AcquireOptions options) {
+        List<SimResource> resources = run.plan.resources;
+        List<Part> parts = new ArrayList<>();
+        if (dice.chance(run.plan.multis)) {
+            resources.forEach(resource -> parts.add(part(resource)));
+        } else {
+            parts.add(part(dice.oneOf(resources)));
+        }
+        return new Wish(parts, options, run.world.now(), localNow());
     }
+
+    private Part part(SimResource resource) {
+        int weight = resource.capacity();
+        if (resource.isReadWrite()) {
+            weight = dice.chance(run.plan.writes) ? weight : 1;
+        } else if (resource.isSemaphore() && !dice.chance(run.plan.heavies)) {
+            weight = (int) dice.between(1, Math.max(1, weight / 2));
+        }
+        return new Part(resource, weight, run.judge.tokens().greatestInTheWay(resource, weight));
+    }
+
+    private void resize() {
+        SimResource resource = dice.oneOf(run.plan.resources);
+        if (resource.isSemaphore()) {
+            resize(resource, (int) dice.between(1, resource.capacity() + MOST_MORE), this::ignored);
+        }
+    }
+
+    private void resize(SimResource resource, int permits, Runnable then) {
+        run.say(name + " resizes " + resource.name() + " to " + permits);
+        client.subject().resize(resource.name(), permits).whenComplete((isInUse, failure) -> {
+            Throwable cause = causeOf(failure);
+            if (cause != null
+                    && !(cause instanceof StoreUnavailableException)
+                    && !(cause instanceof ClientClosedException)) {
+                run.world.fail(
+                        Rule.THREE_OUTCOMES, name + "'s resizing ended for no reason that it could have: " + cause);
+            }
+            then.run();
+        });
+    }
+
+    private void ignored() {}
 
     // ---- Asking
 
-    private void ask(Request request, boolean isToBeCancelled) {
-        run.say(name + " asks for " + request.resource + " (" + request.options + ")");
-        client.startsWaiting(request.resource);
-        CompletionStage<Hold> stage;
+    private void ask(Wish wish, boolean isToBeCancelled) {
+        run.say(name + " asks for " + wish);
+        wish.parts.forEach(part -> client.startsWaiting(part.resource().name()));
+        run.rush().startsWaiting(wish);
+        Client.Asked asked;
         try {
-            stage = client.lock(request.resource).acquireAsync(request.options);
+            asked = client.acquire(wish.parts, wish.options);
         } catch (ClientClosedException closed) {
-            ended(request, null, closed);
+            ended(wish, null, closed);
             return;
         }
-        stage.whenComplete((hold, failure) -> ended(request, hold, failure));
-        watchWait(request);
-        if (isToBeCancelled && !request.isDone) {
-            client.process()
-                    .after(dice.heavyTail(10_000, run.plan.ttl), () -> cancel(request, stage.toCompletableFuture()));
+        asked.holds().whenComplete((holds, failure) -> ended(wish, holds, failure));
+        watchWait(wish);
+        if (isToBeCancelled && !wish.isDone) {
+            client.process().after(dice.heavyTail(10_000, run.plan.ttl), () -> cancel(wish, asked));
         }
     }
 
     /** Sees to it that a wait ends when its time is over, give or take one command to the store. */
-    private void watchWait(Request request) {
-        if (request.isDone || request.options.maxWait().isEmpty()) {
+    private void watchWait(Wish wish) {
+        if (wish.isDone || wish.options.maxWait().isEmpty()) {
             return;
         }
         long since = run.world.now();
         long wait = client.process()
                 .clock()
-                .trueDuration(request.options.maxWait().get().toNanos());
-        long within = wait + (request.isTry() ? 2 * run.plan.storeTimeout : 0) + run.plan.toldWithin();
+                .trueDuration(wish.options.maxWait().get().toNanos());
+        long more = wish.isTry() ? 2 * run.plan.storeTimeout : 0;
+        if (wish.parts.size() > 1) {
+            // What it has of the parts goes back first, and a lease of its own is made the same for all.
+            more = wish.parts.size() * (3 * run.plan.storeTimeout + 2_000 * MILLI);
+        }
+        long within = wait + more + run.plan.toldWithin();
         run.world.after(within, () -> {
             boolean hasRun = client.process().isRunning() && client.process().runningSince() < since;
-            if (!request.isDone && hasRun) {
+            if (!wish.isDone && hasRun) {
                 run.world.fail(
                         Rule.EVERYTHING_ENDS,
-                        name + "'s request for " + request.resource + " (" + request.options + ") has not ended within "
-                                + within / 1_000_000 + " ms");
+                        name + "'s request for " + wish + " has not ended within " + within / 1_000_000 + " ms");
             }
         });
     }
 
-    private void cancel(Request request, CompletableFuture<Hold> future) {
-        if (!request.isDone) {
+    private void cancel(Wish wish, Client.Asked asked) {
+        if (!wish.isDone) {
             run.say(name + " cancels");
             run.reached.hit(Reach.CANCELLED);
-            request.isCancelled = true;
-            if (!future.cancel(false)) {
+            wish.isCancelled = true;
+            if (!asked.cancel().getAsBoolean()) {
                 run.world.fail(Rule.GIVEN_UP, name + " could not cancel a request that had not ended");
             }
         }
     }
 
-    private void ended(Request request, @Nullable Hold hold, @Nullable Throwable failure) {
-        if (request.isDone) {
+    private void ended(Wish wish, @Nullable List<Hold> holds, @Nullable Throwable failure) {
+        if (wish.isDone) {
             run.world.fail(Rule.THREE_OUTCOMES, name + "'s request ended twice");
         }
-        request.isDone = true;
-        client.stopsWaiting(request.resource);
-        if (hold != null) {
-            granted(request, hold);
-        } else {
-            Throwable cause =
-                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-            refused(request, cause);
-            if (run.isDraining()) {
-                client.process().after(50 * MILLI, this::act);
-            } else {
-                think();
+        wish.isDone = true;
+        run.rush().stopsWaiting(wish, holds != null);
+        wish.parts.forEach(part -> client.stopsWaiting(part.resource().name()));
+        if (holds != null) {
+            if (wish.isCancelled) {
+                run.world.fail(Rule.GIVEN_UP, name + " is granted what it had cancelled");
             }
+            new Shift(run, client, dice, this, wish, holds).begin();
+            return;
+        }
+        Throwable cause = causeOf(failure);
+        refused(wish, cause);
+        if (!run.isDraining()) {
+            think();
+        } else if (cause instanceof LockMismatchException) {
+            // Somebody has taken permits away, and asks for more than there are left.
+            Part part = wish.parts.get(0);
+            resize(part.resource(), part.resource().capacity(), this::thinkOfAnother);
+        } else {
+            thinkOfAnother();
         }
     }
 
-    private void refused(Request request, @Nullable Throwable failure) {
+    private void thinkOfAnother() {
+        client.process().after(50 * MILLI, this::act);
+    }
+
+    private void refused(Wish wish, @Nullable Throwable failure) {
         run.say(name + " is not served: " + failure);
         String wrong = "";
         if (failure instanceof LockWaitTimeoutException) {
-            if (request.isTry()) {
+            if (wish.isTry()) {
                 run.reached.hit(Reach.TRY_REFUSED);
-            } else if (request.options.maxWait().isEmpty()) {
+            } else if (wish.options.maxWait().isEmpty()) {
                 wrong = "though it would wait for ever";
-            } else if (localNow() - request.askedAtLocally
-                    < request.options.maxWait().get().toNanos()) {
+            } else if (localNow() - wish.askedAtLocally
+                    < wish.options.maxWait().get().toNanos()) {
                 wrong = "though its time was not over";
             } else {
                 run.reached.hit(Reach.TIMED_OUT);
             }
         } else if (failure instanceof StoreUnavailableException) {
             run.reached.hit(Reach.STORE_UNAVAILABLE);
-            boolean wasTooShort = request.options.maxWait().isPresent()
-                    && request.options.maxWait().get().toNanos() < 100 * MILLI;
+            boolean wasTooShort = wish.options.maxWait().isPresent()
+                    && wish.options.maxWait().get().toNanos() < 100 * MILLI;
             wrong = run.plan.isCalm && !wasTooShort ? "though nothing was disturbed" : "";
         } else if (failure instanceof ClientClosedException) {
             run.reached.hit(Reach.CLOSED_WHILE_WAITING);
             wrong = client.isClosing() ? "" : "though its client was not closed";
-        } else if (!(failure instanceof CancellationException) || !request.isCancelled) {
+        } else if (failure instanceof LockMismatchException) {
+            run.reached.hit(Reach.TOO_HEAVY);
+            wrong = run.ledger.wasEverTooHeavy(wish.parts) ? "" : "though there were always as many permits";
+        } else if (!(failure instanceof CancellationException) || !wish.isCancelled) {
             wrong = "for no reason that it could have";
         }
         if (!wrong.isEmpty()) {
             run.world.fail(
-                    Rule.THREE_OUTCOMES,
-                    name + "'s request for " + request.resource + " (" + request.options + ") was refused " + wrong
-                            + ": " + failure);
+                    Rule.THREE_OUTCOMES, name + "'s request for " + wish + " was refused " + wrong + ": " + failure);
         }
     }
 
-    // ---- Holding
-
-    private void granted(Request request, Hold hold) {
-        if (request.isCancelled) {
-            run.world.fail(Rule.GIVEN_UP, name + " is granted what it had cancelled");
-        }
-        if (client.isClosing() && hold.isHeld()) {
-            run.world.fail(Rule.CLOSED, name + " is granted a lock while its client is being closed");
-        }
-        client.noteGrant();
-        client.startsHolding(request.resource);
-        Holding holding = run.judge.granted(client, request.resource, hold, request.greatestBefore);
-        int most = request.options.fixedLease().isPresent() ? 8 : 4;
-        int steps = run.isDraining() ? 0 : dice.below(most);
-        work(holding, request, steps);
-    }
-
-    private void work(Holding holding, Request request, int steps) {
-        long holdMax = run.isDraining() ? Math.min(run.plan.holdMax, 5 * MILLI) : run.plan.holdMax;
-        client.process().after(dice.between(0, holdMax / (steps + 1)), () -> {
-            if (steps == 0) {
-                finish(holding, request);
-                return;
-            }
-            boolean isHeld = run.judge.look(holding);
-            boolean isExtendable = request.options.fixedLease().isPresent();
-            if (isExtendable && isHeld && dice.chance(run.plan.extensions)) {
-                extend(holding);
-            } else {
-                write(holding);
-            }
-            work(holding, request, isHeld || dice.chance(0.3) ? steps - 1 : 0);
-        });
-    }
-
-    /** Checks, and writes after a moment in which anything may happen. The write then travels by itself. */
-    private void write(Holding holding) {
-        long token = run.judge.token(holding);
-        if (token == 0) {
-            return;
-        }
-        long checkedAt = run.world.now();
-        long moment = dice.chance(0.1) ? dice.heavyTail(MILLI, run.plan.ttl / 2) : dice.heavyTail(1_000, MILLI);
-        client.process().after(moment, () -> {
-            if (client.process().runningSince() > checkedAt) {
-                run.reached.hit(Reach.STOPPED_BETWEEN_CHECK_AND_WRITE);
-            }
-            run.world.after(
-                    run.weather.delay(dice),
-                    () -> run.judge.guarded(holding.resource).write(token, holding));
-        });
-    }
-
-    private void extend(Holding holding) {
-        Duration lease = Duration.ofNanos(dice.between(SHORTEST_LEASE, run.plan.leaseMax));
-        run.say(name + " extends to " + lease);
-        client.subject().extend(holding.hold, lease).whenComplete((nothing, failure) -> {
-            Throwable cause =
-                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-            if (cause == null) {
-                run.reached.hit(Reach.EXTENDED);
-            } else if (cause instanceof StoreUnavailableException) {
-                run.reached.hit(Reach.EXTENSION_UNKNOWN);
-            } else if (!(cause instanceof LockLostException)
-                    && !(cause instanceof ClientClosedException)
-                    && !(cause instanceof IllegalStateException && holding.isReleased)) {
-                run.world.fail(
-                        Rule.THREE_OUTCOMES, name + "'s extension ended for no reason that it could have: " + cause);
-            }
-        });
-    }
-
-    // ---- Letting go
-
-    private void finish(Holding holding, Request request) {
-        if (dice.chance(0.5)) {
-            run.judge.look(holding);
-        }
-        boolean endsByItself = request.options.fixedLease().isPresent()
-                || request.options.maxHold().isPresent();
-        if (endsByItself && !run.isDraining() && dice.chance(run.plan.abandons)) {
-            run.say(name + " forgets " + holding);
-            client.leaves(holding.resource, 2 * run.plan.leaseMax);
-            think();
-            return;
-        }
-        release(holding);
-        if (dice.chance(run.plan.doubleReleases)) {
-            client.process().after(dice.heavyTail(1_000, run.plan.ttl), () -> releaseAgain(holding));
-        }
-        if (run.isDraining() && request.options.maxWait().isEmpty()) {
-            isFinished = true;
-        } else {
-            think();
-        }
-    }
-
-    private void release(Holding holding) {
-        run.say(name + " releases " + holding);
-        client.stopsHolding(holding.resource);
-        run.judge.releasing(holding);
-        long since = run.world.now();
-        holding.hold.releaseAsync().whenComplete((outcome, failure) -> {
-            if (failure != null) {
-                run.world.fail(Rule.RELEASED_IS_GONE, name + "'s release failed: " + failure);
-            } else {
-                run.judge.released(holding, outcome, client.hasBeenAloneSince(holding.resource, since));
-            }
-        });
-    }
-
-    private void releaseAgain(Holding holding) {
-        run.say(name + " releases " + holding + " again");
-        holding.hold.releaseAsync().whenComplete((outcome, failure) -> {
-            if (failure != null) {
-                run.world.fail(Rule.ONLY_THE_OWNER, name + "'s second release failed: " + failure);
-            }
-        });
+    static @Nullable Throwable causeOf(@Nullable Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     private long localNow() {

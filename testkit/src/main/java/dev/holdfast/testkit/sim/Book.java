@@ -1,6 +1,9 @@
 package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceSpec;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,27 +25,45 @@ final class Book {
     /** Every block that there was, by its first token. */
     private final NavigableMap<Long, Block> blocks = new TreeMap<>();
 
+    private ResourceSpec spec;
+    /** Within a step the dead may make room first, and the capacity be changed then. */
+    private int capacityInStep;
+
+    private int greatestCapacity;
+    private int smallestCapacity;
     private long newestToken;
     private long freeSince = Long.MAX_VALUE;
 
-    Book(World world, String resource) {
+    Book(World world, ResourceInfo info) {
         this.world = world;
-        this.resource = resource;
+        this.resource = info.name().value();
+        this.spec = info.spec();
+        this.capacityInStep = spec.capacity();
+        this.greatestCapacity = spec.capacity();
+        this.smallestCapacity = spec.capacity();
     }
 
     // What happens
+
+    /** What the store says of the resource after a step. */
+    void update(ResourceSpec present) {
+        capacityInStep = Math.max(spec.capacity(), present.capacity());
+        spec = present;
+        greatestCapacity = Math.max(greatestCapacity, present.capacity());
+        smallestCapacity = Math.min(smallestCapacity, present.capacity());
+    }
 
     void queue(ClaimRecord record) {
         waiting.put(record.ref, record);
     }
 
     /** A claim that waited, if only in this very step, is granted. */
-    void grant(ClaimRecord record, boolean isFair, long micros) {
+    void grant(ClaimRecord record, long micros) {
         waiting.remove(record.ref);
         if (record.isOverTimeAt(micros)) {
             world.fail(Rule.NO_REVIVAL, "the store granted " + record + ", whose session had ended");
         }
-        if (isFair) {
+        if (spec.order() == Order.FAIR) {
             for (ClaimRecord other : waiting.values()) {
                 if (other.place < record.place && !other.session.isDeadAt(micros)) {
                     world.fail(Rule.IN_ORDER, record + " was granted before " + other);
@@ -50,6 +71,22 @@ final class Book {
             }
         }
         held.put(record.ref, record);
+        long weight = 0;
+        for (ClaimRecord other : held.values()) {
+            weight += other.weight;
+        }
+        // Those who were admitted when there was more stay; nobody new comes beside them.
+        if (weight > capacityInStep) {
+            world.fail(admission(), record + " was granted, and now too many hold at once: " + held.values());
+        }
+    }
+
+    private Rule admission() {
+        return switch (spec.kind()) {
+            case READ_WRITE -> Rule.READERS_OR_WRITER;
+            case SEMAPHORE -> Rule.PERMITS;
+            default -> Rule.ONE_HOLDER;
+        };
     }
 
     /**
@@ -91,6 +128,14 @@ final class Book {
         return !held.isEmpty();
     }
 
+    int greatestCapacity() {
+        return greatestCapacity;
+    }
+
+    int smallestCapacity() {
+        return smallestCapacity;
+    }
+
     /** The grant that a token was given to, however long ago; null if it never was. */
     @Nullable
     ClaimRecord grantOf(long token) {
@@ -112,17 +157,18 @@ final class Book {
     }
 
     /**
-     * Looks whether the resource is free while a live claim waits for it: somebody has slept through a wake-up. To be
-     * called often while nothing is disturbed.
+     * Looks whether there is room for the live claim that is next: somebody has slept through a wake-up. To be called
+     * often while nothing is disturbed.
      *
      * @param boundNanos for how long that may be, in true time
      */
     void checkProgress(long micros, long boundNanos) {
-        boolean isFree = held.values().stream().allMatch(record -> record.isOverTimeAt(micros));
-        boolean isWanted = waiting.values().stream()
-                .anyMatch(record -> !record.isOverTimeAt(micros)
-                        && !record.session.owner.process().isDead());
-        if (!isFree || !isWanted) {
+        long taken = 0;
+        for (ClaimRecord record : held.values()) {
+            taken += record.isOverTimeAt(micros) ? 0 : record.weight;
+        }
+        ClaimRecord next = nextAt(micros);
+        if (next == null || taken + next.weight > spec.capacity()) {
             freeSince = Long.MAX_VALUE;
         } else if (freeSince == Long.MAX_VALUE) {
             freeSince = world.now();
@@ -132,5 +178,14 @@ final class Book {
                     resource + " is free and wanted for " + (world.now() - freeSince) / 1_000_000 + " ms: "
                             + waiting.values());
         }
+    }
+
+    private @Nullable ClaimRecord nextAt(long micros) {
+        for (ClaimRecord record : waiting.values()) {
+            if (!record.isOverTimeAt(micros) && !record.session.owner.process().isDead()) {
+                return record;
+            }
+        }
+        return null;
     }
 }

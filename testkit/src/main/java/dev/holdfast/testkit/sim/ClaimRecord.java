@@ -24,6 +24,8 @@ final class ClaimRecord {
         TIME,
         /** An operator took it away. */
         FORCE,
+        /** There is less now than it waits for. */
+        RESIZING,
         /** The store lost its data. */
         AMNESIA
     }
@@ -66,13 +68,24 @@ final class ClaimRecord {
     /** The end of its newest block. */
     long newestToken;
 
+    /** How much it asks for or has, as the store tells it. */
+    int weight;
+
+    /** Once its claimant has heard of it, only its own lease ends it. */
+    boolean isDetached;
+
+    boolean isPickedUp;
+
+    /** Its id was told: anybody may give it back. */
+    boolean isGivenAway;
+
     long leaseEndMicros = NO_LEASE;
 
     /** An actor was given a hold of it. */
     boolean wasServed;
 
-    /** A hold of it was given up past its deadline. */
-    boolean wasOverAtRelease;
+    /** When a hold of it was first given up past its deadline, in true time. */
+    long overAt = Long.MAX_VALUE;
 
     ClaimRecord(ClaimRef ref, Session session, long place) {
         this.ref = ref;
@@ -82,12 +95,15 @@ final class ClaimRecord {
 
     /** Whether the store may have dropped it by now for its time alone. */
     boolean isOverTimeAt(long micros) {
-        return session.isDeadAt(micros) || leaseEndMicros <= micros;
+        return leaseEndMicros <= micros || (session.isDeadAt(micros) && !outlivesSession());
     }
 
-    /** Whether it was taken away behind its client's back. */
-    boolean wasForced() {
-        return end == End.FORCE;
+    boolean outlivesSession() {
+        return isDetached && isPickedUp;
+    }
+
+    boolean isHeldAt(long micros) {
+        return state == State.HELD && !isOverTimeAt(micros);
     }
 
     @Override

@@ -1,7 +1,10 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
-import dev.holdfast.LockOptions;
+import dev.holdfast.Hold;
+import dev.holdfast.Lockable;
+import dev.holdfast.MultiHold;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -14,6 +17,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** One client in one process, from its start to its end, with the actors that use it. */
@@ -134,12 +139,49 @@ final class Client implements LinkWatch {
         });
     }
 
-    DistributedLock lock(String resource) {
-        ClientUnderTest open = subject;
-        if (open == null) {
-            throw new IllegalStateException("not open");
+    /** Asks for one thing or for several at once. */
+    Asked acquire(List<Wish.Part> parts, AcquireOptions options) {
+        ClientUnderTest open = subject();
+        if (parts.size() == 1) {
+            CompletionStage<? extends Hold> stage = acquire(open, parts.get(0), options);
+            return new Asked(
+                    stage.thenApply(List::of), () -> stage.toCompletableFuture().cancel(false));
         }
-        return open.lock(resource, run.plan.isBarging ? LockOptions.barging() : LockOptions.fair());
+        List<Lockable> lockables =
+                parts.stream().map(part -> lockable(open, part)).toList();
+        CompletionStage<MultiHold> stage = open.lockAll(lockables).acquireAsync(options);
+        return new Asked(
+                stage.thenApply(PartHold::of), () -> stage.toCompletableFuture().cancel(false));
+    }
+
+    /** What was asked for, and how to take it back. */
+    record Asked(CompletionStage<List<Hold>> holds, BooleanSupplier cancel) {}
+
+    private static CompletionStage<? extends Hold> acquire(
+            ClientUnderTest open, Wish.Part part, AcquireOptions options) {
+        SimResource resource = part.resource();
+        if (resource.isSemaphore()) {
+            return open.semaphore(resource.name(), resource.capacity(), resource.options())
+                    .acquireAsync(part.weight(), options);
+        }
+        return lock(open, part).acquireAsync(options);
+    }
+
+    private static Lockable lockable(ClientUnderTest open, Wish.Part part) {
+        SimResource resource = part.resource();
+        return resource.isSemaphore()
+                ? open.semaphore(resource.name(), resource.capacity(), resource.options())
+                        .permits(part.weight())
+                : lock(open, part);
+    }
+
+    private static DistributedLock lock(ClientUnderTest open, Wish.Part part) {
+        SimResource resource = part.resource();
+        if (resource.isReadWrite()) {
+            var both = open.readWriteLock(resource.name(), resource.options());
+            return part.isShare() ? both.readLock() : both.writeLock();
+        }
+        return open.lock(resource.name(), resource.options());
     }
 
     ClientUnderTest subject() {
@@ -212,7 +254,7 @@ final class Client implements LinkWatch {
 
     /** Whether the store has pushed that this grant, or its session, has ended. */
     boolean wasToldOfItsEnd(ClaimRecord grant) {
-        return endsTold.contains(grant.ref) || endsTold.contains(grant.session.id);
+        return endsTold.contains(grant.ref) || (!grant.outlivesSession() && endsTold.contains(grant.session.id));
     }
 
     /** Has something happen shortly after the next command of a kind was sent. */

@@ -1,18 +1,45 @@
 package dev.holdfast.testkit.sim;
 
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockOptions;
+import dev.holdfast.Lockable;
+import dev.holdfast.MultiLock;
 import dev.holdfast.spi.LockStore;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /** A client that the simulation drives: what {@link dev.holdfast.Holdfast} does, without a call that waits. */
 public interface ClientUnderTest {
 
-    /** The lock of a name. */
+    /** As in {@link dev.holdfast.Holdfast}. */
     DistributedLock lock(String name, LockOptions options);
+
+    /** Likewise. */
+    DistributedReadWriteLock readWriteLock(String name, LockOptions options);
+
+    /** Likewise. */
+    DistributedSemaphore semaphore(String name, int permits, LockOptions options);
+
+    /** Likewise. */
+    MultiLock lockAll(List<? extends Lockable> parts);
+
+    /**
+     * Enters what a hold holds once more, as its owner does that asks again.
+     *
+     * @param writes whether the write side of a read-write lock is asked for
+     */
+    Hold enterAgain(Hold hold, boolean writes);
+
+    /** As {@link DistributedSemaphore#release(String)}. */
+    CompletionStage<Boolean> release(String semaphore, String id);
+
+    /** As {@link DistributedSemaphore#resize(int)}. */
+    CompletionStage<Boolean> resize(String semaphore, int permits);
 
     /** As {@link Hold#extend(Duration)}; ends with what that throws. */
     CompletionStage<Void> extend(Hold hold, Duration lease);

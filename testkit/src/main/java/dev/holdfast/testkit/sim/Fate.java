@@ -99,7 +99,11 @@ final class Fate {
         SimProcess.Stop how = dice.chance(0.6) ? SimProcess.Stop.PAUSED : dice.oneOf(List.of(SimProcess.Stop.values()));
         // Most of all so long that a lease ends by the clock of its holder, and not yet by that of the store.
         long duration = dice.chance(0.6) ? dice.between(plan.ttl / 2, plan.ttl) : dice.heavyTail(MILLI, 2 * plan.ttl);
-        client.ambush(kind, () -> stop(client, how, duration));
+        client.ambush(kind, () -> {
+            if (!run.isDraining()) {
+                stop(client, how, duration);
+            }
+        });
     }
 
     private void stepWall(Client client) {
@@ -157,7 +161,7 @@ final class Fate {
     }
 
     private void force() {
-        String resource = "r" + dice.below(plan.resources);
+        String resource = dice.oneOf(plan.resources).name();
         @Nullable Holding holding = run.judge.anyInHand(resource);
         if (holding != null && run.server.isUp()) {
             run.server.apply(new Command.ForceRelease(new ResourceName(resource), holding.token), anyLink());

@@ -53,4 +53,11 @@ final class Guarded {
             }
         }
     }
+
+    /** A read arrives: who sees what a writer wrote, though its own token is older, is no reader any more. */
+    void read(long token, Holding reader) {
+        if (token < newest && reader.isInHand() && ledger.isInForce(resource, token, server.micros())) {
+            world.fail(Rule.TOKENS_RISE, reader + " is in force, but " + newestWriter + " has written since it began");
+        }
+    }
 }

@@ -1,18 +1,32 @@
 package dev.holdfast.testkit.sim;
 
 import dev.holdfast.Hold;
+import dev.holdfast.spi.Lease;
 
 /** What the judge has written down about one hold in the hands of an actor. */
 final class Holding {
 
-    final Hold hold;
     final Client client;
-    final String resource;
+    final SimResource resource;
+    final Lease.Binding binding;
+    final boolean isPartOfSeveral;
     final long token;
     final long seenAt;
 
+    /** The handle that its owner uses. */
+    Hold hold;
+
+    /** How much of the resource it has; a writer that only reads from now on has less. */
+    int weight;
+
+    /** Its second acquisition was to write. */
+    boolean isInnerWrite;
+
     /** The release was asked for. */
     boolean isReleased;
+
+    /** Its id was told to somebody who may give it back. */
+    boolean isGivenAway;
 
     /** The release has ended. */
     boolean hasEnded;
@@ -35,10 +49,13 @@ final class Holding {
     /** The last look that found it held. */
     long heldAt;
 
-    Holding(Hold hold, Client client, String resource, long token, long seenAt) {
+    Holding(Hold hold, Client client, Wish wish, Wish.Part part, long token, long seenAt) {
         this.hold = hold;
         this.client = client;
-        this.resource = resource;
+        this.resource = part.resource();
+        this.weight = part.weight();
+        this.binding = wish.binding();
+        this.isPartOfSeveral = wish.parts.size() > 1;
         this.token = token;
         this.seenAt = seenAt;
         this.heldAt = seenAt;
@@ -49,8 +66,17 @@ final class Holding {
         return !isReleased && told == 0;
     }
 
+    boolean isAlone() {
+        return resource.isAlone(weight);
+    }
+
+    boolean isShare() {
+        return resource.isShare(weight);
+    }
+
     @Override
     public String toString() {
-        return client.name() + "'s hold on " + resource + " with token " + token;
+        return client.name() + "'s hold on " + (isAlone() ? "" : weight + " of ") + resource.name() + " with token "
+                + token;
     }
 }

@@ -4,13 +4,13 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Lease;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +26,7 @@ final class Judge {
     private final Reached reached;
     private final Watchman watchman;
     private final Map<String, List<Holding>> inHand = new LinkedHashMap<>();
-    private final Map<String, Set<Long>> tokens = new HashMap<>();
-    private final Map<String, Long> greatest = new HashMap<>();
+    private final TokenJudge tokens;
     private final Map<String, Guarded> guarded = new HashMap<>();
 
     Judge(World world, Plan plan, Ledger ledger, SimServer server, Reached reached) {
@@ -37,12 +36,12 @@ final class Judge {
         this.server = server;
         this.reached = reached;
         this.watchman = new Watchman(world, plan, this);
+        this.tokens = new TokenJudge(world, plan, ledger, reached);
         ledger.onGrant(this::storeGrants);
     }
 
-    /** The greatest token that anybody has been shown so far: whoever asks from now on gets a greater one. */
-    long greatestToken(String resource) {
-        return greatest.getOrDefault(resource, 0L);
+    TokenJudge tokens() {
+        return tokens;
     }
 
     Guarded guarded(String resource) {
@@ -51,8 +50,9 @@ final class Judge {
 
     // ---- The life of a hold
 
-    /** An actor is given a hold that it asked for when the greatest token was the given one. */
-    Holding granted(Client client, String resource, Hold hold, long greatestBefore) {
+    /** An actor is given what it asked for. */
+    Holding granted(Client client, Wish wish, Wish.Part part, Hold hold) {
+        String resource = part.resource().name();
         long token;
         try {
             token = hold.fencingToken();
@@ -63,57 +63,50 @@ final class Judge {
             token = 0;
             world.fail(Rule.GIVEN_UP, "a hold arrived closed at " + client.name());
         }
-        Holding holding = new Holding(hold, client, resource, token, world.now());
+        Holding holding = new Holding(hold, client, wish, part, token, world.now());
         if (world.trace().isInWords()) {
             world.say(holding + " begins");
         }
         world.trace().mix(token);
-        checkToken(holding, greatestBefore);
-        List<Holding> others = of(resource);
-        boolean isHeld = hold.isHeld();
-        for (Holding other : others) {
-            if (isHeld
-                    && plan.isStoreSound()
-                    && !wasForced(holding)
-                    && other.isInHand()
-                    && !isBlind(other.client.process())
-                    && !wasForced(other)
-                    && other.hold.isHeld()) {
-                world.fail(Rule.EXCLUSION, holding + " begins while " + other + " lasts");
-            }
+        tokens.begins(holding, wish, part);
+        if (hold.isHeld() && plan.isStoreSound() && !ledger.wasTakenAway(holding)) {
+            checkRoomFor(part.weight(), resource, () -> holding + " begins");
         }
-        others.add(holding);
+        of(resource).add(holding);
         hold.onLost(loss -> told(holding, loss));
         look(holding);
         watchman.awaitLoss(holding);
         return holding;
     }
 
-    private void checkToken(Holding holding, long greatestBefore) {
-        String resource = holding.resource;
-        if (!tokens.computeIfAbsent(resource, name -> new HashSet<>()).add(holding.token)) {
-            world.fail(Rule.TOKENS_RISE, holding + " begins, but its token was given before");
+    /** The owner goes on with its second acquisition alone, maybe to read what it wrote. */
+    void goesOnWith(Holding holding, Hold second, boolean isDowngrade) {
+        holding.hold = second;
+        second.onLost(loss -> told(holding, loss));
+        if (isDowngrade) {
+            holding.weight = 1;
+            reached.hit(Reach.DOWNGRADED);
         }
-        if (plan.isStoreSound() && !wasForced(holding) && holding.token <= greatestBefore) {
-            world.fail(
-                    Rule.TOKENS_RISE,
-                    holding + " begins, but when it was asked for, " + greatestBefore + " had been given");
+    }
+
+    /** All who believe in a hold now must leave room for one more. */
+    private void checkRoomFor(int weight, String resource, Supplier<String> why) {
+        long sum = weight;
+        List<Holding> believed = new ArrayList<>();
+        for (Holding other : of(resource)) {
+            SimProcess process = other.client.process();
+            // A machine whose clocks stand still can't know, and asks nothing meanwhile.
+            if (other.isInHand()
+                    && !process.isDead()
+                    && !process.isAsleep()
+                    && !ledger.wasTakenAway(other)
+                    && other.hold.isHeld()) {
+                sum += other.weight;
+                believed.add(other);
+            }
         }
-        greatest.merge(resource, holding.token, Math::max);
-        ClaimRecord grant = ledger.grantOf(resource, holding.token);
-        if (grant == null) {
-            world.fail(Rule.OWN_TOKEN, holding + " begins with a token that the store never gave");
-        } else {
-            if (grant.session.owner.process() != holding.client.process()) {
-                world.fail(Rule.OWN_TOKEN, holding + " begins with a token of another client's grant");
-            }
-            if (grant.wasServed) {
-                reached.hit(Reach.HANDED_ON);
-                if (grant.wasOverAtRelease) {
-                    world.fail(Rule.NO_LATE_HAND_OFF, holding + " is handed on from a hold that was over");
-                }
-            }
-            grant.wasServed = true;
+        if (sum > ledger.greatestCapacity(resource)) {
+            world.fail(Rule.EXCLUSION, why.get() + " while " + believed + " last");
         }
     }
 
@@ -126,7 +119,7 @@ final class Judge {
                 world.fail(Rule.LOST_STAYS_LOST, holding + " says that it is held, after it had ended");
             }
             checkInForce(holding, "says that it is held");
-            ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
+            ClaimRecord grant = ledger.grantOf(holding);
             if (grant != null && holding.client.wasToldOfItsEnd(grant)) {
                 world.fail(
                         Rule.LOST_STAYS_LOST,
@@ -152,6 +145,10 @@ final class Judge {
 
     /** The owner asks for the token; 0 if it is told that it has none any more. */
     long token(Holding holding) {
+        if (holding.isPartOfSeveral && holding.told > 0) {
+            // The part that was lost may be another.
+            return 0;
+        }
         boolean wasOver = holding.hold.remaining().isZero();
         try {
             long shown = holding.hold.fencingToken();
@@ -189,15 +186,28 @@ final class Judge {
         if (holding.hold.isHeld()) {
             world.fail(Rule.LOST_STAYS_LOST, holding + " is told its loss, and says that it is held");
         }
-        if (plan.isCalm && loss.cause() != Loss.Cause.LEASE_ENDED && !holding.client.isClosing()) {
+        checkCause(holding, loss);
+        noteLoss(holding, loss);
+        of(holding.resource.name()).remove(holding);
+    }
+
+    private void checkCause(Holding holding, Loss loss) {
+        boolean isNatural = loss.cause() == Loss.Cause.LEASE_ENDED || loss.cause() == Loss.Cause.CLIENT_CLOSED;
+        if (plan.isCalm && !isNatural && !ledger.wasTakenAway(holding)) {
             world.fail(Rule.HEALTHY_KEEPS, holding + " was lost though nothing was disturbed: " + loss.cause());
         }
-        noteLoss(holding, loss);
-        of(holding.resource).remove(holding);
+        boolean isDetached = holding.binding == Lease.Binding.DETACHED && !holding.isPartOfSeveral;
+        if (isDetached && !isNatural && plan.isStoreSound() && isInForce(holding)) {
+            world.fail(Rule.DETACHED_LASTS, holding + " was lost though its own lease had not ended: " + loss.cause());
+        }
+    }
+
+    private boolean isInForce(Holding holding) {
+        return ledger.isInForce(holding.resource.name(), holding.token, server.micros());
     }
 
     private void noteLoss(Holding holding, Loss loss) {
-        if (holding.client.isWaitingFor(holding.resource)) {
+        if (holding.client.isWaitingFor(holding.resource.name())) {
             reached.hit(Reach.LOST_WITH_LOCAL_QUEUE);
         }
         if (holding.wasInDoubt) {
@@ -214,19 +224,21 @@ final class Judge {
 
     /** The owner lets go. */
     void releasing(Holding holding) {
-        if (holding.told == 0 && holding.hold.remaining().isZero() && holding.client.isWaitingFor(holding.resource)) {
+        boolean isAwaited = holding.client.isWaitingFor(holding.resource.name());
+        if (holding.told == 0 && holding.hold.remaining().isZero() && isAwaited) {
             reached.hit(Reach.HAND_OFF_REFUSED_BY_DEADLINE);
         }
         if (holding.hold.remaining().isZero()) {
             holding.wasOver = true;
-            ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
-            if (grant != null) {
-                grant.wasOverAtRelease = true;
+            ClaimRecord grant = ledger.grantOf(holding);
+            // Of several, which one was over is not told.
+            if (grant != null && !holding.isPartOfSeveral) {
+                grant.overAt = Math.min(grant.overAt, world.now());
             }
         }
-        holding.wasInForce = ledger.isInForce(holding.resource, holding.token, server.micros());
+        holding.wasInForce = isInForce(holding);
         holding.isReleased = true;
-        of(holding.resource).remove(holding);
+        of(holding.resource.name()).remove(holding);
         watchman.awaitRelease(holding);
     }
 
@@ -238,21 +250,21 @@ final class Judge {
         }
         switch (outcome) {
             case RELEASED -> {
-                if (plan.isStoreSound() && !holding.wasInForce && !wasForced(holding)) {
+                if (plan.isStoreSound() && !holding.wasInForce && !ledger.wasTakenAway(holding)) {
                     world.fail(
                             Rule.RELEASED_IS_GONE,
                             holding + " was released as good to the end, but at the store it had ended before");
                 }
-                ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
-                boolean stands =
-                        grant != null && grant.state == ClaimRecord.State.HELD && !grant.isOverTimeAt(server.micros());
-                if (stands && wasAloneAllTheTime) {
+                ClaimRecord grant = ledger.grantOf(holding);
+                // Readers keep what they share for a moment, and others may still be reading.
+                if (isInForce(holding) && wasAloneAllTheTime && !holding.resource.isReadWrite()) {
                     world.fail(Rule.RELEASED_IS_GONE, holding + " was released, but the store still keeps " + grant);
                 }
             }
             case LOST -> {
                 reached.hit(Reach.RELEASE_AFTER_LOSS);
-                if (plan.isCalm && !holding.wasOver && holding.told == 0 && !holding.client.isClosing()) {
+                boolean isClosed = holding.client.isClosing() || ledger.wasTakenAway(holding);
+                if (plan.isCalm && !holding.wasOver && holding.told == 0 && !isClosed) {
                     checkEndedByLease(holding);
                 }
             }
@@ -262,8 +274,24 @@ final class Judge {
         }
     }
 
+    /** The owner tells the id of its permits: from now on anybody may give them back. */
+    void givesAway(Holding holding) {
+        holding.isGivenAway = true;
+        ledger.giveAway(holding);
+    }
+
+    /** Somebody was told how a release by id ended. */
+    void releasedById(Holding holding, boolean wasReleased) {
+        reached.hit(wasReleased ? Reach.RELEASED_BY_ID : Reach.RELEASED_BY_ID_TOO_LATE);
+        if (isInForce(holding) && plan.isStoreSound()) {
+            world.fail(
+                    Rule.RELEASED_IS_GONE,
+                    holding + " was released by its id, but the store still keeps " + ledger.grantOf(holding));
+        }
+    }
+
     private void checkEndedByLease(Holding holding) {
-        ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
+        ClaimRecord grant = ledger.grantOf(holding);
         if (grant == null || grant.leaseEndMicros == ClaimRecord.NO_LEASE) {
             world.fail(Rule.HEALTHY_KEEPS, holding + " was lost at its release though nothing was disturbed");
         }
@@ -271,34 +299,18 @@ final class Judge {
 
     // ---- What is judged without anybody asking
 
-    /** The store gives a resource to a claim, at this instant: nobody else may believe in it now. */
+    /** The store gives a resource to a claim, at this instant: nobody may believe in more than what is left. */
     private void storeGrants(String resource, ClaimRecord grant) {
-        if (!plan.isStoreSound()) {
-            return;
-        }
-        for (Holding holding : List.copyOf(of(resource))) {
-            SimProcess process = holding.client.process();
-            if (holding.isInHand()
-                    && !process.isDead()
-                    && !isBlind(process)
-                    && !wasForced(holding)
-                    && holding.hold.isHeld()) {
-                world.fail(
-                        Rule.EXCLUSION,
-                        "the store grants " + grant + " while " + holding + " says that it is held, for "
-                                + holding.hold.remaining().toMillis() + " ms more");
-            }
+        if (plan.isStoreSound()) {
+            checkRoomFor(grant.weight, resource, () -> "the store grants " + grant);
         }
     }
 
     private void checkInForce(Holding holding, String what) {
-        if (plan.isStoreSound()
-                && !wasForced(holding)
-                && !ledger.isInForce(holding.resource, holding.token, server.micros())) {
+        if (plan.isStoreSound() && !ledger.wasTakenAway(holding) && !isInForce(holding)) {
             world.fail(
                     Rule.EXCLUSION,
-                    holding + " " + what + ", but at the store its time is over: "
-                            + ledger.grantOf(holding.resource, holding.token));
+                    holding + " " + what + ", but at the store its time is over: " + ledger.grantOf(holding));
         }
     }
 
@@ -321,17 +333,6 @@ final class Judge {
             }
         }
         return null;
-    }
-
-    /** A machine whose clocks stand still can't know, and asks nothing meanwhile. */
-    private static boolean isBlind(SimProcess process) {
-        return process.isAsleep();
-    }
-
-    /** Whether the grant was taken away behind the client's back: the promise then is to tell it within a ttl, and no more. */
-    private boolean wasForced(Holding holding) {
-        ClaimRecord grant = ledger.grantOf(holding.resource, holding.token);
-        return grant != null && grant.wasForced();
     }
 
     private List<Holding> of(String resource) {

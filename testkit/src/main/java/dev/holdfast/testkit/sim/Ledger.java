@@ -2,14 +2,17 @@ package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.testkit.sim.ClaimRecord.End;
 import dev.holdfast.testkit.sim.ClaimRecord.State;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,10 +28,9 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
 
     /** A step of the store, and what it shows of itself after it. */
-    private record Step(Command command, Reply reply, long micros, Map<ClaimRef, ClaimRecord> present) {}
+    private record Step(Command command, Reply reply, SimLink from, long micros, Map<ClaimRef, ClaimRecord> present) {}
 
     private final World world;
-    private final boolean isFair;
     private final boolean isPassive;
     private final Reached reached;
     private final Map<SessionId, ClaimRecord.Session> sessions = new HashMap<>();
@@ -42,12 +44,10 @@ final class Ledger {
     /**
      * Opens a ledger.
      *
-     * @param isFair whether claims are granted in the order in which they came
      * @param isPassive as in {@link SimStore#isPassive()}
      */
-    Ledger(World world, boolean isFair, boolean isPassive, Reached reached) {
+    Ledger(World world, boolean isPassive, Reached reached) {
         this.world = world;
-        this.isFair = isFair;
         this.isPassive = isPassive;
         this.reached = reached;
     }
@@ -59,8 +59,8 @@ final class Ledger {
 
     /** A step of the store is over. */
     void applied(Command command, Reply reply, List<ResourceInfo> now, SimLink from, long micros) {
-        Step step = new Step(command, reply, micros, new HashMap<>());
-        noteSession(step, from);
+        Step step = new Step(command, reply, from, micros, new HashMap<>());
+        noteSession(step);
         now.forEach(info -> compare(info, step));
         books.values().forEach(book -> book.forEach(record -> dropIfAbsent(book, record, step)));
         noteWithdrawal(command);
@@ -80,10 +80,11 @@ final class Ledger {
 
     // ---- Sessions
 
-    private void noteSession(Step step, SimLink from) {
+    private void noteSession(Step step) {
         if (step.reply() instanceof Reply.SessionOpened opened) {
             long ttl = micros(opened.ttl());
-            ClaimRecord.Session fresh = new ClaimRecord.Session(opened.session(), from, ttl, step.micros() + ttl);
+            ClaimRecord.Session fresh =
+                    new ClaimRecord.Session(opened.session(), step.from(), ttl, step.micros() + ttl);
             if (sessions.put(opened.session(), fresh) != null) {
                 world.fail(Rule.NO_REVIVAL, "the store gave the session " + opened.session() + " a second time");
             }
@@ -102,30 +103,35 @@ final class Ledger {
     // ---- What is new
 
     private void compare(ResourceInfo info, Step step) {
-        Book book = book(info.name().value());
-        long weight = 0;
+        Book book = books.computeIfAbsent(info.name().value(), name -> new Book(world, info));
+        book.update(info.spec());
         for (ResourceInfo.Party party : info.holders()) {
-            weight += party.weight();
-            ClaimRecord record = see(party.claim(), book, step);
+            ClaimRecord record = see(party, book, step);
             if (record.isOverTimeAt(step.micros()) && (!isPassive || concerns(step.command(), info.name()))) {
                 world.fail(Rule.DEAD_GIVE_WAY, "the store keeps " + record + " as a holder, though its time is over");
             }
         }
-        if (weight > info.spec().capacity()) {
-            world.fail(Rule.ONE_HOLDER, info.holders().size() + " hold " + info.name() + " at once: " + info.holders());
+        for (ResourceInfo.Party party : info.waiters()) {
+            ClaimRecord record = see(party, book, step);
+            if (record.weight > info.spec().capacity()) {
+                world.fail(
+                        Rule.RESIZED,
+                        record + " waits, but there are only " + info.spec().capacity() + " in all");
+            }
         }
-        info.waiters().forEach(party -> see(party.claim(), book, step));
     }
 
-    private ClaimRecord see(ClaimRef ref, Book book, Step step) {
+    private ClaimRecord see(ResourceInfo.Party party, Book book, Step step) {
+        ClaimRef ref = party.claim();
         ClaimRecord record = records.get(ref);
-        if (record != null && claims(step.command(), ref) && hasRunOut(record, step.micros())) {
-            // Its own lease ended before its claimant heard of it, who asks again: a new claim by the rules of the SPI.
-            end(book, record, End.TIME);
+        if (record != null && claims(step.command(), ref) && mayBeMadeAgain(record, step.micros())) {
+            // It ended before its claimant heard of it, who asks again: a new claim by the rules of the SPI.
+            end(book, record, record.end == null ? End.TIME : record.end);
             record = null;
         }
         if (record == null) {
             record = make(ref, book, step);
+            record.weight = party.weight();
         } else if (record.end != null) {
             Rule rule = switch (record.end) {
                 case TIME -> Rule.NO_REVIVAL;
@@ -134,14 +140,29 @@ final class Ledger {
             };
             world.fail(rule, record + " stands at the store again");
         }
+        checkWeight(record, party.weight(), step);
         step.present().put(ref, record);
         return record;
+    }
+
+    /** A grant keeps its weight, until part of it is given back: then it has what was asked for, however often. */
+    private void checkWeight(ClaimRecord record, int weight, Step step) {
+        int expected = record.weight;
+        if (step.command() instanceof Command.ShrinkTo shrink && shrink.claim().equals(record.ref)) {
+            reached.hit(expected <= shrink.weight() ? Reach.SHRUNK_AGAIN : Reach.SHRUNK);
+            expected = Math.min(expected, shrink.weight());
+        }
+        if (weight != expected) {
+            world.fail(Rule.SHRUNK, record + " should have " + expected + ", but has " + weight);
+        }
+        record.weight = weight;
     }
 
     private ClaimRecord make(ClaimRef ref, Book book, Step step) {
         ClaimRecord record = new ClaimRecord(ref, session(ref.session()), ++places);
         records.put(ref, record);
         book.queue(record);
+        record.isDetached = isDetached(step.command());
         if (!claims(step.command(), ref)) {
             world.fail(Rule.NOTHING_OLD, ref + " stands at the store, and was not asked for by this step");
         }
@@ -151,8 +172,10 @@ final class Ledger {
         return record;
     }
 
-    private static boolean hasRunOut(ClaimRecord record, long micros) {
-        boolean isOver = record.end == End.TIME || (record.state == State.HELD && record.leaseEndMicros <= micros);
+    private static boolean mayBeMadeAgain(ClaimRecord record, long micros) {
+        boolean isResized = record.end == End.RESIZING;
+        boolean isOver =
+                isResized || record.end == End.TIME || (record.state == State.HELD && record.leaseEndMicros <= micros);
         return isOver && !record.wasServed && !record.session.isDeadAt(micros);
     }
 
@@ -161,6 +184,11 @@ final class Ledger {
             return poll.claims().stream().anyMatch(claim -> claim.resource().equals(resource));
         }
         return command instanceof Command.OnResource on && on.resource().equals(resource);
+    }
+
+    private static boolean isDetached(Command command) {
+        Command made = command instanceof Command.Yield yield ? yield.next() : command;
+        return made instanceof Command.Acquire acquire && acquire.lease().binding() == Lease.Binding.DETACHED;
     }
 
     private static boolean claims(Command command, ClaimRef ref) {
@@ -188,28 +216,40 @@ final class Ledger {
             reached.hit(Reach.LATE_GRANT_UNDONE);
         } else if (why == End.TIME && record.state == State.WAITING) {
             reached.hit(Reach.DEAD_WAITER_SKIPPED);
+        } else if (why == End.TIME && record.outlivesSession() && record.session.isDeadAt(step.micros())) {
+            reached.hit(Reach.OUTLIVED_ITS_SESSION);
+        } else if (why == End.RESIZING) {
+            reached.hit(Reach.WAITER_TOO_HEAVY);
         }
         end(book, record, why);
     }
 
     /** What gave the store the right to drop a claim in a step; null if nothing did. */
-    private static @Nullable End why(ClaimRecord record, Step step) {
+    private @Nullable End why(ClaimRecord record, Step step) {
         Command command = step.command();
         boolean isOverTime = record.isOverTimeAt(step.micros());
+        End byCommand = null;
         if (command instanceof Command.CloseSession close && close.session().equals(record.ref.session())) {
-            return End.CLOSE;
-        } else if (command instanceof Command.ForceRelease && step.reply() instanceof Reply.Released && !isOverTime) {
-            return record.state == State.HELD ? End.FORCE : null;
+            byCommand = record.outlivesSession() ? null : End.CLOSE;
+        } else if (command instanceof Command.ForceRelease force && step.reply() instanceof Reply.Released) {
+            byCommand = !isOverTime && isMeant(force, record) ? End.FORCE : null;
+        } else if (command instanceof Command.Resize resize && record.state == State.WAITING) {
+            byCommand = resize.capacity() < record.weight ? End.RESIZING : null;
         } else if (command instanceof Command.OnClaim claim && claim.claim().equals(record.ref)) {
             if (command instanceof Command.Release) {
-                return End.RELEASE;
+                boolean isOwners = step.from().process() == record.session.owner.process();
+                byCommand = isOwners || record.isGivenAway ? End.RELEASE : null;
             } else if (command instanceof Command.Withdraw) {
-                return End.WITHDRAWAL;
+                byCommand = End.WITHDRAWAL;
             } else if (command instanceof Command.Yield && isMade(step.reply())) {
-                return End.YIELD;
+                byCommand = End.YIELD;
             }
         }
-        return isOverTime ? End.TIME : null;
+        return byCommand == null && isOverTime ? End.TIME : byCommand;
+    }
+
+    private boolean isMeant(Command.ForceRelease force, ClaimRecord record) {
+        return grantOf(force.resource().value(), force.token()) == record;
     }
 
     private static boolean isMade(Reply reply) {
@@ -262,25 +302,37 @@ final class Ledger {
         ClaimRecord record = records.get(ref);
         if (record != null) {
             record.leaseEndMicros = micros + micros(remaining);
+            record.isPickedUp = true;
         }
     }
 
     private void noteGrants(ResourceInfo info, List<ClaimRecord> granted, long micros) {
-        Book book = book(info.name().value());
+        Book book = books.get(info.name().value());
+        if (book == null) {
+            return;
+        }
         for (ResourceInfo.Party party : info.holders()) {
             ClaimRecord record = records.get(party.claim());
-            if (record == null || record.state == State.ENDED) {
-                continue;
-            }
-            if (record.state == State.WAITING) {
-                book.grant(record, isFair, micros);
+            if (record != null && record.state == State.WAITING) {
                 record.state = State.HELD;
+                book.grant(record, micros);
                 record.grant = ++grants;
                 granted.add(record);
             }
-            boolean hasMore = party.tokens()
-                    .map(block -> book.noteBlock(record, block.first(), block.last()))
-                    .orElse(false);
+        }
+        // A step may admit one and then give another more tokens, who was there before.
+        info.holders().stream()
+                .filter(party -> party.tokens().isPresent())
+                .sorted(Comparator.comparing(
+                        party -> party.tokens().orElseThrow().first()))
+                .forEach(party -> noteBlock(book, party));
+    }
+
+    private void noteBlock(Book book, ResourceInfo.Party party) {
+        ClaimRecord record = records.get(party.claim());
+        TokenBlock block = party.tokens().orElseThrow();
+        if (record != null && record.state == State.HELD) {
+            boolean hasMore = book.noteBlock(record, block.first(), block.last());
             if (hasMore && hadAmnesia) {
                 reached.hit(Reach.TOKENS_FROM_THE_FLOOR);
             }
@@ -292,13 +344,53 @@ final class Ledger {
     /** The grant that a token was given to, however long ago; null if it never was. */
     @Nullable
     ClaimRecord grantOf(String resource, long token) {
-        return book(resource).grantOf(token);
+        Book book = books.get(resource);
+        return book == null ? null : book.grantOf(token);
+    }
+
+    @Nullable
+    ClaimRecord grantOf(Holding holding) {
+        return grantOf(holding.resource.name(), holding.token);
     }
 
     /** Whether the grant of a token is still in force, by the store's clock. */
     boolean isInForce(String resource, long token, long micros) {
         ClaimRecord record = grantOf(resource, token);
-        return record != null && record.state == State.HELD && !record.isOverTimeAt(micros);
+        return record != null && record.isHeldAt(micros);
+    }
+
+    /**
+     * Whether a hold's grant was taken away behind the client's back, or may be at any time: the promise then is to tell
+     * it within a ttl, and no more.
+     */
+    boolean wasTakenAway(Holding holding) {
+        ClaimRecord grant = grantOf(holding);
+        return holding.isGivenAway || (grant != null && grant.end == End.FORCE);
+    }
+
+    /** From now on anybody may give back the grant of a hold. */
+    void giveAway(Holding holding) {
+        ClaimRecord grant = grantOf(holding);
+        if (grant != null) {
+            grant.isGivenAway = true;
+        }
+    }
+
+    /** The most that there has been of a resource. */
+    int greatestCapacity(String resource) {
+        Book book = books.get(resource);
+        return book == null ? Integer.MAX_VALUE : book.greatestCapacity();
+    }
+
+    /** Whether there has been a time when there was less than somebody asks for. */
+    boolean wasEverTooHeavy(List<Wish.Part> parts) {
+        for (Wish.Part part : parts) {
+            Book book = books.get(part.resource().name());
+            if (book != null && book.smallestCapacity() < part.weight()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     boolean isEnded(ClaimRef ref) {
@@ -329,7 +421,10 @@ final class Ledger {
 
     /** A process that neither holds nor waits has no claim. */
     void checkNothingOf(SimProcess process, String resource, long micros) {
-        book(resource).checkNothingOf(process, micros);
+        Book book = books.get(resource);
+        if (book != null) {
+            book.checkNothingOf(process, micros);
+        }
     }
 
     /** No resource may be free for longer than the bound while somebody waits for it. */
@@ -343,10 +438,6 @@ final class Ledger {
             throw new IllegalStateException("The store knows a session that it never gave: " + id);
         }
         return known;
-    }
-
-    private Book book(String resource) {
-        return books.computeIfAbsent(resource, name -> new Book(world, name));
     }
 
     private static long micros(Duration duration) {

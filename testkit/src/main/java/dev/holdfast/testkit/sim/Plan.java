@@ -1,5 +1,7 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.spi.Kind;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -13,6 +15,10 @@ final class Plan {
 
     private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** What a resource is, where not all are mutexes. */
+    private static final List<Kind> KINDS =
+            List.of(Kind.MUTEX, Kind.READ_WRITE, Kind.READ_WRITE, Kind.SEMAPHORE, Kind.SEMAPHORE);
+
     /** What a seed dwells on: some situations are too rare where everything happens. */
     private enum Theme {
         ANYTHING,
@@ -24,9 +30,8 @@ final class Plan {
     // Who takes part.
     final int processes;
     final int threads;
-    final int resources;
+    final List<SimResource> resources;
     final int operations;
-    final boolean isBarging;
     final long ttl;
     final long cohortBudget;
     final long storeTimeout;
@@ -44,6 +49,18 @@ final class Plan {
     final double extensions;
     final double doubleReleases;
     final double abandons;
+
+    // What they do with other things than mutexes.
+    final double writes;
+    final double heavies;
+    final double detached;
+    final double reentries;
+    final double multis;
+    final double byId;
+    final double resizes;
+
+    /** Whether after the calm everybody comes again and again. */
+    final boolean isRushed;
 
     // Clocks.
     final long clientRateMax;
@@ -92,9 +109,9 @@ final class Plan {
         Theme theme = isCalm || dice.chance(0.7) ? Theme.ANYTHING : dice.oneOf(List.of(Theme.values()));
         processes = (int) dice.between(1, 4);
         threads = (int) dice.between(processes == 1 ? 2 : 1, 4);
-        resources = (int) dice.between(1, 2);
+        boolean isMutexesOnly = theme == Theme.LOST_DATA || dice.chance(0.4);
+        resources = draw(isMutexesOnly);
         operations = Math.min(12, 96 / (processes * threads));
-        isBarging = dice.chance(0.15);
         ttl = dice.between(1_000, 4_000) * MILLI;
         cohortBudget = dice.oneOf(0, 2, 10, 10, 60) * MILLI;
         storeTimeout = dice.between(ttl / MILLI / 5, (dice.chance(0.2) ? 3 : 1) * ttl / MILLI) * MILLI;
@@ -112,6 +129,15 @@ final class Plan {
         extensions = theme == Theme.EXTENSIONS ? 0.8 : some(0.8, 1.0);
         doubleReleases = some(0.4, 0.1);
         abandons = some(0.2, 0.3);
+
+        writes = dice.oneOf(5, 20, 50, 95) / 100.0;
+        heavies = dice.oneOf(0, 5, 30) / 100.0;
+        detached = some(0.5, 1.0);
+        reentries = some(0.3, 0.6);
+        multis = resources.size() > 1 && !isMutexesOnly ? some(0.3, 0.5) : 0;
+        byId = some(0.3, 0.5);
+        resizes = some(0.2, 0.2);
+        isRushed = !isMutexesOnly && dice.chance(0.15);
 
         // Apart by less than a tenth in the worst case: that is the bound under which exclusion in true time is
         // promised.
@@ -149,9 +175,25 @@ final class Plan {
         expiresActively = dice.chance(0.3);
     }
 
+    private List<SimResource> draw(boolean isMutexesOnly) {
+        List<SimResource> drawn = new ArrayList<>();
+        int count = (int) dice.between(1, 2);
+        boolean isBarging = dice.chance(0.15);
+        for (int i = 0; i < count; i++) {
+            Kind kind = isMutexesOnly ? Kind.MUTEX : dice.oneOf(KINDS);
+            int capacity = switch (kind) {
+                case READ_WRITE -> Integer.MAX_VALUE;
+                case SEMAPHORE -> (int) dice.oneOf(1, 2, 3, 4, 8);
+                default -> 1;
+            };
+            drawn.add(new SimResource("r" + i, kind, capacity, isBarging));
+        }
+        return List.copyOf(drawn);
+    }
+
     /** For how long there is much to do, roughly: when faults do most harm. */
     long busy() {
-        long contenders = Math.max(1, (long) processes * threads / resources);
+        long contenders = Math.max(1, (long) processes * threads / resources.size());
         long round = thinkMax / 2 + contenders * holdMax / 3 + 4 * delayMax;
         return Math.min(chaos, operations * round + MILLI);
     }
@@ -194,9 +236,10 @@ final class Plan {
     @Override
     public String toString() {
         return String.format(
-                "%d processes x %d threads x %d operations on %d resources%s, ttl %d ms, cohort %d ms, time-out %d ms, chaos %d ms%n"
+                "%d processes x %d threads x %d operations on %s, ttl %d ms, cohort %d ms, time-out %d ms, chaos %d ms%n"
                         + "think %d ms, hold %d ms, lease %d ms, rates +-%d ppm, store %d ppm, lateness %d us, delay %d-%d us%n"
                         + "tries %.2f waits %.2f leases %.2f maxHolds %.2f cancels %.2f extensions %.2f twice %.2f abandons %.2f%n"
+                        + "writes %.2f heavies %.2f detached %.2f re-entries %.2f several %.2f by id %.2f resizes %.2f%s%n"
                         + "long delay %.3f (%d ms) lost %.3f/%.3f slow %.3f refused %.3f broken %.3f late copies %.2f copies %.2f signals lost %.2f"
                         + " copied %.2f inline %.2f%n"
                         + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d store steps %d forced %d ambushes %d"
@@ -205,7 +248,6 @@ final class Plan {
                 threads,
                 operations,
                 resources,
-                isBarging ? " (barging)" : "",
                 ttl / MILLI,
                 cohortBudget / MILLI,
                 storeTimeout / MILLI,
@@ -226,6 +268,14 @@ final class Plan {
                 extensions,
                 doubleReleases,
                 abandons,
+                writes,
+                heavies,
+                detached,
+                reentries,
+                multis,
+                byId,
+                resizes,
+                isRushed ? " rush" : "",
                 longDelay,
                 longDelayMax / MILLI,
                 requestLoss,

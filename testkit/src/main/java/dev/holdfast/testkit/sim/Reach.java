@@ -74,5 +74,25 @@ public enum Reach {
     /** The store came back without its data, and its tokens went on from the clock. */
     TOKENS_FROM_THE_FLOOR,
     /** The store's clock was stepped back while a lock was held. */
-    STORE_CLOCK_BACK
+    STORE_CLOCK_BACK,
+    /** A hold began under a grant that was shared, or had been a writer's. */
+    SHARED,
+    /** A writer let others read beside it. */
+    DOWNGRADED,
+    /** Part of a grant was given back. */
+    SHRUNK,
+    /** A command to give back part of a grant came twice. */
+    SHRUNK_AGAIN,
+    /** Several resources were taken together. */
+    SEVERAL_AT_ONCE,
+    /** A detached grant lasted longer than its session. */
+    OUTLIVED_ITS_SESSION,
+    /** Permits were given back by their id. */
+    RELEASED_BY_ID,
+    /** Permits were to be given back by their id, but had ended. */
+    RELEASED_BY_ID_TOO_LATE,
+    /** A request for more permits than there were left was refused. */
+    TOO_HEAVY,
+    /** Permits were taken away, and a claim that waited could never be granted. */
+    WAITER_TOO_HEAVY
 }

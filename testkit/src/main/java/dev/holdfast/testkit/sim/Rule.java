@@ -4,12 +4,20 @@ package dev.holdfast.testkit.sim;
 public enum Rule {
     /** The store lets nobody in beyond the capacity. */
     ONE_HOLDER("A1", "one holder at the store"),
+    /** The store lets no writer in beside anybody. */
+    READERS_OR_WRITER("A2", "readers share, a writer is alone"),
+    /** The store gives no more permits than there are; those of before a resizing stay. */
+    PERMITS("A3", "no more permits than there are"),
     /** On a fair resource waiters are served in the order in which they came. */
     IN_ORDER("A4", "first come, first served"),
+    /** Who waits for more than there is left waits no longer. */
+    RESIZED("A11", "nobody waits for what can never be"),
     /** A duplicate that comes late does nothing. */
     NOTHING_OLD("I2", "nothing old takes effect"),
     /** A claim ends by its time, by its client or by force, and by nothing else. */
     NOT_ANOTHERS("R1", "nobody ends another's claim"),
+    /** A grant keeps its weight until part of it is given back, and then has what was asked for. */
+    SHRUNK("R4", "what is given back is given back once"),
     /** When all clients are closed the store shows nothing of them. */
     NOTHING_LEFT("R5", "nothing is left behind"),
     /** What is over its time keeps nobody out. */
@@ -46,6 +54,12 @@ public enum Rule {
     HEALTHY_KEEPS("C14", "a healthy holder keeps its lock"),
     /** Requests, releases and doubts end in time, and in the end everybody is served. */
     EVERYTHING_ENDS("C15", "everything ends"),
+    /** Of two acquisitions by one owner the first release ends nothing. */
+    ONLY_THE_LAST_RELEASE("C16", "only the last release ends a hold"),
+    /** Who waits is passed by a bounded number of times. */
+    NOBODY_STARVES("C17", "nobody starves"),
+    /** A detached hold is lost when its lease is over, and before that through nothing that becomes of its client. */
+    DETACHED_LASTS("P5", "a detached hold needs no session"),
     /** Nothing throws what nobody catches. Not a promise to users. */
     NO_EXCEPTION("", "no exception escapes"),
     /** The same seed is the same run. Not a promise to users, but what every other finding rests on. */

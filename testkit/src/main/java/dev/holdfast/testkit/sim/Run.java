@@ -22,6 +22,7 @@ final class Run {
     private final Dice dice;
     private final List<Client> clients = new ArrayList<>();
     private final SimLink operator;
+    private final Rush rush = new Rush(this);
     private int processes;
     private boolean isDraining;
     private long drainedBy;
@@ -31,7 +32,7 @@ final class Run {
         this.world = new World(dice.fork(), trace);
         this.plan = new Plan(dice.fork());
         this.starter = starter;
-        this.ledger = new Ledger(world, !plan.isBarging, stores.get().isPassive(), reached);
+        this.ledger = new Ledger(world, stores.get().isPassive(), reached);
         SimClock storeClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
         this.server = new SimServer(world, storeClock, stores, ledger, reached);
         this.weather = new Weather(world, plan);
@@ -55,6 +56,12 @@ final class Run {
         world.after(plan.chaos, this::heal);
         while (!isDraining || !areActorsFinished()) {
             world.step();
+        }
+        if (plan.isRushed) {
+            beginRush();
+            while (!areActorsFinished()) {
+                world.step();
+            }
         }
         new Epilogue(this).play();
     }
@@ -88,9 +95,8 @@ final class Run {
     }
 
     void noteDeath(Client client) {
-        for (int i = 0; i < plan.resources; i++) {
-            String resource = "r" + i;
-            Holding holding = judge.anyInHand(resource);
+        for (SimResource resource : plan.resources) {
+            Holding holding = judge.anyInHand(resource.name());
             if (holding != null && holding.client == client) {
                 reached.hit(Reach.DIED_HOLDING);
             }
@@ -126,6 +132,32 @@ final class Run {
         drainedBy = world.now() + drainBound();
         clients.forEach(client -> client.actors().forEach(Actor::begin));
         lookAround();
+    }
+
+    Rush rush() {
+        return rush;
+    }
+
+    /** How many take part at present. */
+    int countActors() {
+        return clients.stream()
+                .filter(client -> client.isOpen())
+                .mapToInt(client -> client.actors().size())
+                .sum();
+    }
+
+    /** In the rush nobody thinks for long. */
+    long longestThought() {
+        return rush.isOn() ? 2 * MILLI : Long.MAX_VALUE;
+    }
+
+    private void beginRush() {
+        say("the rush begins");
+        rush.begin();
+        drainedBy = world.now() + drainBound() + 60_000 * MILLI;
+        clients.stream()
+                .filter(Client::isOpen)
+                .forEach(client -> client.actors().forEach(Actor::rush));
     }
 
     /** By when all must be served: the leases of the dead, what was begun before, and a moment for each. */

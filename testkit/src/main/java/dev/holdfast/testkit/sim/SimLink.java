@@ -32,13 +32,14 @@ final class SimLink implements LockStore {
     private static final class Call {
         final Command command;
         final long sentAt;
-        final CompletableFuture<Reply> future = new CompletableFuture<>();
+        final CompletableFuture<Reply> future;
         boolean hasArrived;
         boolean isAnswered;
 
-        Call(Command command, long sentAt) {
+        Call(Command command, long sentAt, World world) {
             this.command = command;
             this.sentAt = sentAt;
+            this.future = new Heard<>(world);
         }
     }
 
@@ -94,7 +95,7 @@ final class SimLink implements LockStore {
 
     @Override
     public CompletionStage<Reply> execute(Command command, Caller caller) {
-        Call call = new Call(command, world.now());
+        Call call = new Call(command, world.now(), world);
         if (process.isDead()) {
             return call.future;
         }
