@@ -259,14 +259,18 @@ final class ClaimDriver {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> {
-                    if (held.state == Claim.State.HELD) {
-                        advance(held, blockEnd, tokens);
-                    }
-                });
+                environment.schedule(
+                        Jitter.spread(environment, MIN_RETRY_NANOS), () -> advanceIfHeld(held, blockEnd, tokens));
                 engine.troubled(failure);
             }
         });
+    }
+
+    /** As {@link #advance}, some time after it was decided. */
+    void advanceIfHeld(Claim held, long blockEnd, int tokens) {
+        if (held.state == Claim.State.HELD) {
+            advance(held, blockEnd, tokens);
+        }
     }
 
     /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */

@@ -18,6 +18,14 @@ final class Cohort {
     /** A request for more tokens is on its way. */
     boolean advancing;
 
+    /** When tokens were last asked for, and how many. */
+    private long askedAt;
+
+    private int asked;
+
+    /** The last block was smaller than what was asked for: the store's clock gives the rest only in time. */
+    private boolean isScarce;
+
     /** The store gives this grant no more tokens. */
     boolean isLast;
 
@@ -31,6 +39,23 @@ final class Cohort {
     Cohort(long ends, boolean awaited) {
         this.ends = ends;
         this.awaited = awaited;
+    }
+
+    /** Notes that so many tokens are asked for. */
+    void ask(int tokens, long at) {
+        advancing = true;
+        asked = tokens;
+        askedAt = at;
+    }
+
+    /** Notes how many came of it. */
+    void got(long tokens) {
+        isScarce = tokens < asked;
+    }
+
+    /** For how long to leave the store alone, if it is asked once in such a time where tokens are scarce. */
+    long patience(long now, long pace) {
+        return isScarce ? Math.max(0, askedAt + pace - now) : 0;
     }
 
     /** Takes the answer to the question whether someone waits: if nobody does, the budget begins anew. */

@@ -7,6 +7,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,12 @@ import org.jspecify.annotations.Nullable;
  * are passed on. All methods are called under the lock of the gate; what leaves it goes into the outbox.
  */
 final class Standing {
+
+    /**
+     * How long from one request for tokens to the next, once a lock is passed on as fast as the store's clock gives
+     * them: to ask more often would bring no more of them, and each time writes at the store.
+     */
+    private static final long SCARCE_TOKENS_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Gate gate;
     private final Engine engine;
@@ -178,12 +185,18 @@ final class Standing {
 
     /** Asks for the next block of tokens, once. */
     void advance(Claim held, RequestQueue queue, Outbox out) {
-        Cohort cohort = cohortOf(held, engine.clock.now());
+        long now = engine.clock.now();
+        Cohort cohort = cohortOf(held, now);
         if (!cohort.advancing) {
-            cohort.advancing = true;
+            long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
             long end = held.blockEnd();
             int tokens = tokensToAsk(queue);
-            out.add(() -> engine.driver.advance(held, end, tokens));
+            cohort.ask(tokens, now + delay);
+            out.add(
+                    delay == 0
+                            ? () -> engine.driver.advance(held, end, tokens)
+                            : () -> engine.environment.schedule(
+                                    delay, () -> engine.driver.advanceIfHeld(held, end, tokens)));
         }
     }
 
@@ -295,6 +308,7 @@ final class Standing {
             cohort.advancing = false;
             cohort.isLast |= reply == null;
             if (reply != null && of.state == Claim.State.HELD) {
+                cohort.got(reply.tokens().size());
                 of.adopt(reply.tokens());
                 cohort.awaited = reply.awaited();
             }
