@@ -5,10 +5,12 @@ import dev.holdfast.Campaign;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Leadership;
+import dev.holdfast.LockOptions;
 import dev.holdfast.MultiHold;
 import dev.holdfast.Permits;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 
 /** The code of the page on semaphores, compiled. */
 @SuppressWarnings("unused")
@@ -39,6 +41,13 @@ final class SemaphoreExamples {
         int free = gpus.availablePermits();
         Optional<Permits> rest = gpus.drainPermits();
         gpus.resize(2); // holders finish; nobody comes in before fewer than 2 are held
+    }
+
+    void options(Holdfast holdfast, DistributedSemaphore gpus) throws InterruptedException {
+        Optional<Permits> now = gpus.tryAcquire(2); // empty if there are not so many, or somebody waits
+        Optional<Permits> soon = gpus.tryAcquire(2, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(2)));
+        CompletionStage<Permits> later = gpus.acquireAsync(2, AcquireOptions.defaults());
+        DistributedSemaphore unordered = holdfast.semaphore("crawl", 50, LockOptions.barging());
     }
 
     void leases(DistributedSemaphore gpus, Queue queue) throws InterruptedException {
