@@ -32,6 +32,7 @@ final class SemaphoreExamples {
         holdfast.readWriteLock("catalogue").readLock().lock(); // many readers or one writer
         Permits two = holdfast.semaphore("gpu", 4).acquire(2); // 2 of 4, together
         MultiHold both = holdfast.lockAll("account/7", "account/9").acquire(); // all or nothing, no dead lock
+        holdfast.latch("migrated").await(); // until as many have counted down as were set
         Campaign lead = holdfast.election("scheduler").campaign(leadership -> schedule(leadership)); // one leads
         holdfast.task("nightly").runIfDue(Duration.ofHours(1), Duration.ofMinutes(5), hold -> report()); // one runs it
     }
