@@ -159,6 +159,19 @@ public final class Holdfast implements AutoCloseable {
         return engine.latch(new ResourceName(name));
     }
 
+    /**
+     * The double barrier of a name. Does no I/O.
+     *
+     * @param name 1 to 505 bytes of UTF-8, not blank; compared byte for byte
+     * @param parties how many enter together; every program that uses the name says the same
+     * @throws IllegalArgumentException if the name is not of that form, {@code parties} is not positive, or the store has
+     *     no semaphores, latches or leases of their own
+     * @throws ClientClosedException if this client was closed
+     */
+    public DistributedDoubleBarrier barrier(String name, int parties) {
+        return engine.barrier(new ResourceName(name), parties);
+    }
+
     private static Order orderOf(LockOptions options) {
         return options.isBarging() ? Order.BARGING : Order.FAIR;
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.DistributedCountDownLatch;
+import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
@@ -313,6 +314,21 @@ public final class Engine {
     public ScheduledTaskLock task(ResourceName name) {
         requireSupported(Lease.detached(Leases.SHORTEST), name);
         return new EngineTaskLock(this, name);
+    }
+
+    /** The double barrier of a name. */
+    public DistributedDoubleBarrier barrier(ResourceName name, int parties) {
+        requireOpen();
+        if (parties < 1) {
+            throw new IllegalArgumentException("A barrier has at least one party, not " + parties);
+        }
+        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores, and so no barriers");
+        requireAdmission(StoreTraits.Admission.LATCH, "latches, and so no barriers");
+        if (traits.fixedLease() == StoreTraits.FixedLease.NONE) {
+            throw new IllegalArgumentException(
+                    "The store " + product() + " has no leases of their own, and so no barriers");
+        }
+        return new EngineBarrier(this, name, parties);
     }
 
     void requireSupported(Lease lease, ResourceName name) {

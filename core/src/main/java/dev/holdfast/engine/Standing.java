@@ -170,7 +170,8 @@ final class Standing {
     void foresee(Claim held, RequestQueue queue, Outbox out) {
         long now = engine.clock.now();
         Cohort cohort = cohortOf(held, now);
-        boolean isCounting = !gate.isShared() || (held.weight > 1 && !queue.isEmpty());
+        // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
+        boolean isCounting = !held.isBound() && (!gate.isShared() || (held.weight > 1 && !queue.isEmpty()));
         if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }

@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a store records about one resource, for people and tools; true at the moment of the answer.
+ * What a store records about one resource, for people and tools: all of it as it was at one moment, between the request
+ * and the answer. The dead may still be named, with nothing left of their leases.
  *
  * @param name the resource
  * @param spec what it is declared to be, with the current capacity

@@ -11,12 +11,15 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** A client's line to a store: a test listens to it and disturbs it. */
 public final class Line implements LockStore {
@@ -30,6 +33,7 @@ public final class Line implements LockStore {
     private volatile Consumer<Signal> listener = signal -> {};
     private volatile boolean signalsAreLost;
     private volatile boolean isClosed;
+    private volatile @Nullable Command lastCommand;
 
     /** Makes a line to a store. */
     public Line(LockStore store) {
@@ -99,6 +103,30 @@ public final class Line implements LockStore {
     public void isCut() {
         signalsAreLost = true;
         disturb(new Disturbance(command -> true, false, (command, caller) -> new CompletableFuture<>()));
+    }
+
+    /**
+     * After so many more commands nothing arrives, neither commands nor signals, until the line is mended.
+     *
+     * @param takesEffect whether the command that is the first without a reply takes effect
+     */
+    public synchronized void isCutAfter(int commands, boolean takesEffect) {
+        AtomicInteger left = new AtomicInteger(commands);
+        disturbances.add(new Disturbance(command -> left.getAndDecrement() <= 0, false, (command, caller) -> {
+            signalsAreLost = true;
+            if (takesEffect && lastCommand == null) {
+                var unused = store.execute(command, caller);
+            }
+            if (lastCommand == null) {
+                lastCommand = command;
+            }
+            return new CompletableFuture<>();
+        }));
+    }
+
+    /** The first command without a reply, once the line {@linkplain #isCutAfter is cut}. */
+    public Optional<Command> lastCommand() {
+        return Optional.ofNullable(lastCommand);
     }
 
     /** From now on no signals arrive, until the line is mended. */

@@ -3,6 +3,7 @@ package dev.holdfast.verification.world;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /** One store with the clients and threads that a test brings to it. What a test leaves at the store, all clients closed, fails it. */
 public final class World implements AutoCloseable {
@@ -82,7 +84,12 @@ public final class World implements AutoCloseable {
 
     /** A line to the store. */
     public Line line() {
-        Line line = new Line(store.connect());
+        return line(UnaryOperator.identity());
+    }
+
+    /** A line to the store, with something in between that looks on. */
+    public Line line(UnaryOperator<LockStore> between) {
+        Line line = new Line(between.apply(store.connect()));
         lines.add(line);
         return line;
     }

@@ -1,0 +1,75 @@
+package dev.holdfast;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/**
+ * What a party has in hand while it is inside a {@link DistributedDoubleBarrier}. It belongs to no thread.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public interface Attendance extends AutoCloseable {
+
+    /** The name of the barrier. */
+    String name();
+
+    /**
+     * The generation that this party is a member of: the same number for all members, and greater than that of every
+     * generation before. Data that a generation writes may be fenced with it.
+     */
+    long generation();
+
+    /** Whether this party is inside: it has not left, and its presence is not lost; as {@link Hold#isHeld()}. */
+    boolean isInside();
+
+    /**
+     * Names a listener for the loss of this presence: the others then take this party as gone. As {@link
+     * Hold#onLost(Consumer)}.
+     *
+     * @return this
+     */
+    @CanIgnoreReturnValue
+    Attendance onLost(Consumer<Loss> listener);
+
+    /**
+     * Leaves, and waits until all members of the generation have left, as long as it takes. May be called again to wait
+     * again.
+     *
+     * @throws LockLostException if the presence was lost: the others did not wait for this party
+     * @throws InterruptedException if interrupted while waiting for the others; this party has left
+     */
+    void leave() throws InterruptedException;
+
+    /**
+     * Leaves, and waits until all members of the generation have left, or until {@code maxWait} has passed.
+     *
+     * @param maxWait zero or longer; values beyond 146 years are taken as for ever
+     * @return whether all have left; this party has in any case
+     * @throws IllegalArgumentException if {@code maxWait} is negative
+     * @throws LockLostException if the presence was lost
+     * @throws InterruptedException if interrupted while waiting for the others; this party has left
+     */
+    boolean leave(Duration maxWait) throws InterruptedException;
+
+    /**
+     * Leaves without blocking.
+     *
+     * @return a stage that ends when all members have left, or exceptionally with what {@link #leave()} throws; it is
+     *     completed on the client's callback executor
+     */
+    CompletionStage<Void> leaveAsync();
+
+    /**
+     * Leaves without waiting for the others; does nothing if this party has left. Never throws for a loss.
+     *
+     * <p><b>Blocking:</b> until the store has answered, at most for the store time-out. <b>Interruption:</b> has no
+     * effect.
+     *
+     * @throws StoreUnavailableException if the store has not confirmed; it is repeated in the background, and the lease
+     *     ends the presence at the latest
+     */
+    @Override
+    void close();
+}

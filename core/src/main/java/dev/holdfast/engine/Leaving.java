@@ -1,0 +1,62 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.StoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Looks until no member of a generation is inside any more. */
+final class Leaving {
+
+    private final EngineBarrier barrier;
+    private final Engine engine;
+    private final long generation;
+    private final TotalWait wait;
+    private final Looks looks;
+    private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+
+    private Leaving(EngineBarrier barrier, long generation, TotalWait wait) {
+        this.barrier = barrier;
+        this.engine = barrier.engine;
+        this.generation = generation;
+        this.wait = wait;
+        this.looks = new Looks(engine.environment);
+    }
+
+    /** Ends with whether all have left within the wait. Ending the future ends the looking. */
+    static CompletableFuture<Boolean> begin(EngineBarrier barrier, long generation, TotalWait wait) {
+        Leaving leaving = new Leaving(barrier, generation, wait);
+        barrier.engine.endWithClient(leaving.result);
+        leaving.look();
+        return leaving.result;
+    }
+
+    private void look() {
+        if (result.isDone()) {
+            return;
+        }
+        var unused = barrier.present().whenComplete((present, failure) -> {
+            if (failure != null && !isPassing(failure)) {
+                result.completeExceptionally(engine.storeFailure(barrier.name(), (StoreException) cause(failure)));
+            } else if (failure == null
+                    && present.stream().noneMatch(party -> EngineBarrier.firstToken(party) <= generation)) {
+                result.complete(true);
+            } else if (wait.isOver()) {
+                result.complete(false);
+            } else {
+                looks.later(wait.leftNanos(Long.MAX_VALUE), this::look);
+            }
+        });
+    }
+
+    /** Whether the store may answer if it is asked again. */
+    private boolean isPassing(Throwable failure) {
+        return !(cause(failure) instanceof StoreException known)
+                || (known.reason() == StoreException.Reason.UNAVAILABLE
+                        && engine.wire.silentFor()
+                                < engine.options.storeTimeout().toNanos());
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+}

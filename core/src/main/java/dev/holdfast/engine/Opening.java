@@ -1,0 +1,80 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Writes the number of a barrier under one session and no other: the one that the lock of the door hangs on. Ends when it
+ * is known whether it is written, or when it can't take effect any more.
+ */
+final class Opening implements Wire.Answer {
+
+    private final Engine engine;
+    private final ResourceName opened;
+    private final Session session;
+    private final long number;
+    private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+
+    /** Only one sending is under way at a time. */
+    private volatile long epoch;
+
+    private Opening(Engine engine, ResourceName opened, Session session, long number) {
+        this.engine = engine;
+        this.opened = opened;
+        this.session = session;
+        this.number = number;
+    }
+
+    /** Ends with whether the number is surely written. */
+    static CompletableFuture<Boolean> begin(Engine engine, ResourceName opened, Session session, long number) {
+        Opening opening = new Opening(engine, opened, session, number);
+        opening.send();
+        return opening.result;
+    }
+
+    private void send() {
+        if (!session.isAlive() || engine.isClosing()) {
+            // What was sent before had no effect.
+            result.complete(false);
+            return;
+        }
+        epoch = session.epoch;
+        engine.wire.send(new Command.SetCount(opened, session.id, epoch, number, 1), Caller.GOES_ON, this);
+    }
+
+    @Override
+    public void reply(Reply reply, long sentAt) {
+        if (reply instanceof Reply.Stale) {
+            engine.keeper.afterRaise(session, epoch, this::send);
+            return;
+        }
+        if (reply instanceof Reply.SessionEnded) {
+            engine.keeper.endedAtStore(session);
+        }
+        result.complete(reply instanceof Reply.Count count && count.generation() == number);
+    }
+
+    @Override
+    public void failure(StoreException failure, long sentAt) {
+        if (failure.effect() == Effect.UNKNOWN) {
+            engine.keeper.afterRaise(session, epoch, this::endUnknown);
+        } else {
+            result.complete(false);
+        }
+        engine.troubled(failure);
+    }
+
+    /** It may have been written, but it will not be from here on. */
+    private void endUnknown() {
+        if (session.isAlive()) {
+            result.complete(false);
+        } else {
+            session.afterRetirement(() -> result.complete(false));
+        }
+    }
+}

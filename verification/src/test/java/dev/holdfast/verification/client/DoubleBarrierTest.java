@@ -1,0 +1,864 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Attendance;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.DistributedDoubleBarrier;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.CountDown;
+import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.Command.OnResource;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.SetCount;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A double barrier")
+class DoubleBarrierTest {
+
+    private static final int PARTIES = 3;
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private final World world = World.still();
+    private final List<Party> parties = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    /** A client with one thread at the barrier. */
+    private final class Party {
+        private final Line line = world.line();
+        private final Holdfast holdfast;
+        private final DistributedDoubleBarrier barrier;
+        private final Actor actor;
+        private Doing<Attendance> entering;
+        private volatile boolean wasInterrupted;
+
+        Party(String name) {
+            holdfast = world.client(name, line);
+            barrier = holdfast.barrier("stage", PARTIES);
+            actor = world.actor(name);
+            parties.add(this);
+        }
+
+        Party comes() {
+            entering = actor.starts(() -> {
+                try {
+                    return barrier.enter();
+                } finally {
+                    wasInterrupted = Thread.interrupted();
+                }
+            });
+            return this;
+        }
+
+        Party hasPlace() {
+            int place = places();
+            comes();
+            Eventually.holds("it has a place", () -> places() > place);
+            return this;
+        }
+
+        /** Until it is mended it can't see who is there, and so not open. */
+        Party isBlind() {
+            line.fails(Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+            return this;
+        }
+
+        boolean isInside() {
+            return entering.isDone();
+        }
+
+        Attendance attendance() throws Exception {
+            return entering.result();
+        }
+
+        Doing<Boolean> leaves() throws Exception {
+            Attendance attendance = attendance();
+            return actor.starts(() -> {
+                attendance.leave();
+                return true;
+            });
+        }
+
+        void dies() {
+            line.isCut();
+        }
+    }
+
+    private Party party(String name) {
+        return new Party(name);
+    }
+
+    private int places() {
+        return world.recordOf("stage").map(info -> info.holders().size()).orElse(0);
+    }
+
+    private List<String> holders() {
+        return world.recordOf("stage").stream()
+                .flatMap(info -> info.holders().stream())
+                .map(ResourceInfo.Party::label)
+                .toList();
+    }
+
+    /** Lets time pass, a little at a time, until something is so. */
+    private void passesUntil(String what, BooleanSupplier condition) {
+        Eventually.holds(what, () -> {
+            world.passes(Duration.ofMillis(20));
+            return condition.getAsBoolean();
+        });
+    }
+
+    /** Lets time pass, a little at a time. */
+    private void passes(Duration time) {
+        for (long left = time.toMillis(); left > 0; left -= 50) {
+            world.passes(Duration.ofMillis(Math.min(50, left)));
+        }
+    }
+
+    private void allInside(Party... members) throws Exception {
+        passesUntil("all are inside", () -> List.of(members).stream().allMatch(Party::isInside));
+        for (Party member : members) {
+            assertThat(member.attendance().isInside()).isTrue();
+            assertThat(member.attendance().generation())
+                    .isEqualTo(members[0].attendance().generation());
+        }
+    }
+
+    private static void canSee(Party... blind) {
+        List.of(blind).forEach(party -> party.line.isMended());
+    }
+
+    private void noneInside(Party... waiting) {
+        passes(Duration.ofSeconds(3));
+        assertThat(List.of(waiting)).noneMatch(Party::isInside);
+    }
+
+    private void allLeave(Party... members) throws Exception {
+        List<Doing<Boolean>> leaving = new ArrayList<>();
+        for (Party member : members) {
+            leaving.add(member.leaves());
+        }
+        passesUntil("all have left", () -> leaving.stream().allMatch(Doing::isDone));
+        for (Doing<Boolean> left : leaving) {
+            assertThat(left.result()).isTrue();
+        }
+    }
+
+    @Nested
+    @DisplayName("opens")
+    class Opening {
+
+        @Test
+        @Tag("H1")
+        @DisplayName("when all parties are there, and not before, generation after generation")
+        void generations() throws Exception {
+            Party alice = party("alice");
+            Party bob = party("bob");
+            Party carol = party("carol");
+            long before = 0;
+            for (int i = 0; i < 3; i++) {
+                alice.comes();
+                bob.comes();
+                noneInside(alice, bob);
+                carol.comes();
+                allInside(alice, bob, carol);
+                assertThat(carol.attendance().generation()).isGreaterThan(before);
+                assertThat(carol.attendance().name()).isEqualTo("stage");
+                before = carol.attendance().generation();
+                allLeave(alice, bob, carol);
+            }
+        }
+
+        @Test
+        @Tag("H1")
+        @DisplayName("for threads of one process as well, each of which has a place and a token of its own")
+        void oneProcess() throws Exception {
+            Line line = world.line();
+            DistributedDoubleBarrier barrier = world.client("alice", line).barrier("stage", PARTIES);
+            Line.HeldUp first = line.holdsUpNext(Acquire.class);
+            List<CompletableFuture<Attendance>> entering = new ArrayList<>();
+            for (int i = 0; i < 2 * PARTIES; i++) {
+                entering.add(barrier.enterAsync().toCompletableFuture());
+            }
+            // All of them wait in the process for a place: tokens in stock for those behind would be of use to nobody.
+            first.goesOn();
+            passesUntil("half of them are inside", () -> inside(entering).size() == PARTIES);
+
+            List<CompletableFuture<Void>> leaving = new ArrayList<>();
+            for (CompletableFuture<Attendance> member : inside(entering)) {
+                entering.remove(member);
+                leaving.add(member.join().leaveAsync().toCompletableFuture());
+                assertThat(world.recordOf("stage#opened").isPresent())
+                        .as("what the store may forget")
+                        .isEqualTo(leaving.size() < PARTIES);
+            }
+
+            passesUntil(
+                    "all of them have left, though others got their places",
+                    () -> leaving.stream().allMatch(CompletableFuture::isDone));
+            passesUntil("the others are inside", () -> inside(entering).size() == PARTIES);
+            assertThat(line.sent(Advance.class)).isEmpty();
+            inside(entering).forEach(member -> member.join().close());
+        }
+
+        private List<CompletableFuture<Attendance>> inside(List<CompletableFuture<Attendance>> entering) {
+            return entering.stream().filter(CompletableFuture::isDone).toList();
+        }
+
+        @Test
+        @Tag("H1")
+        @DisplayName("for one party alone, and without blocking")
+        void alone() throws Exception {
+            Party alice = party("alice");
+            DistributedDoubleBarrier barrier = alice.holdfast.barrier("alone", 1);
+            CompletableFuture<Attendance> entering = barrier.enterAsync().toCompletableFuture();
+            passesUntil("it is inside", entering::isDone);
+            assertThat(entering.join().isInside()).isTrue();
+            entering.join().close();
+            assertThat(entering.join().isInside()).isFalse();
+            assertThat(alice.actor.does(() -> barrier.tryEnter(Duration.ZERO))).hasValueSatisfying(Attendance::close);
+        }
+
+        @Test
+        @Tag("H1")
+        @DisplayName("not for a party that comes while others are still inside, nor for one more than there are places")
+        void lateComers() throws Exception {
+            Party alice = party("alice").comes();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(alice, bob, carol);
+            Party dave = party("dave").comes();
+            noneInside(dave);
+            assertThat(world.waitersOf("stage")).isZero();
+
+            Doing<Boolean> aliceLeaves = alice.leaves();
+            passesUntil("dave has the place", () -> holders().contains("dave"));
+            // All places are taken, but not by parties that are entering.
+            noneInside(dave);
+            assertThat(places()).isEqualTo(PARTIES);
+
+            Doing<Boolean> bobLeaves = bob.leaves();
+            Party erin = party("erin").comes();
+            noneInside(dave, erin);
+            assertThat(aliceLeaves.isDone()).isFalse();
+            Doing<Boolean> carolLeaves = carol.leaves();
+            passesUntil(
+                    "the first generation has left, though others have its places",
+                    () -> aliceLeaves.isDone() && bobLeaves.isDone() && carolLeaves.isDone());
+            noneInside(dave, erin);
+
+            Party frank = party("frank").comes();
+            allInside(dave, erin, frank);
+            assertThat(dave.attendance().generation())
+                    .isGreaterThan(alice.attendance().generation());
+            allLeave(dave, erin, frank);
+        }
+
+        @Test
+        @Tag("H1")
+        @DisplayName(
+                "not for a party that comes while others are inside, even if the store has forgotten all else meanwhile")
+        void nothingIsForgotten() throws Exception {
+            Party alice = party("alice").comes();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(alice, bob, carol);
+            for (int i = 0; i < 70_000; i++) {
+                world.ask(new CountDown(new ResourceName("other-" + i), 0, "forget", 1));
+            }
+            alice.attendance().close();
+
+            Party dave = party("dave").hasPlace();
+
+            assertThat(places()).isEqualTo(PARTIES);
+            noneInside(dave);
+            allLeave(bob, carol);
+            dave.actor.interrupt();
+            passesUntil("dave has given up", dave::isInside);
+        }
+    }
+
+    @Nested
+    @DisplayName("lets go")
+    class Leaving {
+
+        @Test
+        @Tag("H2")
+        @DisplayName("when all have left; who does not wait for that leaves at once")
+        void together() throws Exception {
+            Party alice = party("alice").comes();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(alice, bob, carol);
+
+            Doing<Boolean> aliceLeaves = alice.leaves();
+            bob.attendance().close();
+            bob.attendance().close();
+            assertThat(bob.attendance().isInside()).isFalse();
+            passes(Duration.ofSeconds(3));
+            assertThat(aliceLeaves.isDone()).isFalse();
+            Attendance carolIn = carol.attendance();
+            CompletableFuture<Void> carolLeaves = carolIn.leaveAsync().toCompletableFuture();
+
+            passesUntil("all have left", () -> aliceLeaves.isDone() && carolLeaves.isDone());
+
+            assertThat(aliceLeaves.result()).isTrue();
+            assertThat(bob.actor.does(() -> bob.attendance().leave(Duration.ZERO)))
+                    .isTrue();
+        }
+
+        @Test
+        @Tag("H2")
+        @DisplayName(
+                "of who has waited long enough for the others, or was interrupted: that party has left all the same")
+        void impatient() throws Exception {
+            Party alice = party("alice").comes();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(alice, bob, carol);
+            Attendance inside = alice.attendance();
+            Doing<Boolean> leaving = alice.actor.starts(() -> inside.leave(Duration.ofSeconds(2)));
+            passesUntil("the wait is over", leaving::isDone);
+            assertThat(leaving.result()).isFalse();
+            assertThat(places()).isEqualTo(2);
+
+            Doing<Boolean> again = alice.leaves();
+            Eventually.holds("it waits", () -> alice.actor.thread().getState() == Thread.State.WAITING);
+            alice.actor.interrupt();
+            assertThatThrownBy(again::result).isInstanceOf(InterruptedException.class);
+            allLeave(bob, carol);
+        }
+
+        @Test
+        @Tag("H2")
+        @DisplayName("and says so if the store does not confirm that a party has left")
+        void unconfirmed() throws Exception {
+            Party alice = party("alice").comes();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(alice, bob, carol);
+            alice.line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            Doing<Boolean> leaving = alice.leaves();
+
+            passesUntil("it is given up", leaving::isDone);
+
+            assertThatThrownBy(leaving::result).isInstanceOf(StoreUnavailableException.class);
+            alice.line.isMended();
+            allLeave(bob, carol);
+        }
+    }
+
+    @Nested
+    @DisplayName("after a crash")
+    class Crash {
+
+        @Test
+        @Tag("H3")
+        @DisplayName("does not count who has died before it opened")
+        void beforeTheOpening() throws Exception {
+            Party alice = party("alice").hasPlace();
+            Party bob = party("bob").hasPlace();
+            bob.dies();
+            passes(TTL);
+            Party carol = party("carol").comes();
+            noneInside(alice, carol);
+
+            Party dave = party("dave").comes();
+
+            allInside(alice, carol, dave);
+            allLeave(alice, carol, dave);
+        }
+
+        @Test
+        @Tag("H3")
+        @DisplayName("does not wait for who has died inside")
+        void inside() throws Exception {
+            Party alice = party("alice").comes();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(alice, bob, carol);
+            List<Loss> told = new CopyOnWriteArrayList<>();
+            bob.attendance().onLost(told::add);
+            bob.dies();
+            Doing<Boolean> aliceLeaves = alice.leaves();
+            Doing<Boolean> carolLeaves = carol.leaves();
+            passes(Duration.ofSeconds(5));
+            assertThat(aliceLeaves.isDone()).isFalse();
+
+            passes(TTL);
+
+            passesUntil("all who live have left", () -> aliceLeaves.isDone() && carolLeaves.isDone());
+            assertThat(bob.attendance().isInside()).isFalse();
+            assertThat(told).singleElement().extracting(Loss::name).isEqualTo("stage");
+            bob.line.isMended();
+            Doing<Boolean> bobLeaves = bob.leaves();
+            passesUntil("bob learns it", bobLeaves::isDone);
+            assertThatThrownBy(bobLeaves::result).isInstanceOf(LockLostException.class);
+            bob.attendance().close();
+        }
+
+        @Test
+        @Tag("H3")
+        @DisplayName("of the opener after it has opened, lets the others in")
+        void afterTheOpening() throws Exception {
+            Party alice = party("alice").isBlind().hasPlace();
+            Party bob = party("bob").isBlind().hasPlace();
+            Party carol = party("carol");
+            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            opening.hasCome();
+            opening.arrives();
+            carol.dies();
+            canSee(alice, bob);
+
+            allInside(alice, bob);
+
+            Doing<Boolean> aliceLeaves = alice.leaves();
+            Doing<Boolean> bobLeaves = bob.leaves();
+            passes(TTL);
+            passesUntil("all who live have left", () -> aliceLeaves.isDone() && bobLeaves.isDone());
+        }
+
+        @Test
+        @Tag("H3")
+        @DisplayName(
+                "of the opener before it has opened, opens it only when one more has come, and its writing has no effect")
+        void beforeTheWriting() throws Exception {
+            Party alice = party("alice").isBlind().hasPlace();
+            Party bob = party("bob").isBlind().hasPlace();
+            Party carol = party("carol");
+            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            opening.hasCome();
+            carol.dies();
+            canSee(alice, bob);
+            // All places are taken and nobody may open: the lock of the door is carol's as long as her session.
+            noneInside(alice, bob);
+            passes(TTL);
+            noneInside(alice, bob);
+
+            assertThat(opening.arrives()).isInstanceOf(Reply.SessionEnded.class);
+
+            noneInside(alice, bob);
+            Party dave = party("dave").comes();
+            allInside(alice, bob, dave);
+            allLeave(alice, bob, dave);
+        }
+
+        @Test
+        @Tag("H3")
+        @DisplayName("or without one: a writing whose answer is lost opens it once")
+        void answerLost() throws Exception {
+            Party alice = party("alice").isBlind().hasPlace();
+            Party bob = party("bob").isBlind().hasPlace();
+            Party carol = party("carol");
+            carol.line.losesReplyToNext(SetCount.class);
+            carol.comes();
+            Eventually.holds(
+                    "carol opens", () -> !carol.line.sent(SetCount.class).isEmpty());
+            canSee(alice, bob);
+
+            allInside(alice, bob, carol);
+
+            allLeave(alice, bob, carol);
+        }
+
+        @Test
+        @Tag("H3")
+        @DisplayName("or without one: a writing that failed and may come later can't, once the lock is given back")
+        void lateWriting() throws Exception {
+            Party alice = party("alice").isBlind().hasPlace();
+            Party bob = party("bob").isBlind().hasPlace();
+            Party carol = party("carol");
+            Line.HeldUp late = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            late.hasCome();
+            canSee(alice, bob);
+            carol.line.fails(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
+            alice.line.fails(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
+            bob.line.fails(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
+            late.fails(Reason.UNAVAILABLE, Effect.UNKNOWN);
+            passesUntil(
+                    "the lock is given back", () -> world.holderOf("stage#door").isEmpty());
+
+            assertThat(late.arrives()).isInstanceOf(Reply.Stale.class);
+
+            noneInside(alice, bob, carol);
+            parties.forEach(party -> party.line.isMended());
+            allInside(alice, bob, carol);
+            allLeave(alice, bob, carol);
+        }
+    }
+
+    @Nested
+    @DisplayName("for a party that gives up")
+    class GivingUp {
+
+        @Test
+        @Tag("H4")
+        @DisplayName("opens without it, for as many as are needed")
+        void timesOut() throws Exception {
+            Party alice = party("alice");
+            Doing<Optional<Attendance>> trying =
+                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Eventually.holds("it has a place", () -> places() == 1);
+            Party bob = party("bob").hasPlace();
+            passesUntil("the wait is over", trying::isDone);
+            assertThat(trying.result()).isEmpty();
+            assertThat(places()).isEqualTo(1);
+            Party carol = party("carol").comes();
+            noneInside(bob, carol);
+
+            alice.comes();
+
+            allInside(alice, bob, carol);
+            // There is no place any more: that is waited for no longer either.
+            Party dave = party("dave");
+            Doing<Optional<Attendance>> noPlace = dave.actor.starts(() -> dave.barrier.tryEnter(Duration.ofSeconds(2)));
+            passesUntil("the wait is over", noPlace::isDone);
+            assertThat(noPlace.result()).isEmpty();
+            assertThat(dave.actor.does(() -> dave.barrier.tryEnter(Duration.ZERO)))
+                    .isEmpty();
+            allLeave(alice, bob, carol);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("has opened if it was opened before it gave up, and takes it in")
+        void openedFirst() throws Exception {
+            Party alice = party("alice").isBlind();
+            Doing<Optional<Attendance>> trying =
+                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Party bob = party("bob").isBlind().comes();
+            Eventually.holds("two are there", () -> places() == 2);
+            Party carol = party("carol");
+            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            opening.hasCome();
+            passes(Duration.ofSeconds(3));
+            assertThat(trying.isDone()).isFalse();
+
+            canSee(alice, bob);
+            opening.goesOn();
+
+            passesUntil("alice knows", trying::isDone);
+            Attendance inside = trying.result().orElseThrow();
+            allInside(bob, carol);
+            assertThat(inside.generation()).isEqualTo(carol.attendance().generation());
+            inside.close();
+            allLeave(bob, carol);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("has opened if it was counted before it knew of its place, and takes it in")
+        void countedFirst() throws Exception {
+            Party alice = party("alice");
+            Line.HeldUp asking = alice.line.holdsUpNext(Acquire.class);
+            Doing<Optional<Attendance>> trying =
+                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Reply granted = asking.arrives();
+            Party bob = party("bob").comes();
+            Party carol = party("carol").comes();
+            allInside(bob, carol);
+            passes(Duration.ofSeconds(3));
+            assertThat(trying.isDone()).isFalse();
+
+            asking.isAnswered(granted);
+
+            passesUntil("alice knows", trying::isDone);
+            Attendance inside = trying.result().orElseThrow();
+            assertThat(inside.generation()).isEqualTo(bob.attendance().generation());
+            inside.close();
+            allLeave(bob, carol);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("takes it in as well if who opened has died since, with the lock that giving up needs")
+        void openedAndDied() throws Exception {
+            Party alice = party("alice").isBlind();
+            Doing<Optional<Attendance>> trying =
+                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Party bob = party("bob").isBlind().comes();
+            Eventually.holds("two are there", () -> places() == 2);
+            Party carol = party("carol");
+            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            opening.hasCome();
+            passes(Duration.ofSeconds(3));
+            assertThat(world.waitersOf("stage#door")).isEqualTo(1);
+
+            opening.arrives();
+            carol.dies();
+            canSee(alice, bob);
+
+            passesUntil("alice knows", trying::isDone);
+            Attendance inside = trying.result().orElseThrow();
+            allInside(bob);
+            assertThat(inside.generation()).isEqualTo(bob.attendance().generation());
+            inside.close();
+            passes(TTL);
+            allLeave(bob);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("says so if who would open has died before: for the time of the lease nobody else can tell")
+        void openerDied() throws Exception {
+            Party alice = party("alice").isBlind();
+            Doing<Optional<Attendance>> trying =
+                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Party bob = party("bob").isBlind().comes();
+            Eventually.holds("two are there", () -> places() == 2);
+            Party carol = party("carol");
+            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            opening.hasCome();
+            carol.dies();
+            canSee(alice, bob);
+
+            passesUntil("alice has given up", trying::isDone);
+
+            assertThatThrownBy(trying::result)
+                    .isInstanceOf(LockWaitTimeoutException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+            passes(TTL);
+            noneInside(bob);
+            Party dave = party("dave").comes();
+            noneInside(bob, dave);
+            alice.comes();
+            allInside(alice, bob, dave);
+            allLeave(alice, bob, dave);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("is not opened by who comes while it gives up")
+        void gaveUpFirst() throws Exception {
+            Party alice = party("alice");
+            Line.HeldUp release = alice.line.holdsUpNext(Release.class);
+            Doing<Optional<Attendance>> trying =
+                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Party bob = party("bob").comes();
+            passesUntil("alice gives up", () -> !alice.line.sent(Release.class).isEmpty());
+            Party carol = party("carol").comes();
+            Eventually.holds("all places are taken", () -> places() == PARTIES);
+            passes(Duration.ofSeconds(2));
+            assertThat(bob.isInside()).isFalse();
+            assertThat(carol.isInside()).isFalse();
+
+            release.goesOn();
+
+            passesUntil("alice has given up", trying::isDone);
+            assertThat(trying.result()).isEmpty();
+            noneInside(bob, carol);
+            alice.comes();
+            allInside(alice, bob, carol);
+            allLeave(alice, bob, carol);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("at an interrupt or because its stage is cancelled, leaves nothing behind")
+        void interrupted() throws Exception {
+            Party alice = party("alice").hasPlace();
+            Party bob = party("bob");
+            CompletableFuture<Attendance> stage = bob.barrier.enterAsync().toCompletableFuture();
+            Eventually.holds("both have places", () -> places() == 2);
+
+            alice.actor.interrupt();
+            stage.cancel(false);
+
+            passesUntil("they have given up", () -> alice.isInside() && places() == 0);
+            assertThatThrownBy(alice::attendance).isInstanceOf(InterruptedException.class);
+            assertThat(alice.actor.<Boolean>does(Thread::interrupted)).isFalse();
+            world.isIdle();
+            assertThatThrownBy(() -> alice.actor.does(() -> {
+                        Thread.currentThread().interrupt();
+                        return alice.barrier.enter();
+                    }))
+                    .isInstanceOf(InterruptedException.class);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("at an interrupt after it was opened, takes it in, and the flag stays set")
+        void interruptedTooLate() throws Exception {
+            Party alice = party("alice").isBlind();
+            Doing<Boolean> entering = alice.actor.starts(() -> {
+                try (Attendance inside = alice.barrier.enter()) {
+                    return Thread.currentThread().isInterrupted() && inside.isInside();
+                }
+            });
+            Party bob = party("bob").isBlind().comes();
+            Eventually.holds("two are there", () -> places() == 2);
+            Party carol = party("carol");
+            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            carol.comes();
+            opening.hasCome();
+            alice.actor.interrupt();
+            passes(Duration.ofSeconds(1));
+
+            canSee(alice, bob);
+            opening.goesOn();
+
+            passesUntil("alice knows", entering::isDone);
+            assertThat(entering.result()).isTrue();
+            allInside(bob, carol);
+            allLeave(bob, carol);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("because the store does not answer, says so")
+        void storeSilent() throws Exception {
+            Party alice = party("alice").hasPlace();
+            alice.line.fails(CountDown.class, Reason.UNAVAILABLE, Effect.NONE);
+            alice.line.fails(Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+
+            alice.line.forget();
+            passesUntil("it asks", () -> !alice.line.sent(CountDown.class).isEmpty());
+            passes(Duration.ofSeconds(11));
+            // Too late to be the reason: it stays pending.
+            alice.actor.interrupt();
+
+            passesUntil("it gives up", alice::isInside);
+
+            assertThatThrownBy(alice::attendance).isInstanceOf(StoreUnavailableException.class);
+            assertThat(alice.wasInterrupted).isTrue();
+            alice.line.isMended();
+            passesUntil("its place is free", () -> places() == 0);
+        }
+    }
+
+    @Nested
+    @DisplayName("refuses")
+    class BadInput {
+
+        @Test
+        @Tag("H5")
+        @DisplayName("odd input, before anything is asked")
+        void oddInput() {
+            Party alice = party("alice");
+            alice.line.forget();
+            assertThatThrownBy(() -> alice.holdfast.barrier("stage", 0)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> alice.holdfast.barrier("stage", -1)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> alice.holdfast.barrier(" ", 2)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> alice.holdfast.barrier("x".repeat(506), 2))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThat(alice.holdfast.barrier("x".repeat(505), 2).parties()).isEqualTo(2);
+            assertThatThrownBy(() -> alice.barrier.tryEnter(Duration.ofNanos(-1)))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThat(alice.line.sent(OnResource.class)).isEmpty();
+        }
+
+        @Test
+        @Tag("H5")
+        @DisplayName("another number of parties while somebody is there, and a name that is used otherwise")
+        void mismatch() throws Exception {
+            Party alice = party("alice").hasPlace();
+            Party bob = party("bob");
+            assertThatThrownBy(() -> bob.actor.does(
+                            () -> bob.holdfast.barrier("stage", PARTIES + 1).enter()))
+                    .isInstanceOf(LockMismatchException.class);
+            assertThatThrownBy(() ->
+                            bob.actor.does(() -> bob.holdfast.lock("stage").acquire()))
+                    .isInstanceOf(LockMismatchException.class);
+            assertThat(alice.isInside()).isFalse();
+            alice.actor.interrupt();
+            passesUntil("alice has given up", alice::isInside);
+        }
+
+        @Test
+        @Tag("H5")
+        @DisplayName("names of its own that are used otherwise, as soon as it needs them")
+        void misusedNames() throws Exception {
+            Party alice = party("alice");
+            for (String mark : List.of("#opened", "#door")) {
+                DistributedDoubleBarrier barrier = alice.holdfast.barrier("misused" + mark.length(), 1);
+                Hold other = alice.holdfast.semaphore(barrier.name() + mark, 2).acquire(1);
+                Doing<Attendance> entering = alice.actor.starts(barrier::enter);
+                passesUntil("it is refused", entering::isDone);
+                assertThatThrownBy(entering::result).isInstanceOf(LockMismatchException.class);
+                assertThat(world.recordOf(barrier.name())).isEmpty();
+                other.close();
+            }
+        }
+
+        @Test
+        @Tag("H5")
+        @DisplayName("a client that is closed, before or meanwhile")
+        void closed() throws Exception {
+            Party alice = party("alice").hasPlace();
+            CompletableFuture<Attendance> stage = alice.barrier.enterAsync().toCompletableFuture();
+            Eventually.holds("both have places", () -> places() == 2);
+            Party bob = party("bob").comes();
+            passesUntil("all are inside", () -> alice.isInside() && stage.isDone() && bob.isInside());
+            alice.attendance().close();
+            CompletableFuture<Void> leaving = stage.join().leaveAsync().toCompletableFuture();
+            Doing<Attendance> again = alice.actor.starts(() -> alice.barrier.enter());
+            Eventually.holds("it has a place again", () -> places() == 2);
+
+            alice.holdfast.close();
+
+            assertThatThrownBy(again::result).isInstanceOf(ClientClosedException.class);
+            passesUntil("leaving ends", leaving::isDone);
+            assertThatThrownBy(leaving::join).hasCauseInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> alice.barrier.enter()).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> alice.holdfast.barrier("b", 1)).isInstanceOf(ClientClosedException.class);
+            bob.attendance().close();
+        }
+    }
+
+    @Test
+    @Tag("H1")
+    @DisplayName("needs no more of the store than a place, a number and, for the last, a lock")
+    void commands() throws Exception {
+        Party alice = party("alice").isBlind().hasPlace();
+        Party bob = party("bob").isBlind().hasPlace();
+        Party carol = party("carol").comes();
+        Eventually.holds("the last opens at once", carol::isInside);
+        canSee(alice, bob);
+        allInside(alice, bob, carol);
+        assertThat(parties.stream()
+                        .flatMap(party -> party.line.sent(Acquire.class).stream())
+                        .map(acquire -> acquire.resource().value())
+                        .filter("stage#door"::equals))
+                .hasSize(1);
+        allLeave(alice, bob, carol);
+    }
+}
