@@ -34,24 +34,14 @@ import org.jspecify.annotations.Nullable;
 final class TaskTurn implements Hold {
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final int MAX_DOUBLINGS = 6;
-
-    /** The grain of the stores. */
-    private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     final ClaimRef ref;
     private final Engine engine;
-    private final Session session;
     private final long token;
     private final Duration atMost;
-    private final long atLeastNanos;
     private final @Nullable Watch watch;
-
-    /** What may be left of it at the store. Written by one command of the end after the other. */
-    private final OwnLease atStore;
-
+    private final TurnEnd ending;
     private final Contradiction contradiction = new Contradiction();
-    private final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
     private final ReentrantLock lock = new ReentrantLock();
 
     // Written under lock, read without.
@@ -82,12 +72,10 @@ final class TaskTurn implements Hold {
             @Nullable Watch watch) {
         this.engine = engine;
         this.ref = ref;
-        this.session = session;
         this.token = token;
         this.atMost = atMost;
-        this.atStore = new OwnLease(atMost.toNanos());
-        this.atLeastNanos = atLeast.toNanos();
         this.watch = watch;
+        this.ending = new TurnEnd(engine, ref, session, token, atMost, atLeast, watch);
     }
 
     /** It was granted. Called once, before anybody else has it. */
@@ -120,7 +108,7 @@ final class TaskTurn implements Hold {
     /** The task is not run. */
     void giveUp() {
         if (end()) {
-            release(Caller.GOES_ON, true);
+            ending.release(Caller.GOES_ON);
         }
     }
 
@@ -396,13 +384,13 @@ final class TaskTurn implements Hold {
         check();
         if (end()) {
             if (loss != null) {
-                complete(ReleaseOutcome.LOST);
+                ending.complete(ReleaseOutcome.LOST);
                 engine.turns.forgetAfter(ref, Math.max(0, endsAt - engine.clock.now()));
             } else {
-                giveBack(caller, 0);
+                ending.giveBack(caller, beganAt);
             }
         }
-        return outcome;
+        return ending.outcome;
     }
 
     /** The exception for a hold that was lost before its end. */
@@ -426,78 +414,6 @@ final class TaskTurn implements Hold {
         }
         engine.turns.remove(this);
         return true;
-    }
-
-    private void giveBack(Caller caller, int failures) {
-        long left = atLeastNanos - (engine.clock.now() - beganAt);
-        if (left <= 0) {
-            release(caller, failures == 0);
-        } else {
-            shorten(caller, Math.max(left, MIN_LEASE_NANOS), failures);
-        }
-    }
-
-    private void release(Caller caller, boolean isUntouched) {
-        engine.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
-            @Override
-            public void settled(@Nullable Reply reply, boolean isFirst) {
-                engine.turns.forget(ref);
-                complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply, isFirst && isUntouched));
-            }
-
-            @Override
-            public void delayed(StoreException failure) {
-                complete(ReleaseOutcome.UNCONFIRMED);
-            }
-        });
-    }
-
-    /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
-    private void shorten(Caller caller, long leftNanos, int failures) {
-        Command extend = new Command.Extend(ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
-        atStore.extend(leftNanos);
-        engine.wire.send(extend, caller, new Wire.Answer() {
-            @Override
-            public void reply(Reply reply, long sentAt) {
-                atStore.extended(leftNanos, engine.clock.now(), session);
-                complete(outcomeOf(reply, failures == 0));
-                engine.turns.forgetAfter(ref, leftNanos);
-            }
-
-            @Override
-            public void failure(StoreException failure, long sentAt) {
-                complete(ReleaseOutcome.UNCONFIRMED);
-                if (failure.reason() == StoreException.Reason.CLOSED || atStore.isOverBy(engine.clock.now(), session)) {
-                    engine.turns.forgetAfter(ref, leftNanos);
-                    return;
-                }
-                long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
-                engine.environment.schedule(
-                        Jitter.spread(engine.environment, delay), () -> giveBack(Caller.GOES_ON, failures + 1));
-            }
-        });
-    }
-
-    /** What an answer says of the turn; that it is not there is a loss only if nothing of ours can have ended it. */
-    private static ReleaseOutcome outcomeOf(Reply reply, boolean isFirst) {
-        return reply instanceof Reply.Absent && isFirst ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
-    }
-
-    private void complete(ReleaseOutcome how) {
-        if (outcome.complete(how)) {
-            if (how == ReleaseOutcome.UNCONFIRMED) {
-                Engine.log.warn(
-                        "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the"
-                                + " lock ends within {}",
-                        ref.resource(),
-                        engine.product(),
-                        token,
-                        atMost);
-            }
-            if (watch != null) {
-                watch.released(how);
-            }
-        }
     }
 
     @Override

@@ -1,0 +1,141 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * One command at a time is on its way, so this needs no lock: whoever gets its answer, or its failure, goes on.
+ */
+
+/** The end of one turn at the store: it is released there, or left to end by itself when its least time has passed. */
+final class TurnEnd {
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int MAX_DOUBLINGS = 6;
+
+    /** The grain of the stores. */
+    private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** What came of it, as far as was known in time. Never fails. */
+    final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
+
+    private final Engine engine;
+    private final ClaimRef ref;
+    private final Session session;
+    private final long token;
+    private final Duration atMost;
+    private final long atLeastNanos;
+    private final @Nullable Watch watch;
+    private final OwnLease atStore;
+
+    TurnEnd(
+            Engine engine,
+            ClaimRef ref,
+            Session session,
+            long token,
+            Duration atMost,
+            Duration atLeast,
+            @Nullable Watch watch) {
+        this.engine = engine;
+        this.ref = ref;
+        this.session = session;
+        this.token = token;
+        this.atMost = atMost;
+        this.atLeastNanos = atLeast.toNanos();
+        this.watch = watch;
+        this.atStore = new OwnLease(atMost.toNanos());
+    }
+
+    /** The task is over. Called once, if {@link #release(Caller)} is not. */
+    void giveBack(Caller caller, long beganAt) {
+        giveBack(caller, beganAt, 0);
+    }
+
+    /** Gives it back at once, for its task was never run. */
+    void release(Caller caller) {
+        release(caller, true);
+    }
+
+    private void giveBack(Caller caller, long beganAt, int failures) {
+        long left = atLeastNanos - (engine.clock.now() - beganAt);
+        if (left <= 0) {
+            release(caller, failures == 0);
+        } else {
+            shorten(caller, beganAt, Math.max(left, MIN_LEASE_NANOS), failures);
+        }
+    }
+
+    private void release(Caller caller, boolean isUntouched) {
+        engine.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
+            @Override
+            public void settled(@Nullable Reply reply, boolean isFirst) {
+                engine.turns.forget(ref);
+                complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply, isFirst && isUntouched));
+            }
+
+            @Override
+            public void delayed(StoreException failure) {
+                complete(ReleaseOutcome.UNCONFIRMED);
+            }
+        });
+    }
+
+    /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
+    private void shorten(Caller caller, long beganAt, long leftNanos, int failures) {
+        Command extend = new Command.Extend(ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
+        atStore.extend(leftNanos);
+        engine.wire.send(extend, caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                atStore.extended(leftNanos, engine.clock.now(), session);
+                complete(outcomeOf(reply, failures == 0));
+                engine.turns.forgetAfter(ref, leftNanos);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                complete(ReleaseOutcome.UNCONFIRMED);
+                if (failure.reason() == StoreException.Reason.CLOSED) {
+                    engine.turns.forgetAfter(ref, leftNanos);
+                    return;
+                }
+                // At the latest when the least time has passed, the release takes over, which knows when to stop.
+                long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
+                engine.environment.schedule(
+                        Jitter.spread(engine.environment, delay),
+                        () -> giveBack(Caller.GOES_ON, beganAt, failures + 1));
+            }
+        });
+    }
+
+    /** What an answer says of the turn; that it is not there is a loss only if nothing of ours can have ended it. */
+    private static ReleaseOutcome outcomeOf(Reply reply, boolean isFirst) {
+        return reply instanceof Reply.Absent && isFirst ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+    }
+
+    /** The first outcome counts. */
+    void complete(ReleaseOutcome how) {
+        if (outcome.complete(how)) {
+            if (how == ReleaseOutcome.UNCONFIRMED) {
+                Engine.log.warn(
+                        "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the"
+                                + " lock ends within {}",
+                        ref.resource(),
+                        engine.product(),
+                        token,
+                        atMost);
+            }
+            if (watch != null) {
+                watch.released(how);
+            }
+        }
+    }
+}
