@@ -59,26 +59,22 @@ final class TurnEnd {
         giveBack(caller, beganAt, 0);
     }
 
-    /** Gives it back at once, for its task was never run. */
-    void release(Caller caller) {
-        release(caller, true);
-    }
-
     private void giveBack(Caller caller, long beganAt, int failures) {
         long left = atLeastNanos - (engine.clock.now() - beganAt);
         if (left <= 0) {
-            release(caller, failures == 0);
+            release(caller);
         } else {
             shorten(caller, beganAt, Math.max(left, MIN_LEASE_NANOS), failures);
         }
     }
 
-    private void release(Caller caller, boolean isUntouched) {
+    /** Gives it back at once. */
+    void release(Caller caller) {
         engine.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
                 engine.turns.forget(ref);
-                complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply, isFirst && isUntouched));
+                complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply));
             }
 
             @Override
@@ -96,7 +92,7 @@ final class TurnEnd {
             @Override
             public void reply(Reply reply, long sentAt) {
                 atStore.extended(leftNanos, engine.clock.now(), session);
-                complete(outcomeOf(reply, failures == 0));
+                complete(outcomeOf(reply));
                 engine.turns.forgetAfter(ref, leftNanos);
             }
 
@@ -116,9 +112,9 @@ final class TurnEnd {
         });
     }
 
-    /** What an answer says of the turn; that it is not there is a loss only if nothing of ours can have ended it. */
-    private static ReleaseOutcome outcomeOf(Reply reply, boolean isFirst) {
-        return reply instanceof Reply.Absent && isFirst ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+    /** What an answer says of the turn. It counts if it is the first: after a failure, ours may have ended it. */
+    private static ReleaseOutcome outcomeOf(Reply reply) {
+        return reply instanceof Reply.Absent ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
     }
 
     /** The first outcome counts. */

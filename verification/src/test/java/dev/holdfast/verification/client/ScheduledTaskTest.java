@@ -248,6 +248,7 @@ class ScheduledTaskTest {
                     Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
                     return "a result that may be stale";
                 }))
+                .hasNoSuppressedExceptions()
                 .isInstanceOfSatisfying(
                         LockLostException.class,
                         e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.REMOVED));
@@ -268,7 +269,8 @@ class ScheduledTaskTest {
                     Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
                     return "done";
                 }))
-                .isInstanceOf(LockLostException.class);
+                .isInstanceOf(LockLostException.class)
+                .hasNoSuppressedExceptions();
         for (Duration atLeast : List.of(FIVE_MINUTES, Duration.ZERO)) {
             assertThatThrownBy(() -> atAlice.<String, RuntimeException>runIfDue(HOUR, atLeast, hold -> {
                         world.releaseByForce("report");
@@ -282,6 +284,22 @@ class ScheduledTaskTest {
 
     @Test
     @Tag("G4")
+    @DisplayName("learns within a ttl that its lease was made shorter at the store")
+    void shortened() {
+        assertThat(atAlice.<String, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> {
+                            var claim = line.sent(Command.Acquire.class).get(0).claim();
+                            world.ask(new Command.Extend(claim, 1, Duration.ofMinutes(20)));
+                            world.passes(TTL.plusSeconds(4));
+                            assertThat(hold.remaining()).isLessThan(Duration.ofMinutes(14));
+                            assertThat(hold.isHeld()).isTrue();
+                            return "done";
+                        })
+                        .hasRun())
+                .isTrue();
+    }
+
+    @Test
+    @Tag("G4")
     @DisplayName("on a machine that slept longer than the greatest time finds at its first look that its hold is lost")
     void slept() {
         assertThatThrownBy(() -> atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
@@ -290,7 +308,8 @@ class ScheduledTaskTest {
                     assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
                     return "done";
                 }))
-                .isInstanceOf(LockLostException.class);
+                .isInstanceOf(LockLostException.class)
+                .hasNoSuppressedExceptions();
     }
 
     @Test
@@ -579,6 +598,20 @@ class ScheduledTaskTest {
         assertThat(isDue(atBob)).isTrue();
 
         AtomicBoolean hasRun = new AtomicBoolean();
+        CountDownLatch mayCallBack = new CountDownLatch(1);
+        world.time().callbacks().execute(() -> Eventually.holds("the test goes on", () -> mayCallBack.getCount() == 0));
+        CompletableFuture<TaskRun<String>> granted = atAlice.<String>runIfDueAsync(HOUR, FIVE_MINUTES, hold -> {
+                    hasRun.set(true);
+                    return new CompletableFuture<>();
+                })
+                .toCompletableFuture();
+        Eventually.holds("it is granted", () -> world.holderOf("report").isPresent());
+        granted.cancel(false);
+        mayCallBack.countDown();
+        Eventually.holds(
+                "the grant is given back", () -> world.holderOf("report").isEmpty());
+        assertThat(hasRun).isFalse();
+
         Line.HeldUp claim = line.holdsUpNext(Command.Acquire.class);
         CompletableFuture<TaskRun<String>> asked = atAlice.<String>runIfDueAsync(HOUR, FIVE_MINUTES, hold -> {
                     hasRun.set(true);
