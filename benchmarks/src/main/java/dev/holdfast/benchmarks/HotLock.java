@@ -8,8 +8,9 @@ final class HotLock implements Workload {
 
     private static final List<Contestant> OURS = List.of(Holdfasts.MEMORY, Holdfasts.SQLITE_FULL);
     private static final List<Contestant> FOR_ORIENTATION = List.of(Jdk.FAIR, Jdk.UNFAIR);
-    private static final int[] THREADS = {2, 64, 500};
+    private static final int FEW = 2;
     private static final int MANY = 500;
+    private static final int[] THREADS = {FEW, 64, MANY};
 
     @Override
     public String id() {
@@ -34,9 +35,14 @@ final class HotLock implements Workload {
         List<Cell> cells = new ArrayList<>();
         for (int threads : THREADS) {
             OURS.forEach(contestant -> cells.add(cell(contestant, threads)));
-            FOR_ORIENTATION.forEach(contestant -> cells.add(cell(contestant, threads)));
+            orientation(threads).forEach(contestant -> cells.add(cell(contestant, threads)));
         }
         return cells;
+    }
+
+    /** Two threads hardly meet at the JDK's locks, so there would be nothing to compare. */
+    private static List<Contestant> orientation(int threads) {
+        return threads == FEW ? List.of() : FOR_ORIENTATION;
     }
 
     private static Cell cell(Contestant contestant, int threads) {
@@ -57,7 +63,7 @@ final class HotLock implements Workload {
             for (Contestant contestant : OURS) {
                 figures.addAll(figures(contestant, threads));
             }
-            for (Contestant contestant : FOR_ORIENTATION) {
+            for (Contestant contestant : orientation(threads)) {
                 String id = id(contestant, threads);
                 figures.add(Figure.of(id, "pairs", Unit.PER_SECOND, "pairs/s"));
                 figures.add(spread(id));

@@ -14,7 +14,7 @@ final class SqlitePairs implements Workload {
     private static final Duration TURN = Duration.ofMillis(100);
 
     /** How much longer than a cell with one thing to measure. */
-    private static final int TIMES = 3;
+    private static final int TIMES = 2;
 
     /** For the threads to start. */
     private static final Duration LEAD_IN = Duration.ofMillis(10);

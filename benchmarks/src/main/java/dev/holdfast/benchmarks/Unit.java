@@ -29,7 +29,7 @@ enum Unit {
     TIMES {
         @Override
         String show(double value) {
-            return format(value < 10 ? "%.2f ×" : "%.1f ×", value);
+            return Double.isInfinite(value) ? "∞ ×" : format(value < 10 ? "%.2f ×" : "%.1f ×", value);
         }
     },
     PERCENT {
