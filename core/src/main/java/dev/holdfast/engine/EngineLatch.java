@@ -135,13 +135,17 @@ final class EngineLatch implements DistributedCountDownLatch {
         return LatchCall.countDown(engine, name, expected, id, caller)
                 .thenCompose(after -> {
                     note(after);
-                    // What was known may be over: then the present generation is meant, which this answer names, unless
-                    // this may have counted already, by a sending that was not answered.
-                    boolean isMeant = after.generation() != expected && (after.isFirst() || expected == 0);
-                    return isMeant && after.remaining() > 0
-                            ? LatchCall.countDown(engine, name, after.generation(), id, Caller.GOES_ON)
-                                    .thenApply(this::note)
-                            : CompletableFuture.completedFuture(after);
+                    if (after.generation() == expected || after.remaining() == 0) {
+                        return CompletableFuture.completedFuture(after);
+                    }
+                    if (expected != 0 && !after.isFirst()) {
+                        // A sending that was not answered may have counted in what was known, which is over; or it was
+                        // over before. Who repeats the call means the present generation.
+                        return CompletableFuture.failedFuture(engine.failures.uncounted(name.value(), id));
+                    }
+                    // What was known is over: the present generation is meant, which this answer names.
+                    return LatchCall.countDown(engine, name, after.generation(), id, Caller.GOES_ON)
+                            .thenApply(this::note);
                 })
                 .thenApply(LatchCall.Answer::remaining);
     }

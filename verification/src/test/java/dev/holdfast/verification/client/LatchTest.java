@@ -285,8 +285,28 @@ class LatchTest {
 
             passesUntil("it is answered", counting::isDone);
 
-            assertThat(counting.result()).isEqualTo(3);
+            assertThatThrownBy(counting::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("file-1");
             assertThat(atBob.count()).isEqualTo(3);
+        }
+
+        @Test
+        @Tag("N3")
+        @DisplayName("and never says that it has where it has not: a sending that found another generation, unanswered")
+        void notSaidInVain() throws Exception {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            atBob.countDown();
+            assertThat(atBob.trySetCount(3)).isTrue();
+            line.losesReplyToNext(CountDown.class);
+            Doing<Long> counting = actor.starts(() -> atAlice.countDown("file-1"));
+
+            passesUntil("it is answered", counting::isDone);
+
+            assertThatThrownBy(counting::result).isInstanceOf(StoreUnavailableException.class);
+            assertThat(atBob.count()).isEqualTo(3);
+            assertThat(atAlice.countDown("file-1")).isEqualTo(2);
+            assertThat(atBob.count()).isEqualTo(2);
         }
 
         @Test
