@@ -1,9 +1,11 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
+import dev.holdfast.LeaderElection;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Lockable;
 import dev.holdfast.MultiLock;
@@ -58,6 +60,16 @@ record EngineUnderTest(Engine engine) implements ClientUnderTest {
     @Override
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
         return engine.semaphore(new ResourceName(name), permits, orderOf(options));
+    }
+
+    @Override
+    public DistributedCountDownLatch latch(String name) {
+        return engine.latch(new ResourceName(name));
+    }
+
+    @Override
+    public LeaderElection election(String name) {
+        return engine.election(new ResourceName(name));
     }
 
     @Override

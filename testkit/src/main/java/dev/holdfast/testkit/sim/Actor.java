@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * One logical thread of a program: asks for resources in one of the many ways, {@linkplain Shift works} with what it is
  * given, and asks again. In the end it asks once more, plainly, and must be served.
  */
-final class Actor {
+final class Actor implements Participant {
 
     private static final long MILLI = 1_000_000;
     private static final long SHORTEST_LEASE = 200 * MILLI;
@@ -44,7 +44,8 @@ final class Actor {
         this.operations = run.plan.operations;
     }
 
-    boolean isFinished() {
+    @Override
+    public boolean isFinished() {
         return isFinished || client.process().isDead();
     }
 
@@ -55,7 +56,8 @@ final class Actor {
 
     // ---- What to do next
 
-    void begin() {
+    @Override
+    public void begin() {
         if (!isBusy && !isFinished) {
             isBusy = true;
             think();

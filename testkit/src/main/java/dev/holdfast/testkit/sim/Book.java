@@ -20,6 +20,7 @@ final class Book {
 
     private final World world;
     private final String resource;
+    private final @Nullable LatchBook latch;
     private final Map<ClaimRef, ClaimRecord> waiting = new LinkedHashMap<>();
     private final Map<ClaimRef, ClaimRecord> held = new LinkedHashMap<>();
     /** Every block that there was, by its first token. */
@@ -34,8 +35,9 @@ final class Book {
     private long newestToken;
     private long freeSince = Long.MAX_VALUE;
 
-    Book(World world, ResourceInfo info) {
+    Book(World world, ResourceInfo info, @Nullable LatchBook latch) {
         this.world = world;
+        this.latch = latch;
         this.resource = info.name().value();
         this.spec = info.spec();
         this.capacityInStep = spec.capacity();
@@ -69,6 +71,9 @@ final class Book {
                     world.fail(Rule.IN_ORDER, record + " was granted before " + other);
                 }
             }
+        }
+        if (latch != null && !latch.isOpen()) {
+            world.fail(Rule.PASSED_TOGETHER, record + " passed a latch that is not open");
         }
         held.put(record.ref, record);
         long weight = 0;
@@ -124,6 +129,11 @@ final class Book {
 
     // Questions
 
+    /** Whether a claim waits for what is open. */
+    boolean isShutOut(ClaimRecord record, long micros) {
+        return latch != null && latch.isOpen() && !record.isOverTimeAt(micros);
+    }
+
     boolean isHeld() {
         return !held.isEmpty();
     }
@@ -168,7 +178,8 @@ final class Book {
             taken += record.isOverTimeAt(micros) ? 0 : record.weight;
         }
         ClaimRecord next = nextAt(micros);
-        if (next == null || taken + next.weight > spec.capacity()) {
+        boolean isShut = latch != null && !latch.isOpen();
+        if (next == null || isShut || taken + next.weight > spec.capacity()) {
             freeSince = Long.MAX_VALUE;
         } else if (freeSince == Long.MAX_VALUE) {
             freeSince = world.now();

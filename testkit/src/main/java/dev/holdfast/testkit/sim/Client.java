@@ -31,6 +31,8 @@ final class Client implements LinkWatch {
     private final SimEnvironment environment;
     private final Dice dice;
     private final List<Actor> actors = new ArrayList<>();
+    private final List<Participant> others = new ArrayList<>();
+    private final List<Contender> contenders = new ArrayList<>();
     private final Map<String, Integer> waiting = new HashMap<>();
     private final Set<Object> endsTold = new HashSet<>();
     private final Map<String, Integer> holding = new HashMap<>();
@@ -100,7 +102,10 @@ final class Client implements LinkWatch {
                 for (int i = actors.size(); i < plan.threads; i++) {
                     actors.add(new Actor(run, this, dice.fork(), name() + "." + (i + 1)));
                 }
-                actors.forEach(Actor::begin);
+                if (others.isEmpty()) {
+                    addOthers();
+                }
+                begin();
             } else if (run.plan.isCalm) {
                 run.world.fail(Rule.HEALTHY_KEEPS, name() + " can't start: " + failure);
             } else {
@@ -108,6 +113,31 @@ final class Client implements LinkWatch {
                 process.after(RETRY, this::open);
             }
         });
+    }
+
+    private void addOthers() {
+        // Alone they would have nobody to meet.
+        int count = run.plan.processes == 1 ? 2 : 1;
+        for (int i = 1; run.plan.hasLatch && i <= count; i++) {
+            others.add(new Counter(run, this, dice.fork(), i, Run.LATCH));
+        }
+        for (int i = 1; run.plan.hasElection && i <= count; i++) {
+            Contender fresh =
+                    new Contender(run, this, dice.fork(), name() + ".e" + i, Run.ELECTION, environment.callbacks());
+            contenders.add(fresh);
+            others.add(fresh);
+        }
+    }
+
+    /** Everybody begins or goes on. */
+    void begin() {
+        participants().forEach(Participant::begin);
+    }
+
+    List<Participant> participants() {
+        List<Participant> all = new ArrayList<>(actors);
+        all.addAll(others);
+        return all;
     }
 
     /** Closes the client; what follows comes after that. */
@@ -130,6 +160,7 @@ final class Client implements LinkWatch {
 
     private void checkClosed() {
         run.judge.checkNothingInHandOf(this);
+        contenders.forEach(Contender::checkClosed);
         waiting.forEach((resource, count) -> {
             if (count > 0) {
                 run.world.fail(

@@ -1,10 +1,12 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
+import dev.holdfast.LeaderElection;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Lockable;
 import dev.holdfast.MultiLock;
@@ -24,6 +26,12 @@ public interface ClientUnderTest {
 
     /** Likewise. */
     DistributedSemaphore semaphore(String name, int permits, LockOptions options);
+
+    /** Likewise. */
+    DistributedCountDownLatch latch(String name);
+
+    /** Likewise. */
+    LeaderElection election(String name);
 
     /** Likewise. */
     MultiLock lockAll(List<? extends Lockable> parts);

@@ -2,6 +2,7 @@ package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
@@ -36,6 +37,7 @@ final class Ledger {
     private final Map<SessionId, ClaimRecord.Session> sessions = new HashMap<>();
     private final Map<ClaimRef, ClaimRecord> records = new HashMap<>();
     private final Map<String, Book> books = new LinkedHashMap<>();
+    private final Map<String, LatchBook> latches = new LinkedHashMap<>();
     private BiConsumer<String, ClaimRecord> onGrant = (resource, record) -> {};
     private long places;
     private long grants;
@@ -54,13 +56,14 @@ final class Ledger {
 
     /** Who is told of each grant, at the instant at which the store makes it. */
     void onGrant(BiConsumer<String, ClaimRecord> listener) {
-        onGrant = listener;
+        onGrant = onGrant.andThen(listener);
     }
 
     /** A step of the store is over. */
     void applied(Command command, Reply reply, List<ResourceInfo> now, SimLink from, long micros) {
         Step step = new Step(command, reply, from, micros, new HashMap<>());
         noteSession(step);
+        noteLatch(step);
         now.forEach(info -> compare(info, step));
         books.values().forEach(book -> book.forEach(record -> dropIfAbsent(book, record, step)));
         noteWithdrawal(command);
@@ -76,6 +79,7 @@ final class Ledger {
         hadAmnesia = true;
         books.values().forEach(book -> book.forEach(record -> end(book, record, End.AMNESIA)));
         sessions.values().forEach(session -> session.isOver = true);
+        latches.values().forEach(LatchBook::forget);
     }
 
     // ---- Sessions
@@ -103,7 +107,7 @@ final class Ledger {
     // ---- What is new
 
     private void compare(ResourceInfo info, Step step) {
-        Book book = books.computeIfAbsent(info.name().value(), name -> new Book(world, info));
+        Book book = books.computeIfAbsent(info.name().value(), name -> open(info));
         book.update(info.spec());
         for (ResourceInfo.Party party : info.holders()) {
             ClaimRecord record = see(party, book, step);
@@ -113,10 +117,27 @@ final class Ledger {
         }
         for (ResourceInfo.Party party : info.waiters()) {
             ClaimRecord record = see(party, book, step);
+            if (book.isShutOut(record, step.micros())) {
+                world.fail(Rule.PASSED_TOGETHER, record + " waits for a latch that is open");
+            }
             if (record.weight > info.spec().capacity()) {
                 world.fail(
                         Rule.RESIZED,
                         record + " waits, but there are only " + info.spec().capacity() + " in all");
+            }
+        }
+    }
+
+    private Book open(ResourceInfo info) {
+        boolean isLatch = info.spec().kind() == Kind.LATCH;
+        return new Book(world, info, isLatch ? latch(info.name().value()) : null);
+    }
+
+    private void noteLatch(Step step) {
+        if (step.command() instanceof Command.OnResource on) {
+            LatchBook latch = latches.get(on.resource().value());
+            if (latch != null) {
+                latch.applied(step.command(), step.reply(), step.from().process());
             }
         }
     }
@@ -340,6 +361,10 @@ final class Ledger {
     }
 
     // ---- Questions
+
+    LatchBook latch(String name) {
+        return latches.computeIfAbsent(name, fresh -> new LatchBook(world, reached, fresh));
+    }
 
     /** The grant that a token was given to, however long ago; null if it never was. */
     @Nullable

@@ -59,6 +59,12 @@ final class Plan {
     final double byId;
     final double resizes;
 
+    /** Whether there is a latch as well. */
+    final boolean hasLatch;
+
+    /** Whether there is an election as well. */
+    final boolean hasElection;
+
     /** Whether after the calm everybody comes again and again. */
     final boolean isRushed;
 
@@ -111,7 +117,6 @@ final class Plan {
         threads = (int) dice.between(processes == 1 ? 2 : 1, 4);
         boolean isMutexesOnly = theme == Theme.LOST_DATA || dice.chance(0.4);
         resources = draw(isMutexesOnly);
-        operations = Math.min(12, 96 / (processes * threads));
         ttl = dice.between(1_000, 4_000) * MILLI;
         cohortBudget = dice.oneOf(0, 2, 10, 10, 60) * MILLI;
         storeTimeout = dice.between(ttl / MILLI / 5, (dice.chance(0.2) ? 3 : 1) * ttl / MILLI) * MILLI;
@@ -173,6 +178,11 @@ final class Plan {
         ambushes = theme == Theme.AMBUSHES ? 12 : happens(0.3, 5);
         isAmnesic = isHot || (happens(0.05, 1) > 0 && storeSteps == 0);
         expiresActively = dice.chance(0.3);
+
+        hasLatch = dice.chance(0.15);
+        hasElection = dice.chance(0.15);
+        // Where nothing else goes on now and then.
+        operations = (hasLatch || hasElection) && dice.chance(0.5) ? 1 : Math.min(12, 96 / (processes * threads));
     }
 
     private List<SimResource> draw(boolean isMutexesOnly) {
@@ -239,7 +249,7 @@ final class Plan {
                 "%d processes x %d threads x %d operations on %s, ttl %d ms, cohort %d ms, time-out %d ms, chaos %d ms%n"
                         + "think %d ms, hold %d ms, lease %d ms, rates +-%d ppm, store %d ppm, lateness %d us, delay %d-%d us%n"
                         + "tries %.2f waits %.2f leases %.2f maxHolds %.2f cancels %.2f extensions %.2f twice %.2f abandons %.2f%n"
-                        + "writes %.2f heavies %.2f detached %.2f re-entries %.2f several %.2f by id %.2f resizes %.2f%s%n"
+                        + "writes %.2f heavies %.2f detached %.2f re-entries %.2f several %.2f by id %.2f resizes %.2f%s%s%s%n"
                         + "long delay %.3f (%d ms) lost %.3f/%.3f slow %.3f refused %.3f broken %.3f late copies %.2f copies %.2f signals lost %.2f"
                         + " copied %.2f inline %.2f%n"
                         + "partitions %d pauses %d suspensions %d freezes %d wall %d kills %d closes %d outages %d store steps %d forced %d ambushes %d"
@@ -275,6 +285,8 @@ final class Plan {
                 multis,
                 byId,
                 resizes,
+                hasLatch ? " latch" : "",
+                hasElection ? " election" : "",
                 isRushed ? " rush" : "",
                 longDelay,
                 longDelayMax / MILLI,

@@ -94,5 +94,21 @@ public enum Reach {
     /** A request for more permits than there were left was refused. */
     TOO_HEAVY,
     /** Permits were taken away, and a claim that waited could never be granted. */
-    WAITER_TOO_HEAVY
+    WAITER_TOO_HEAVY,
+    /** Who waited for a latch passed when it opened. */
+    LATCH_OPENED,
+    /** Who came to an open latch passed at once. */
+    LATCH_WAS_OPEN,
+    /** A latch was to be set that was counting. */
+    LATCH_SET_ALREADY,
+    /** A count-down came twice. */
+    COUNTED_AGAIN,
+    /** A count-down came when another generation had begun. */
+    COUNTED_TOO_LATE,
+    /** A candidate was elected. */
+    ELECTED,
+    /** A leader lost its term. */
+    TERM_LOST,
+    /** A candidate threw when it was elected. */
+    CANDIDATE_FAILED
 }

@@ -18,6 +18,16 @@ public enum Rule {
     NOT_ANOTHERS("R1", "nobody ends another's claim"),
     /** A grant keeps its weight until part of it is given back, and then has what was asked for. */
     SHRUNK("R4", "what is given back is given back once"),
+    /** Who sets a count that is set learns that one. */
+    SET_ONCE("K1", "a count is set once"),
+    /** A latch has what is left of its count, and not less than nothing. */
+    COUNTED_TO_ZERO("K2", "a latch counts to zero"),
+    /** One id lowers a count once. */
+    COUNTED_ONCE("K3", "an id counts once"),
+    /** A count-down of another generation does nothing. */
+    COUNTS_ITS_GENERATION("K4", "a count-down is for one generation"),
+    /** Who waits passes in the step in which the latch opens, and not before. */
+    PASSED_TOGETHER("K5", "all pass when a latch opens"),
     /** When all clients are closed the store shows nothing of them. */
     NOTHING_LEFT("R5", "nothing is left behind"),
     /** What is over its time keeps nobody out. */
@@ -60,6 +70,26 @@ public enum Rule {
     NOBODY_STARVES("C17", "nobody starves"),
     /** A detached hold is lost when its lease is over, and before that through nothing that becomes of its client. */
     DETACHED_LASTS("P5", "a detached hold needs no session"),
+    /** Who is told that it has set a count has, and who is not has not. */
+    ONE_SETTER("N1", "one is told that it has set the count"),
+    /** Who passes a latch, or is told that it is open, was asking when it was. */
+    PASSED("N2", "nobody passes before zero"),
+    /** Who is told that it counted has. */
+    COUNTED("N3", "who counted down has counted"),
+    /** A count-down does nothing to what is set after it. */
+    COUNTS_ITS_OWN("N4", "no count-down for a later generation"),
+    /** Terms are those that the store gave, and rise. */
+    ONE_LEADER("E1", "one leader at a time, in rising terms"),
+    /** Beginning and end of a term are told once each, in turn. */
+    TERMS_ARE_TOLD("E2", "terms are told in order"),
+    /** Nobody leads in a term that is over at the store, and its end is told. */
+    LEADS_NO_MORE("E3", "who is not the leader leads no more"),
+    /** What is given up stays at the store until its candidate is told. */
+    KEPT_TO_THE_END("E4", "a term is kept until its candidate is done"),
+    /** Who has left an election is not elected. */
+    WHO_LEFT_LEADS_NO_MORE("E6", "who left is not elected"),
+    /** A closed client has no candidates. */
+    CAMPAIGNS_END("E9", "closing ends campaigns"),
     /** Nothing throws what nobody catches. Not a promise to users. */
     NO_EXCEPTION("", "no exception escapes"),
     /** The same seed is the same run. Not a promise to users, but what every other finding rests on. */

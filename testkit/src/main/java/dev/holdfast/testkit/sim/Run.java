@@ -11,6 +11,12 @@ final class Run {
     private static final long LOOK_EVERY = 250 * MILLI;
     private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
 
+    /** The latch of a run that has one. */
+    static final String LATCH = "latch";
+
+    /** Its election. */
+    static final String ELECTION = "election";
+
     final World world;
     final Plan plan;
     final Reached reached = new Reached();
@@ -22,6 +28,7 @@ final class Run {
     private final Dice dice;
     private final List<Client> clients = new ArrayList<>();
     private final SimLink operator;
+    private final Electorate electorate = new Electorate(this, ELECTION);
     private final Rush rush = new Rush(this);
     private int processes;
     private boolean isDraining;
@@ -37,6 +44,7 @@ final class Run {
         this.server = new SimServer(world, storeClock, stores, ledger, reached);
         this.weather = new Weather(world, plan);
         this.judge = new Judge(world, plan, ledger, server, reached);
+        ledger.onGrant(electorate::storeElects);
         SimProcess console = new SimProcess(world, "operator", new SimClock(0, 0, EPOCH_2026, false));
         this.operator = new SimLink(
                 world,
@@ -130,8 +138,12 @@ final class Run {
             }
         }
         drainedBy = world.now() + drainBound();
-        clients.forEach(client -> client.actors().forEach(Actor::begin));
+        clients.forEach(Client::begin);
         lookAround();
+    }
+
+    Electorate electorate() {
+        return electorate;
     }
 
     Rush rush() {
@@ -170,9 +182,9 @@ final class Run {
         long asked = plan.ttl / 3 + plan.storeTimeout + 2 * plan.lateness + 100 * MILLI;
         ledger.checkProgress(server.micros(), asked);
         if (world.now() > drainedBy && !areActorsFinished()) {
-            List<Actor> left = new ArrayList<>();
-            clients.forEach(client -> client.actors().stream()
-                    .filter(actor -> !actor.isFinished())
+            List<Participant> left = new ArrayList<>();
+            clients.forEach(client -> client.participants().stream()
+                    .filter(each -> !each.isFinished())
                     .forEach(left::add));
             world.fail(
                     Rule.EVERYTHING_ENDS,
@@ -189,8 +201,8 @@ final class Run {
             if (client.actors().isEmpty()) {
                 return false;
             }
-            for (Actor actor : client.actors()) {
-                if (!actor.isFinished()) {
+            for (Participant each : client.participants()) {
+                if (!each.isFinished()) {
                     return false;
                 }
             }

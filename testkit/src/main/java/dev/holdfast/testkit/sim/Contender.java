@@ -1,0 +1,224 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.Campaign;
+import dev.holdfast.CampaignOptions;
+import dev.holdfast.Candidate;
+import dev.holdfast.ClientClosedException;
+import dev.holdfast.LeaderElection;
+import dev.holdfast.Leadership;
+import dev.holdfast.TermEnd;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One candidate of an election: stands, leads, fails, resigns, leaves and stands again. In the end it stands once more,
+ * and must be elected.
+ */
+final class Contender implements Candidate, Participant {
+
+    private static final long MILLI = 1_000_000;
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(300);
+    private static final int TERMS = 12;
+
+    /** What a candidate throws. */
+    private static final class Failed extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private final Run run;
+    private final Client client;
+    private final Dice dice;
+    private final String name;
+    private final LeaderElection election;
+    private final Electorate others;
+    private final Executor executor;
+    private @Nullable Campaign campaign;
+    private @Nullable Leadership term;
+    private int terms;
+    private long overSince = Long.MAX_VALUE;
+    private boolean hasLeft = true;
+    private boolean hasServed;
+
+    Contender(Run run, Client client, Dice dice, String name, String election, Executor executor) {
+        this.run = run;
+        this.client = client;
+        this.dice = dice;
+        this.name = name;
+        this.election = client.subject().election(election);
+        this.others = run.electorate();
+        this.executor = executor;
+        others.add(this);
+    }
+
+    @Override
+    public boolean isFinished() {
+        return client.process().isDead() || (hasServed && hasLeft);
+    }
+
+    Client client() {
+        return client;
+    }
+
+    /** The term that it was told and has not been told the end of. */
+    @Nullable
+    Leadership term() {
+        return term;
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** Stands, or if it leads already when everybody is to be served: leaves. */
+    @Override
+    public void begin() {
+        if (!client.isOpen()) {
+            return;
+        }
+        if (hasLeft && (run.isDraining() || terms < TERMS)) {
+            stand();
+        } else if (run.isDraining() && term != null) {
+            leave();
+        }
+    }
+
+    private void stand() {
+        run.say(name + " stands for election");
+        hasLeft = false;
+        CampaignOptions options = CampaignOptions.defaults()
+                .withPauses(SHORTEST_PAUSE, LONGEST_PAUSE)
+                .withExecutor(executor);
+        Campaign fresh = election.campaign(options, this);
+        campaign = fresh;
+        fresh.ended().whenComplete((nothing, failure) -> left(failure));
+        if (!run.isDraining() && dice.chance(run.plan.cancels)) {
+            client.process().after(dice.heavyTail(10_000, run.plan.ttl), this::leave);
+        }
+    }
+
+    private void leave() {
+        Campaign present = campaign;
+        if (present != null && !hasLeft) {
+            run.say(name + " leaves");
+            hasServed |= run.isDraining() && term != null;
+            present.closeAsync();
+        }
+    }
+
+    private void left(@Nullable Throwable failure) {
+        run.say(name + " has left");
+        hasLeft = true;
+        if (failure != null) {
+            run.world.fail(Rule.TERMS_ARE_TOLD, name + "'s campaign ended with " + failure);
+        }
+        Leadership last = term;
+        if (last != null) {
+            run.world.fail(Rule.TERMS_ARE_TOLD, name + "'s campaign is over, but not its term " + last.term());
+        }
+        if (client.isOpen() && !hasServed) {
+            client.process().after(dice.between(0, run.plan.thinkMax), this::begin);
+        }
+    }
+
+    // ---- What it is told
+
+    @Override
+    public void onElected(Leadership leadership) {
+        run.say(name + " is told that it leads in term " + leadership.term());
+        Leadership before = term;
+        if (before != null) {
+            run.world.fail(
+                    Rule.TERMS_ARE_TOLD,
+                    name + " is told of term " + leadership.term() + " before the end of " + before.term());
+        }
+        if (hasLeft) {
+            run.world.fail(Rule.WHO_LEFT_LEADS_NO_MORE, name + " is elected after its campaign has ended");
+        }
+        term = leadership;
+        terms++;
+        overSince = Long.MAX_VALUE;
+        run.world.trace().mix(leadership.term());
+        run.reached.hit(Reach.ELECTED);
+        others.begins(this, leadership);
+        look(leadership);
+        if (run.isDraining()) {
+            client.process().after(dice.between(0, 5 * MILLI), this::leave);
+        } else if (dice.chance(0.1)) {
+            run.reached.hit(Reach.CANDIDATE_FAILED);
+            throw new Failed();
+        } else if (dice.chance(0.7)) {
+            client.process().after(dice.heavyTail(MILLI, run.plan.holdMax), () -> resign(leadership));
+        }
+    }
+
+    private void resign(Leadership leadership) {
+        if (dice.chance(0.3)) {
+            run.say(name + " resigns from term " + leadership.term() + " and leaves");
+            leadership.resignAndLeave();
+        } else if (leadership.resign()) {
+            run.say(name + " resigns from term " + leadership.term());
+        }
+    }
+
+    @Override
+    public void onLost(Leadership leadership, TermEnd end) {
+        run.say(name + " is told the end of term " + leadership.term() + ": " + end.reason());
+        if (leadership != term) {
+            run.world.fail(
+                    Rule.TERMS_ARE_TOLD, name + " is told the end of term " + leadership.term() + ", but has " + term);
+        }
+        if (leadership.isLeader()) {
+            run.world.fail(Rule.TERMS_ARE_TOLD, name + " leads in term " + leadership.term() + " after its end");
+        }
+        boolean isLost = end.reason() == TermEnd.Reason.LOST;
+        if (isLost) {
+            run.reached.hit(Reach.TERM_LOST);
+            if (run.plan.isCalm && !client.isClosing()) {
+                run.world.fail(Rule.HEALTHY_KEEPS, name + " lost term " + leadership.term() + " undisturbed");
+            }
+        } else if (run.plan.isStoreSound() && !client.isClosing()) {
+            others.checkKept(this, leadership);
+        }
+        term = null;
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        boolean isTrouble = !run.plan.isCalm || failure instanceof Failed || failure instanceof ClientClosedException;
+        if (!isTrouble) {
+            run.world.fail(Rule.THREE_OUTCOMES, name + " is told of trouble, though nothing was disturbed: " + failure);
+        }
+    }
+
+    // ---- Whether it is so
+
+    /** Asks again and again whether it leads. */
+    private void look(Leadership leadership) {
+        if (leadership != term || client.process().isDead()) {
+            return;
+        }
+        if (leadership.isLeader()) {
+            others.checkLeads(this, leadership);
+        } else if (leadership.remaining().isZero()) {
+            long now = run.world.now();
+            overSince = Math.min(overSince, now);
+            // Its end is told by a timer, and passes the executor twice.
+            long within = 3 * run.plan.toldWithin() + 50 * MILLI;
+            if (now - Math.max(overSince, client.process().runningSince()) > within) {
+                run.world.fail(Rule.LEADS_NO_MORE, name + "'s term " + leadership.term() + " is over, untold");
+            }
+        }
+        client.process().after(Math.max(MILLI, run.plan.ttl / 50), () -> look(leadership));
+    }
+
+    /** Its client is closed, and all callbacks have run. */
+    void checkClosed() {
+        Leadership last = term;
+        if (last != null) {
+            run.world.fail(Rule.CAMPAIGNS_END, name + "'s client is closed, but not its term " + last.term());
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What the {@link Ledger} has written down about one latch: its generations, who began them, and which ids counted. */
+final class LatchBook {
+
+    /** One generation, from its setting on. */
+    private static final class Generation {
+        final long number;
+        final long count;
+        final SimProcess setter;
+        final long begunAt;
+        final Set<String> counted = new HashSet<>();
+        long remaining;
+
+        /** Its setter was told that it has set it. */
+        boolean isClaimed;
+
+        Generation(Command.SetCount command, SimProcess setter, long begunAt) {
+            this.number = command.generation();
+            this.count = command.count();
+            this.remaining = command.count();
+            this.setter = setter;
+            this.begunAt = begunAt;
+        }
+    }
+
+    private final World world;
+    private final Reached reached;
+    private final String name;
+    private final List<Generation> generations = new ArrayList<>();
+    /** When the calls ended that count with an id. */
+    private final Map<String, Long> ended = new HashMap<>();
+
+    private @Nullable Generation present;
+    /** When it was last open, in true time, while it counts. */
+    private long openUntil;
+
+    private boolean wasForgotten;
+
+    LatchBook(World world, Reached reached, String name) {
+        this.world = world;
+        this.reached = reached;
+        this.name = name;
+    }
+
+    // ---- What the store does
+
+    /** The store has carried out a command that concerns this latch. */
+    void applied(Command command, Reply reply, SimProcess from) {
+        if (!(reply instanceof Reply.Count told)) {
+            return;
+        }
+        if (command instanceof Command.SetCount set) {
+            set(set, from);
+            check(told, Rule.SET_ONCE, "was to be set to " + set.count());
+        } else if (command instanceof Command.CountDown down) {
+            check(told, count(down), "was counted down by " + down.id());
+        }
+    }
+
+    private void set(Command.SetCount command, SimProcess from) {
+        Generation before = present;
+        if (!isOpen()) {
+            reached.hit(Reach.LATCH_SET_ALREADY);
+        } else if (before == null || command.generation() > before.number) {
+            openUntil = world.now();
+            Generation fresh = new Generation(command, from, world.now());
+            generations.add(fresh);
+            present = fresh;
+        }
+    }
+
+    /** Counts, and tells what is broken if the store has counted otherwise. */
+    private Rule count(Command.CountDown command) {
+        Generation counting = present;
+        if (counting == null || command.generation() != counting.number) {
+            if (command.generation() != 0) {
+                reached.hit(Reach.COUNTED_TOO_LATE);
+            }
+            return Rule.COUNTS_ITS_GENERATION;
+        } else if (counting.remaining == 0) {
+            return Rule.COUNTED_TO_ZERO;
+        } else if (!counting.counted.add(command.id())) {
+            reached.hit(Reach.COUNTED_AGAIN);
+            return Rule.COUNTED_ONCE;
+        }
+        if (ended.getOrDefault(command.id(), Long.MAX_VALUE) < counting.begunAt) {
+            world.fail(
+                    Rule.COUNTS_ITS_OWN,
+                    command.id() + " has counted down " + name + ", which was set after that call had ended");
+        }
+        counting.remaining = Math.max(0, counting.remaining - command.n());
+        return Rule.COUNTED_TO_ZERO;
+    }
+
+    private void check(Reply.Count told, Rule rule, String what) {
+        Generation now = present;
+        long number = now == null ? 0 : now.number;
+        long remaining = now == null ? 0 : now.remaining;
+        if (told.generation() != number || told.remaining() != remaining) {
+            world.fail(
+                    rule,
+                    name + " " + what + ", which makes " + remaining + " in generation " + number + ", but it says "
+                            + told);
+        }
+    }
+
+    /** The store has lost its data. */
+    void forget() {
+        present = null;
+        wasForgotten = true;
+    }
+
+    // ---- Questions
+
+    boolean isOpen() {
+        Generation now = present;
+        return now == null || now.remaining == 0;
+    }
+
+    /** Whether there was a moment from an instant on in which it was open. */
+    boolean wasOpenSince(long instant) {
+        return isOpen() || openUntil >= instant;
+    }
+
+    // ---- What callers are told
+
+    /**
+     * A call that sets the count has ended for its caller, who has no other under way.
+     *
+     * @param count what it sets, which nobody else of its process does
+     * @param since when it began
+     * @param wasEverUnknown whether an earlier one may yet act
+     */
+    void told(boolean isSetter, long count, SimProcess by, long since, boolean wasEverUnknown) {
+        Generation own = null;
+        for (Generation each : generations) {
+            if (each.setter == by && each.count == count && each.begunAt >= since && !each.isClaimed) {
+                own = each;
+            }
+        }
+        if (isSetter && own == null) {
+            world.fail(Rule.ONE_SETTER, by + " is told that it has set " + name + ", but it has not");
+        } else if (!isSetter && own != null && !wasEverUnknown && !wasForgotten) {
+            world.fail(Rule.ONE_SETTER, by + " is told that it has not set " + name + ", but it has");
+        } else if (own != null) {
+            own.isClaimed = true;
+        }
+    }
+
+    /** A call that counts down begins. */
+    void begins(String id) {
+        ended.remove(id);
+    }
+
+    /** A call that counts down has ended: from here on its id counts in no generation that begins later. */
+    void ends(String id) {
+        ended.put(id, world.now());
+    }
+
+    /** A call that counts down was answered: in a generation that lasted all the time it has counted. */
+    void counted(String id, long since) {
+        Generation now = present;
+        if (now == null || now.remaining == 0 || now.begunAt >= since || wasForgotten) {
+            return;
+        }
+        if (!now.counted.contains(id)) {
+            world.fail(Rule.COUNTED, id + " is said to have counted down " + name + ", but has not");
+        }
+    }
+}
