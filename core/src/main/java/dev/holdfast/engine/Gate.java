@@ -68,7 +68,7 @@ final class Gate {
     final ReentrantLock lock = new ReentrantLock();
 
     // All guarded by lock; current is also read without.
-    final RequestQueue queue = new RequestQueue();
+    RequestQueue queue = RequestQueue.NONE;
     LostHolds lost = LostHolds.NONE;
     final Standing standing;
 
@@ -150,18 +150,17 @@ final class Gate {
             if (queue.isEmpty()) {
                 beginSharedTurn();
             }
+            queue = queue.orNew();
             queue.append(request);
             pursue(out);
         }
-        removeIfIdle();
+        tidy();
     }
 
     /** Serves a request that need not queue, if there is a grant for it. */
     private boolean serveAtOnce(Request request, Outbox out) {
         boolean isFirst = queue.isEmpty() || (request.isTry && spec.order() == Order.BARGING);
-        for (Claim held = standing.grants().first();
-                held != null && (held.isIdle() || isShared());
-                held = held.nextGrant) {
+        for (Claim held = standing.firstGrant(); held != null && (held.isIdle() || isShared()); held = held.nextGrant) {
             if (canServe(held, request) && (isFirst || (!request.isTry && hasTurn(held, request)))) {
                 return serve(held, request, out);
             }
@@ -177,7 +176,7 @@ final class Gate {
         if (!queue.isEmpty()) {
             return spec.capacity() > 1 && standing.isAsking();
         }
-        Claim held = standing.grants().first();
+        Claim held = standing.firstGrant();
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
             standing.giveBack(held, Caller.GOES_ON, null, out);
         }
@@ -186,7 +185,7 @@ final class Gate {
 
     /** The head of the queue wants to be alone: those who share have a turn from now. */
     private void beginSharedTurn() {
-        Claim held = standing.grants().first();
+        Claim held = standing.firstGrant();
         if (held != null && held.turn != null && held.turn.isShared()) {
             held.turn.share(engine.clock.now(), turnNanos(SHARED_TURN_NANOS));
             turnsEnd = held.turn.ends();
@@ -239,14 +238,14 @@ final class Gate {
         Outbox out = new Outbox();
         lock.lock();
         try {
-            if (request.isDone() || request != queue.head() || standing.grants().isEmpty()) {
+            if (request.isDone() || request != queue.head() || standing.isWithoutGrants()) {
                 request.isWatching = false;
                 return;
             }
             long now = engine.clock.now();
             boolean isFree = false;
             boolean isToBeTaken = false;
-            for (Claim held = standing.grants().first(); held != null && held.isIdle(); held = held.nextGrant) {
+            for (Claim held = standing.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
                 isFree = true;
                 Turn turn = held.turn();
                 isToBeTaken |= turn.isOver(now) || turn.servedAtLook == held.served;
@@ -293,7 +292,7 @@ final class Gate {
             }
         }
         held.take(hold);
-        standing.grants().toTheEnd(held);
+        standing.toTheEnd(held);
         if (!hasSeveralGrants()) {
             current = held.tenant();
         }
@@ -332,7 +331,7 @@ final class Gate {
                 part(held, hold);
                 letGo(hold, held, stage, caller, out);
             }
-            removeIfIdle();
+            tidy();
         } finally {
             lock.unlock();
         }
@@ -361,8 +360,8 @@ final class Gate {
         if (current == hold) {
             current = null;
         }
-        if (held.isIdle() && standing.grants().contains(held)) {
-            standing.grants().toTheFront(held);
+        if (held.isIdle() && standing.hasGrant(held)) {
+            standing.toTheFront(held);
         }
     }
 
@@ -593,10 +592,10 @@ final class Gate {
     /** Ends a grant for a cause that the client found: its lease, the client. */
     void end(Claim held, Loss.Cause cause) {
         step(out -> {
-            if (held.state == Claim.State.HELD && standing.grants().contains(held)) {
+            if (held.state == Claim.State.HELD && standing.hasGrant(held)) {
                 lose(held, cause, out);
                 pursue(out);
-                removeIfIdle();
+                tidy();
             }
         });
     }
@@ -645,7 +644,7 @@ final class Gate {
         if (standing.dropUnwanted(queue, out)) {
             pursue(out);
         }
-        removeIfIdle();
+        tidy();
     }
 
     /** Sees to it that the head of the queue is on its way to a hold. */
@@ -653,7 +652,7 @@ final class Gate {
         if (engine.isClosing()) {
             return;
         }
-        Claim held = standing.grants().first();
+        Claim held = standing.firstGrant();
         while (held != null && (held.isIdle() || !hasSeveralGrants())) {
             Claim following = held.nextGrant;
             if (held.state == Claim.State.HELD && engine.rules.mayPartWith(!held.isIdle() && !isShared())) {
@@ -761,7 +760,7 @@ final class Gate {
 
     private @Nullable LocalHold shareOf(Thread thread) {
         if (spec.kind() == Kind.READ_WRITE) {
-            for (Claim held = standing.grants().first(); held != null; held = held.nextGrant) {
+            for (Claim held = standing.firstGrant(); held != null; held = held.nextGrant) {
                 LocalHold mine = held.holdOf(thread);
                 if (mine != null) {
                     return mine;
@@ -783,7 +782,11 @@ final class Gate {
         }
     }
 
-    void removeIfIdle() {
+    /** Keeps nothing that is not needed: an empty queue, unless its numbers go on, and a gate that nobody uses. */
+    void tidy() {
+        if (queue.isEmpty() && spec.kind() != Kind.LATCH) {
+            queue = RequestQueue.NONE;
+        }
         if (queue.isEmpty() && standing.isNone() && lost.isEmpty() && !isRemoved) {
             isRemoved = true;
             engine.remove(this);

@@ -9,28 +9,31 @@ import org.jspecify.annotations.Nullable;
 /**
  * The grants of a gate, the idle ones first; linked through the claims themselves. Most gates have one, a semaphore may
  * have thousands. Guarded by the lock of the gate.
+ *
+ * <p>The standing of a gate is made of them, so that a held lock weighs an object less.
  */
-final class Grants {
+abstract class Grants {
 
     private @Nullable Claim first;
     private @Nullable Claim last;
 
-    boolean isEmpty() {
+    /** Whether nothing is passed on here. */
+    boolean isWithoutGrants() {
         return first == null;
     }
 
     /** The first grant; an idle one if any is. */
     @Nullable
-    Claim first() {
+    Claim firstGrant() {
         return first;
     }
 
-    boolean contains(Claim grant) {
+    boolean hasGrant(Claim grant) {
         return grant == first || grant.previousGrant != null;
     }
 
     /** Takes a grant that nobody holds yet. */
-    void add(Claim grant) {
+    void addGrant(Claim grant) {
         grant.previousGrant = null;
         grant.nextGrant = first;
         if (first == null) {
@@ -41,8 +44,8 @@ final class Grants {
         first = grant;
     }
 
-    void remove(Claim grant) {
-        if (!contains(grant)) {
+    void removeGrant(Claim grant) {
+        if (!hasGrant(grant)) {
             return;
         }
         Claim before = grant.previousGrant;
@@ -66,7 +69,7 @@ final class Grants {
         if (grant == last) {
             return;
         }
-        remove(grant);
+        removeGrant(grant);
         Claim before = last;
         grant.previousGrant = before;
         if (before == null) {
@@ -80,8 +83,8 @@ final class Grants {
     /** A grant is not in use any more. */
     void toTheFront(Claim grant) {
         if (grant != first) {
-            remove(grant);
-            add(grant);
+            removeGrant(grant);
+            addGrant(grant);
         }
     }
 
@@ -97,7 +100,7 @@ final class Grants {
     }
 
     /** All of them, to go through while they change. */
-    List<Claim> all() {
+    List<Claim> allGrants() {
         List<Claim> all = new ArrayList<>();
         for (Claim grant = first; grant != null; grant = grant.nextGrant) {
             all.add(grant);

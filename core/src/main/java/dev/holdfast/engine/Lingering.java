@@ -55,7 +55,7 @@ final class Lingering {
 
     private void endKeeping(Outbox out) {
         isKeeping = false;
-        Claim held = gate.standing.grants().first();
+        Claim held = gate.standing.firstGrant();
         if (held != null && held.state == Claim.State.HELD && held.isIdle() && gate.queue.isEmpty()) {
             if (held.served != servedBefore && isFor(held) && !engine.isClosing()) {
                 keep(held, out);
@@ -63,7 +63,7 @@ final class Lingering {
                 gate.standing.giveBack(held, Caller.GOES_ON, null, out);
             }
         }
-        gate.removeIfIdle();
+        gate.tidy();
     }
 
     // ---- A grant that allows more than it is used for

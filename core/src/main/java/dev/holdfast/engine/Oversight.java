@@ -19,7 +19,7 @@ final class Oversight {
         gate.step(out -> {
             gate.standing.addRefs(known);
             gate.lost.addRefs(known);
-            for (Claim held : gate.standing.grants().all()) {
+            for (Claim held : gate.standing.allGrants()) {
                 if (held.session == session
                         && held.state == Claim.State.HELD
                         && held.underWay == 0
@@ -29,7 +29,7 @@ final class Oversight {
                     gate.pursue(out);
                 }
             }
-            gate.removeIfIdle();
+            gate.tidy();
         });
     }
 
@@ -52,7 +52,7 @@ final class Oversight {
         List<Claim> doubtful = new ArrayList<>();
         gate.step(out -> {
             gate.react(out);
-            for (Claim held : gate.standing.grants().all()) {
+            for (Claim held : gate.standing.allGrants()) {
                 if (held.own != null && !held.isIdle()) {
                     doubtful.add(held);
                 }
@@ -66,7 +66,7 @@ final class Oversight {
         LocalHold hold = gate.current;
         if (hold == null ? gate.isShared() : isOrphan(hold)) {
             gate.step(out -> {
-                for (Claim held : gate.standing.grants().all()) {
+                for (Claim held : gate.standing.allGrants()) {
                     held.holds().stream().filter(Oversight::isOrphan).forEach(orphan -> ownerDied(orphan, out));
                 }
                 gate.react(out);
@@ -78,7 +78,7 @@ final class Oversight {
                     gate.forgetLost(orphan, out);
                 }
                 gate.pursue(out);
-                gate.removeIfIdle();
+                gate.tidy();
             });
         }
     }
@@ -102,7 +102,7 @@ final class Oversight {
     static void shut(Gate gate, Supplier<RuntimeException> why) {
         gate.failWaiting(why);
         List<Claim> grants = new ArrayList<>();
-        gate.step(out -> grants.addAll(gate.standing.grants().all()));
+        gate.step(out -> grants.addAll(gate.standing.allGrants()));
         grants.forEach(held -> gate.end(held, Loss.Cause.CLIENT_CLOSED));
     }
 }

@@ -8,10 +8,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestQueue {
 
+    /** The queue of a gate where nobody waits: most gates of held locks have no other. Never appended to. */
+    static final RequestQueue NONE = new RequestQueue();
+
     private @Nullable Request head;
     private @Nullable Request tail;
     private long numbers;
     private int tries;
+
+    /** This queue, or a new one if this is none. */
+    RequestQueue orNew() {
+        return this == NONE ? new RequestQueue() : this;
+    }
 
     @Nullable
     Request head() {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grants that
  * are passed on. All methods are called under the lock of the gate; what leaves it goes into the outbox.
  */
-final class Standing {
+final class Standing extends Grants {
 
     /**
      * How long from one request for tokens to the next, once a lock is passed on as fast as the store's clock gives
@@ -23,12 +23,9 @@ final class Standing {
     private static final long SCARCE_TOKENS_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Gate gate;
-    private final Engine engine;
 
     /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
     private @Nullable Claim claim;
-
-    private final Grants grants = new Grants();
 
     private long answers;
 
@@ -37,16 +34,10 @@ final class Standing {
 
     Standing(Gate gate) {
         this.gate = gate;
-        this.engine = gate.engine;
-    }
-
-    /** What is passed on here; the idle ones first. */
-    Grants grants() {
-        return grants;
     }
 
     boolean isNone() {
-        return claim == null && grants.isEmpty();
+        return claim == null && isWithoutGrants();
     }
 
     /** Whether a claim may be made for a request: one is enough, and where one grant serves all, it is enough. */
@@ -63,7 +54,7 @@ final class Standing {
     private boolean hasOneBefore(Request request) {
         boolean isReadWrite = gate.spec.kind() == Kind.READ_WRITE;
         boolean standsBeside = request.isShare() && request.hasOwnLease();
-        for (Claim held = grants.first(); held != null; held = held.nextGrant) {
+        for (Claim held = firstGrant(); held != null; held = held.nextGrant) {
             if (!isReadWrite || held.weight > 1 || !(held.isBound() || standsBeside)) {
                 return true;
             }
@@ -82,26 +73,28 @@ final class Standing {
     }
 
     private boolean isUnanswered() {
-        if (!grants.isEmpty() && (claim == null || !gate.hasSeveralGrants())) {
+        if (!isWithoutGrants() && (claim == null || !gate.hasSeveralGrants())) {
             return false;
         }
         return claim == null || !claim.wasAnswered;
     }
 
     /** The claim or grant of this identity, if it is here. */
+    @Override
     @Nullable
     Claim find(ClaimRef ref) {
         if (claim != null && claim.ref.equals(ref)) {
             return claim;
         }
-        return grants.find(ref);
+        return super.find(ref);
     }
 
+    @Override
     void addRefs(Set<ClaimRef> refs) {
         if (claim != null) {
             refs.add(claim.ref);
         }
-        grants.addRefs(refs);
+        super.addRefs(refs);
     }
 
     // ---- Asking
@@ -112,7 +105,7 @@ final class Standing {
         claim = fresh;
         int tokens = tokensToAsk(queue);
         Caller caller = first.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
-        out.add(() -> engine.driver.acquire(fresh, tokens, caller));
+        out.add(() -> gate.engine.driver.acquire(fresh, tokens, caller));
     }
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
@@ -120,7 +113,7 @@ final class Standing {
         if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
-        if (engine.cohortBudgetNanos == 0 && !gate.isShared()) {
+        if (gate.engine.cohortBudgetNanos == 0 && !gate.isShared()) {
             return held.served > 0;
         }
         return isSpent(held);
@@ -134,7 +127,7 @@ final class Standing {
     /** Whether the budget of a grant is spent, and others wait for it; never before it has served somebody. */
     boolean isSpent(Claim held) {
         Cohort cohort = held.cohort;
-        return held.served > 0 && cohort != null && cohort.awaited && engine.clock.now() - cohort.ends >= 0;
+        return held.served > 0 && cohort != null && cohort.awaited && gate.engine.clock.now() - cohort.ends >= 0;
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
@@ -148,14 +141,14 @@ final class Standing {
         fresh.replaces = held;
         held.state = Claim.State.YIELDING;
         claim = fresh;
-        out.add(() -> engine.driver.giveWay(fresh, tokens));
+        out.add(() -> gate.engine.driver.giveWay(fresh, tokens));
     }
 
     private Claim newClaim(Session session, Request first, RequestQueue queue) {
         boolean isOwn = first.hasOwnLease() || first.isTry;
         return new Claim(
                 gate,
-                engine.nextRef(gate.name, session),
+                gate.engine.nextRef(gate.name, session),
                 session,
                 first.lease,
                 isOwn ? first : null,
@@ -168,25 +161,25 @@ final class Standing {
      * spent.
      */
     void foresee(Claim held, RequestQueue queue, Outbox out) {
-        long now = engine.clock.now();
+        long now = gate.engine.clock.now();
         Cohort cohort = cohortOf(held, now);
         // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
         boolean isCounting = !held.isBound() && (!gate.isShared() || (held.weight > 1 && !queue.isEmpty()));
         if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }
-        if ((engine.cohortBudgetNanos > 0 || gate.isShared())
+        if ((gate.engine.cohortBudgetNanos > 0 || gate.isShared())
                 && now - cohort.ends >= 0
                 && !cohort.awaited
                 && !cohort.asking) {
             cohort.asking = true;
-            out.add(() -> engine.driver.poll(held));
+            out.add(() -> gate.engine.driver.poll(held));
         }
     }
 
     /** Asks for the next block of tokens, once. */
     void advance(Claim held, RequestQueue queue, Outbox out) {
-        long now = engine.clock.now();
+        long now = gate.engine.clock.now();
         Cohort cohort = cohortOf(held, now);
         if (!cohort.advancing) {
             long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
@@ -195,21 +188,21 @@ final class Standing {
             cohort.ask(tokens, now + delay);
             out.add(
                     delay == 0
-                            ? () -> engine.driver.advance(held, end, tokens)
-                            : () -> engine.environment.schedule(
-                                    delay, () -> engine.driver.advanceIfHeld(held, end, tokens)));
+                            ? () -> gate.engine.driver.advance(held, end, tokens)
+                            : () -> gate.engine.environment.schedule(
+                                    delay, () -> gate.engine.driver.advanceIfHeld(held, end, tokens)));
         }
     }
 
     /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
     private boolean mayAdvance(Claim held) {
-        return engine.advances() && (held.cohort == null || !held.cohort.isLast);
+        return gate.engine.advances() && (held.cohort == null || !held.cohort.isLast);
     }
 
     private Cohort cohortOf(Claim held, long now) {
         Cohort cohort = held.cohort;
         if (cohort == null) {
-            cohort = new Cohort(now + engine.cohortBudgetNanos, false);
+            cohort = new Cohort(now + gate.engine.cohortBudgetNanos, false);
             held.cohort = cohort;
         }
         return cohort;
@@ -217,9 +210,9 @@ final class Standing {
 
     /** One while nobody else waits here; else at most twice what was used of late. */
     private int tokensToAsk(RequestQueue queue) {
-        Claim present = grants.first();
+        Claim present = firstGrant();
         int used = present != null && present.cohort != null ? present.cohort.used : lastCohort;
-        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : engine.blockFor(used);
+        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : gate.engine.blockFor(used);
     }
 
     // ---- What the store says
@@ -230,16 +223,16 @@ final class Standing {
         if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
             of.adopt(reply.tokens());
             if (of.cohort != null) {
-                of.cohort.answer(reply.awaited(), engine.clock.now() + engine.cohortBudgetNanos);
+                of.cohort.answer(reply.awaited(), gate.engine.clock.now() + gate.engine.cohortBudgetNanos);
             }
             return;
         }
         endReplaced(of);
-        if (of.isDead || !engine.mayBecomeHold(of)) {
+        if (of.isDead || !gate.engine.mayBecomeHold(of)) {
             kill(of, out);
             return;
         }
-        if (!grants.isEmpty() && !gate.hasSeveralGrants()) {
+        if (!isWithoutGrants() && !gate.hasSeveralGrants()) {
             loseWhatIsExcludedBy(of, out);
         }
         if (claim == of) {
@@ -248,15 +241,15 @@ final class Standing {
         of.state = Claim.State.HELD;
         of.open();
         of.adopt(reply.tokens());
-        grants.add(of);
+        addGrant(of);
         if (queue.hasSeveral() || reply.awaited()) {
-            of.cohort = new Cohort(engine.clock.now() + engine.cohortBudgetNanos, reply.awaited());
+            of.cohort = new Cohort(gate.engine.clock.now() + gate.engine.cohortBudgetNanos, reply.awaited());
         }
     }
 
     /** The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed. */
     private void loseWhatIsExcludedBy(Claim of, Outbox out) {
-        for (Claim held : grants.all()) {
+        for (Claim held : allGrants()) {
             if ((long) held.weight + of.weight > gate.spec.capacity()) {
                 gate.lose(held, Loss.Cause.REMOVED, out);
             }
@@ -329,7 +322,7 @@ final class Standing {
         if (held.weight > weight) {
             held.weight = weight;
             OwnLease outliving = held.outliving();
-            out.add(() -> engine.settler.settle(
+            out.add(() -> gate.engine.settler.settle(
                     new Command.ShrinkTo(held.ref, weight), held.session, outliving, Caller.GOES_ON, Settler.NOBODY));
         }
     }
@@ -352,8 +345,8 @@ final class Standing {
         if (held.own != null && held.own.watch != null) {
             held.own.watch.cancel();
         }
-        if (grants.contains(held)) {
-            grants.remove(held);
+        if (hasGrant(held)) {
+            removeGrant(held);
             // Who waited until now waited for this process's own holds.
             answers++;
         }
@@ -368,10 +361,10 @@ final class Standing {
             return;
         }
         over.isSettling = true;
-        engine.settler.announce(command);
+        gate.engine.settler.announce(command);
         Settler.Done done = end == null ? Settler.NOBODY : end;
         OwnLease outliving = over.outliving();
-        out.add(() -> engine.settler.settle(command, over.session, outliving, caller, done));
+        out.add(() -> gate.engine.settler.settle(command, over.session, outliving, caller, done));
     }
 
     /**
@@ -419,8 +412,8 @@ final class Standing {
         if (!isKnown) {
             // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
             // for a withdrawal before the epoch is raised could come before the claim.
-            engine.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
-        } else if (engine.rules.returnsUnwantedGrants()) {
+            gate.engine.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+        } else if (gate.engine.rules.returnsUnwantedGrants()) {
             settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
         }
     }
@@ -440,10 +433,10 @@ final class Standing {
     private void withdrawOnceRetired(Claim over, Outbox out) {
         Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
         over.isSettling = true;
-        engine.settler.announce(command);
+        gate.engine.settler.announce(command);
         OwnLease outliving = over.outliving();
         out.add(() -> over.session.afterRetirement(
-                () -> engine.settler.settle(command, over.session, outliving, Caller.GOES_ON, Settler.NOBODY)));
+                () -> gate.engine.settler.settle(command, over.session, outliving, Caller.GOES_ON, Settler.NOBODY)));
     }
 
     /** All claims and grants of a session are over. */
@@ -454,7 +447,7 @@ final class Standing {
             forget(waiting);
             withdrawOnceRetired(waiting, out);
         }
-        for (Claim held : grants.all()) {
+        for (Claim held : allGrants()) {
             if (held.session == session && !held.isDetached()) {
                 gate.lose(held, cause, out);
             }
