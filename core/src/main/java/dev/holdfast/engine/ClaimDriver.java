@@ -114,7 +114,12 @@ final class ClaimDriver {
                 if (claim.own != null) {
                     noteLease(claim, claim.own, granted, sentAt, steps);
                 }
+                boolean wasHeld = claim.state == Claim.State.HELD;
                 gate.granted(claim, granted, out);
+                if (!wasHeld && claim.state == Claim.State.HELD && claim.isContradicted()) {
+                    // It was asked after when there was nothing to answer for yet, and nobody would ask again.
+                    out.add(() -> poll(claim));
+                }
                 OwnLease own = claim.own;
                 if (own != null && claim.state == Claim.State.HELD) {
                     out.add(() -> engine.watchLease(claim, own));

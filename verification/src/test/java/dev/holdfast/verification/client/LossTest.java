@@ -13,6 +13,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -218,6 +219,26 @@ class LossTest {
             assertThat(hold.isHeld()).isFalse();
             assertThat(told).containsExactly(Loss.Cause.REMOVED);
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
+        @DisplayName("by force before it has heard of the grant, it is asked for again at once")
+        @Tag("C15")
+        void releaseByForceOvertakesTheGrant() throws Exception {
+            Line.HeldUp grant = line.holdsUpNext(Command.Acquire.class);
+            Actor bob = world.actor("bob");
+            Doing<Hold> acquiring = bob.starts(lock::acquire);
+            grant.hasCome();
+            Reply reply = grant.arrives();
+            world.releaseByForce("ledger");
+            world.time().settle();
+            grant.isAnswered(reply);
+
+            Hold hold = acquiring.result();
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(world.holderOf("ledger")).hasValue("alice");
+            assertThat(line.sent(Command.Acquire.class)).hasSize(2);
+            bob.performs(hold::close);
         }
 
         @Test
