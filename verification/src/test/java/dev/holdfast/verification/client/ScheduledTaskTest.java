@@ -442,7 +442,8 @@ class ScheduledTaskTest {
         AtomicBoolean hasRun = new AtomicBoolean();
         Doing<TaskRun<Boolean>> doing = worker.starts(
                 () -> atAlice.<Boolean, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
-        Eventually.holds("it is granted at the store", () -> world.holderOf("report").isPresent());
+        Eventually.holds(
+                "it is granted at the store", () -> world.holderOf("report").isPresent());
         assertThatThrownBy(() -> comesTo(doing))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("was not run")
