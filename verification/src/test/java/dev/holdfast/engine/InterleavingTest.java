@@ -4,18 +4,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
-import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.LincheckAssertionError;
-import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -34,65 +30,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("The local tier keeps threads apart however they are interleaved")
 class InterleavingTest {
 
-    private static final String SLOW = "interleavings";
-
-    /** Time that stands still and nobody's threads: what happens depends on the interleaving alone. */
-    private static final class Frozen implements Environment {
-        private long random;
-
-        @Override
-        public long monotonicNanos() {
-            return 0;
-        }
-
-        @Override
-        public long bootNanos() {
-            return 0;
-        }
-
-        @Override
-        public long wallMillis() {
-            return 0;
-        }
-
-        @Override
-        public Timer schedule(long delayNanos, Runnable task) {
-            return () -> {};
-        }
-
-        @Override
-        public void parkUntil(Object blocker, long deadline) {
-            LockSupport.park(blocker);
-        }
-
-        @Override
-        public Executor callbacks() {
-            return Runnable::run;
-        }
-
-        @Override
-        public long randomLong() {
-            return ++random;
-        }
-    }
-
     /** The counter, and the same again for two processes. */
     public static class Counter {
 
-        private final ReferenceStore store = newStore();
+        private final ReferenceStore store = Interleavings.newStore();
         private final DistributedLock lock = lockOf("alice");
         private final DistributedLock elsewhere = lockOf("bob");
         private int count;
 
-        static ReferenceStore newStore() {
-            return new ReferenceStore(() -> 1_750_000_000_000_000L);
-        }
-
         private DistributedLock lockOf(String label) {
-            EngineOptions options = new EngineOptions(
-                    Duration.ofSeconds(30), Duration.ofSeconds(10), budget(), Duration.ofSeconds(10), label);
-            return Engine.start(store()::connect, "memory", false, options, Optional.of(new Frozen()))
-                    .lock(new ResourceName("counter"), Order.FAIR);
+            return Interleavings.client(store(), label, budget()).lock(new ResourceName("counter"), Order.FAIR);
         }
 
         ReferenceStore store() {
@@ -168,7 +115,7 @@ class InterleavingTest {
     public static final class Apart extends Counter {
         @Override
         ReferenceStore store() {
-            return newStore();
+            return Interleavings.newStore();
         }
 
         @Override
@@ -237,7 +184,7 @@ class InterleavingTest {
     }
 
     @ParameterizedTest
-    @Tag(SLOW)
+    @Tag(Interleavings.SLOW)
     @ValueSource(classes = {Counter.class, HandedOver.class})
     @DisplayName("by switching threads at any access to memory")
     void byTheExplorer(Class<?> counter) {
@@ -245,7 +192,7 @@ class InterleavingTest {
     }
 
     @ParameterizedTest
-    @Tag(SLOW)
+    @Tag(Interleavings.SLOW)
     @ValueSource(classes = {Unguarded.class, Apart.class})
     @DisplayName("by switching threads at any access to memory, which finds out a counter that is not guarded")
     void unguardedByTheExplorer(Class<?> counter) {
@@ -255,33 +202,10 @@ class InterleavingTest {
     }
 
     private static StressOptions stressing() {
-        return new StressOptions()
-                .iterations(5)
-                .invocationsPerIteration(500)
-                .threads(3)
-                .actorsPerThread(2)
-                .actorsBefore(1)
-                .actorsAfter(1)
-                .minimizeFailedScenario(false)
-                .sequentialSpecification(Alone.class);
+        return Interleavings.byTheMachine().sequentialSpecification(Alone.class);
     }
 
-    /** What has no part in the exclusion is taken as one step, for the sake of depth elsewhere. */
     private static ModelCheckingOptions exploring() {
-        return new ModelCheckingOptions()
-                .iterations(Integer.getInteger("holdfast.interleavings.scenarios", 5))
-                .invocationsPerIteration(Integer.getInteger("holdfast.interleavings.runs", 100))
-                .threads(2)
-                .actorsPerThread(1)
-                .actorsBefore(0)
-                .actorsAfter(1)
-                .loopBound(100_000)
-                .loopIterationsBeforeThreadSwitch(1_000)
-                .minimizeFailedScenario(false)
-                .sequentialSpecification(Alone.class)
-                .addGuarantee(ManagedStrategyGuaranteeKt.forClasses(
-                                RoundTrips.class.getName(), ReferenceStore.class.getName())
-                        .allMethods()
-                        .treatAsAtomic());
+        return Interleavings.byTheExplorer().sequentialSpecification(Alone.class);
     }
 }

@@ -1,0 +1,270 @@
+package dev.holdfast.engine;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.Hold;
+import dev.holdfast.Permits;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.memory.ReferenceStore;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jetbrains.lincheck.LincheckAssertionError;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * As {@link InterleavingTest}, for who shares: a plain field that one changes who has the lock for writing, or all permits,
+ * and that others read twice who read, or have one permit.
+ */
+@DisplayName("Readers and permits keep threads apart however they are interleaved")
+class SharingInterleavingTest {
+
+    private static final Duration SLICE = Duration.ofMillis(10);
+
+    /** The field, and two clients. */
+    public abstract static class Field {
+        private final ReferenceStore common = Interleavings.newStore();
+        final Engine alice = client("alice");
+        final Engine bob = client("bob");
+        private int count;
+
+        private Engine client(String label) {
+            return Interleavings.client(store(), label, budget());
+        }
+
+        ReferenceStore store() {
+            return common;
+        }
+
+        /** With none, each hand-over goes by the store. */
+        Duration budget() {
+            return SLICE;
+        }
+
+        void dawdle() {}
+
+        final int change() {
+            int before = count;
+            dawdle();
+            count = before + 1;
+            return count;
+        }
+
+        /** What it is, as long as nobody changes it meanwhile. */
+        final int look() {
+            int before = count;
+            dawdle();
+            return count == before ? before : -1;
+        }
+    }
+
+    /** A semaphore of two permits. */
+    public static class Counted extends Field {
+        private final DistributedSemaphore here = permits(alice);
+        private final DistributedSemaphore there = permits(bob);
+
+        private static DistributedSemaphore permits(Engine client) {
+            return client.semaphore(new ResourceName("permits"), 2, Order.FAIR);
+        }
+
+        private int change(DistributedSemaphore permits) throws InterruptedException {
+            try (Permits both = permits.acquire(2)) {
+                return both.isHeld() ? change() : -1;
+            }
+        }
+
+        private int look(DistributedSemaphore permits) throws InterruptedException {
+            try (Permits one = permits.acquire(1)) {
+                return one.isHeld() ? look() : -1;
+            }
+        }
+
+        @Operation(blocking = true)
+        public int changeHere() throws InterruptedException {
+            return change(here);
+        }
+
+        @Operation(blocking = true)
+        public int changeThere() throws InterruptedException {
+            return change(there);
+        }
+
+        @Operation(blocking = true)
+        public int lookHere() throws InterruptedException {
+            return look(here);
+        }
+
+        @Operation(blocking = true)
+        public int lookThere() throws InterruptedException {
+            return look(there);
+        }
+
+        @Operation(blocking = true)
+        public int lookByStage() {
+            try (Permits one = here.acquireAsync(1, AcquireOptions.defaults())
+                    .toCompletableFuture()
+                    .join()) {
+                return one.isHeld() ? look() : -1;
+            }
+        }
+    }
+
+    /** A read-write lock. */
+    public static class ReadAndWritten extends Field {
+        private final DistributedReadWriteLock here = lock(alice);
+        private final DistributedReadWriteLock there = lock(bob);
+
+        private static DistributedReadWriteLock lock(Engine client) {
+            return client.readWriteLock(new ResourceName("field"), Order.FAIR);
+        }
+
+        private int change(DistributedReadWriteLock lock) {
+            lock.writeLock().lock();
+            int now = change();
+            lock.writeLock().unlock();
+            return now;
+        }
+
+        private int look(DistributedReadWriteLock lock) {
+            lock.readLock().lock();
+            int now = look();
+            lock.readLock().unlock();
+            return now;
+        }
+
+        @Operation(blocking = true)
+        public int changeHere() {
+            return change(here);
+        }
+
+        @Operation(blocking = true)
+        public int changeThere() {
+            return change(there);
+        }
+
+        @Operation(blocking = true)
+        public int lookHere() {
+            return look(here);
+        }
+
+        @Operation(blocking = true)
+        public int lookThere() {
+            return look(there);
+        }
+
+        /** Writes, and goes on as a reader. */
+        @Operation(blocking = true)
+        public int changeAndLook() {
+            here.writeLock().lock();
+            int now = change();
+            here.readLock().lock();
+            here.writeLock().unlock();
+            int still = look();
+            here.readLock().unlock();
+            return still == now ? now : -1;
+        }
+
+        @Operation(blocking = true)
+        public int lookByStage() {
+            try (Hold reading =
+                    here.readLock().acquireAsync().toCompletableFuture().join()) {
+                return reading.isHeld() ? look() : -1;
+            }
+        }
+    }
+
+    /** Its clients have a store each, and so nothing keeps them apart. */
+    public static final class CountedApart extends Counted {
+        @Override
+        ReferenceStore store() {
+            return Interleavings.newStore();
+        }
+
+        @Override
+        void dawdle() {
+            LockSupport.parkNanos(1_000);
+        }
+    }
+
+    /** Its clients have a store each, and so nothing keeps them apart. */
+    public static final class ReadAndWrittenApart extends ReadAndWritten {
+        @Override
+        ReferenceStore store() {
+            return Interleavings.newStore();
+        }
+
+        @Override
+        void dawdle() {
+            LockSupport.parkNanos(1_000);
+        }
+    }
+
+    /** Without hand-overs in memory. */
+    public static final class CountedByStore extends Counted {
+        @Override
+        Duration budget() {
+            return Duration.ZERO;
+        }
+    }
+
+    /** Without hand-overs in memory: a read grant that is kept for the next reader goes back by a timer, and time stands still. */
+    public static final class ReadAndWrittenByStore extends ReadAndWritten {
+        @Override
+        Duration budget() {
+            return Duration.ZERO;
+        }
+    }
+
+    /** What each operation comes to when nobody else is there. */
+    public static final class Alone {
+        private int count;
+
+        public int changeHere() {
+            return ++count;
+        }
+
+        public int changeThere() {
+            return ++count;
+        }
+
+        public int changeAndLook() {
+            return ++count;
+        }
+
+        public int lookHere() {
+            return count;
+        }
+
+        public int lookThere() {
+            return count;
+        }
+
+        public int lookByStage() {
+            return count;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Counted.class, CountedByStore.class, ReadAndWrittenByStore.class})
+    @DisplayName("by the machine, many times")
+    void byTheMachine(Class<?> shared) {
+        Interleavings.byTheMachine().sequentialSpecification(Alone.class).check(shared);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {CountedApart.class, ReadAndWrittenApart.class})
+    @DisplayName("by the machine, which finds out what is not guarded")
+    void unguardedByTheMachine(Class<?> shared) {
+        assertThatThrownBy(() -> Interleavings.byTheMachine()
+                        .sequentialSpecification(Alone.class)
+                        .check(shared))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("Invalid execution results");
+    }
+}
