@@ -72,6 +72,10 @@ final class Wire {
     }
 
     void send(Command command, Caller caller, Answer answer) {
+        if (isClosed) {
+            answer.failure(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null), clock.now());
+            return;
+        }
         Trip trip = new Trip(numbers.incrementAndGet(), answer, clock.now());
         CompletableFuture<Reply> future;
         try {
