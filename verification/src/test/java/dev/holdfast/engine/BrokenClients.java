@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
+import dev.holdfast.Hold;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -14,12 +15,15 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.testkit.sim.ClientUnderTest;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -264,6 +268,89 @@ final class BrokenClients {
                                 isUnknown(failure) ? super.execute(command) : CompletableFuture.failedFuture(failure));
             }
         });
+    }
+
+    /** What was acquired of several is kept when not all can be had. */
+    static Starter undoForgotten() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                boolean isUndo = command instanceof Release
+                        && StackWalker.getInstance()
+                                .walk(frames -> frames.anyMatch(
+                                        frame -> frame.getClassName().equals(GivingBack.class.getName())));
+                return isUndo ? CompletableFuture.completedFuture(new Reply.Released()) : super.execute(command);
+            }
+        });
+    }
+
+    /** The store is asked for half of an extension. */
+    static Starter extensionsToldTooLong() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                if (command instanceof Command.Extend extend) {
+                    Command.Extend half = new Command.Extend(
+                            extend.claim(), extend.seq(), extend.lease().dividedBy(2));
+                    return super.execute(half)
+                            .thenApply(reply -> reply instanceof Reply.Extended told
+                                    ? new Reply.Extended(
+                                            told.seq(), told.remaining().multipliedBy(2))
+                                    : reply);
+                }
+                return super.execute(command);
+            }
+        });
+    }
+
+    /** Each sending of a count-down has an id of its own. */
+    static Starter countDownsNotNamed() {
+        AtomicLong sendings = new AtomicLong();
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                return super.execute(
+                        command instanceof Command.CountDown down
+                                ? new Command.CountDown(
+                                        down.resource(), down.generation(), "s" + sendings.incrementAndGet(), down.n())
+                                : command);
+            }
+        });
+    }
+
+    /** Who sets a count believes that it has, whatever the store says. */
+    static Starter everySetterBelievesIt() {
+        return above(store -> new Driver(store) {
+            @Override
+            CompletionStage<Reply> execute(Command command) {
+                return super.execute(command)
+                        .thenApply(reply -> command instanceof Command.SetCount set && reply instanceof Reply.Count told
+                                ? new Reply.Count(set.generation(), told.remaining())
+                                : reply);
+            }
+        });
+    }
+
+    /** A process never gives way to others while somebody in it wants more. */
+    static Starter neverGivesWay() {
+        Starter sound = EngineUnderTest.keeping(new SafetyRules());
+        return (store, environment, settings) -> sound.start(
+                store,
+                environment,
+                new ClientUnderTest.Settings(
+                        settings.sessionTtl(), Duration.ofHours(1), settings.storeTimeout(), settings.label()));
+    }
+
+    /** Who acquires again what it has is not counted: the first release ends it. */
+    static Starter nestingNotCounted() {
+        Starter sound = EngineUnderTest.keeping(new SafetyRules());
+        return (store, environment, settings) -> sound.start(store, environment, settings)
+                .thenApply(client -> new EngineUnderTest(((EngineUnderTest) client).engine) {
+                    @Override
+                    public Hold enterAgain(Hold hold, boolean writes) {
+                        return hold;
+                    }
+                });
     }
 
     private static Starter above(UnaryOperator<LockStore> driver) {

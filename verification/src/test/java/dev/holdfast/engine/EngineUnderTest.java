@@ -24,7 +24,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /** A real engine in a simulated world. */
-record EngineUnderTest(Engine engine) implements ClientUnderTest {
+class EngineUnderTest implements ClientUnderTest {
+
+    final Engine engine;
+
+    EngineUnderTest(Engine engine) {
+        this.engine = engine;
+    }
 
     /** Starts engines that keep the given rules. */
     static Starter keeping(SafetyRules rules) {

@@ -2,6 +2,7 @@ package dev.holdfast.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.store.memory.BrokenPrimitives;
 import dev.holdfast.store.memory.BrokenStores;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
 import dev.holdfast.testkit.sim.Seeds;
@@ -48,7 +49,20 @@ class MutantTest {
                 store("sessions end early", BrokenStores::sessionsEndEarly, "R1", "C1"),
                 store("the last come is served first", BrokenStores::lastComeFirstServed, "A4"),
                 store("old extensions act", MANY_SEEDS, BrokenStores::oldExtensionsAct, "C1", "C13"),
-                store("nobody looks again", BrokenStores::nobodyLooksAgain, "W3", "C15"));
+                store("nobody looks again", BrokenStores::nobodyLooksAgain, "W3", "C15"),
+                store("a reader stands beside a writer", BrokenPrimitives::readerBesideWriter, "A2"),
+                store("weights are ignored", BrokenPrimitives::weightIgnored, "A3"),
+                store("readers go past writers", BrokenPrimitives::readersFirst, "A4"),
+                store("fewer permits revoke", BrokenPrimitives::fewerPermitsRevoke, "R1"),
+                store("who can never fit goes on waiting", BrokenPrimitives::tooHeavyWaitersStay, "A11"),
+                store("a shrink is relative", BrokenPrimitives::shrinkIsRelative, "R4"),
+                store("a detached grant ends with its session", BrokenPrimitives::detachedEndsWithSession, "R1", "P5"),
+                store("who waits for a latch passes before zero", BrokenPrimitives::passBeforeZero, "K5"),
+                store("one passes when a latch opens", BrokenPrimitives::onePasses, "K5"),
+                store("a count-down counts twice", BrokenPrimitives::countedTwice, "K3"),
+                store("a count-down's generation is ignored", BrokenPrimitives::generationIgnored, "K4"),
+                store("a setting that is late acts", MANY_SEEDS, BrokenPrimitives::oldSettingActs, "K1"),
+                store("two lead", BrokenPrimitives::twoLeaders, "A1"));
     }
 
     @TestFactory
@@ -85,7 +99,16 @@ class MutantTest {
                 client("a closed client goes on sending", BrokenClients.keepsAliveAfterTheClose(), "C9"),
                 client("the driver retries by itself", BrokenClients.driverRetries(), "I2", "C5", "C9"),
                 client("endings are not repeated", BrokenClients.endingsNotRepeated(), "C13", "C5"),
-                client("withdrawals are forgotten", BrokenClients.withdrawalsForgotten(), "C15", "C5"));
+                client("withdrawals are forgotten", BrokenClients.withdrawalsForgotten(), "C15", "C5"),
+                client("what several had is not given back", BrokenClients.undoForgotten(), "C5", "C15"),
+                client("an extension is told too long", BrokenClients.extensionsToldTooLong(), "C1", "C13"),
+                client("a process never gives way", BrokenClients.neverGivesWay(), "C17"),
+                client("nesting is not counted", BrokenClients.nestingNotCounted(), "C16"),
+                client("who lost a term says that it leads", BrokenElections.leadsForEver(), "E3"),
+                client("the loss of a term is not told", BrokenElections.lossNotTold(), "E2"),
+                client("who left is elected", BrokenElections.neverLeaves(), "E2", "E6"),
+                client("count-downs have no id", BrokenClients.countDownsNotNamed(), "N3"),
+                client("every setter believes that it has set", BrokenClients.everySetterBelievesIt(), "N1"));
     }
 
     private static DynamicTest store(String name, Supplier<SimStore> broken, String... rules) {

@@ -239,7 +239,7 @@ public final class BrokenStores {
         };
     }
 
-    private static SimStore of(State state) {
+    static SimStore of(State state) {
         return SimStore.of(new ReferenceMachine(state));
     }
 
@@ -300,7 +300,8 @@ public final class BrokenStores {
         }
     }
 
-    private abstract static class Twisted implements SimStore {
+    /** A store that does something else with some commands. */
+    abstract static class Twisted implements SimStore {
         private final SimStore straight = SimStore.reference();
 
         abstract Outcome twist(Command command, long micros);

@@ -242,7 +242,7 @@ class State {
         return claim;
     }
 
-    private boolean grant(Claim claim) {
+    boolean grant(Claim claim) {
         TokenBlock block = reserve(claim.resource, 0, claim.tokensWanted);
         if (block == null) {
             return false;
