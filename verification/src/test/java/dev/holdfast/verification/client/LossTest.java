@@ -19,7 +19,6 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
-import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.Line;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
@@ -387,14 +386,13 @@ class LossTest {
         void ensureHeldWaits() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = bob.does(() -> lock.acquire());
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
             Doing<Boolean> ensuring = bob.starts(() -> {
                 assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
                 return Thread.interrupted();
             });
-            Eventually.holds(
-                    "it asks the store", () -> !line.sent(KeepAlive.class).isEmpty());
+            question.hasCome();
             bob.interrupt();
             assertThat(ensuring.result()).isTrue();
 
@@ -402,8 +400,7 @@ class LossTest {
                 hold.ensureHeld();
                 return hold.isHeld();
             });
-            line.isMended();
-            world.passes(Duration.ofSeconds(1));
+            question.goesOn();
 
             assertThat(again.result()).isTrue();
             bob.performs(hold::close);
@@ -414,7 +411,7 @@ class LossTest {
         void reentryInDoubt() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = bob.does(() -> lock.acquire());
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
             Doing<Boolean> locking = bob.starts(() -> {
                 Thread.currentThread().interrupt();
@@ -422,10 +419,8 @@ class LossTest {
                 lock.unlock();
                 return Thread.interrupted();
             });
-            Eventually.holds(
-                    "it asks the store", () -> !line.sent(KeepAlive.class).isEmpty());
-            line.isMended();
-            world.passes(Duration.ofSeconds(1));
+            question.hasCome();
+            question.goesOn();
 
             assertThat(locking.result()).isTrue();
             bob.performs(hold::close);
@@ -437,16 +432,14 @@ class LossTest {
         void interruptedReentryInDoubt() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = bob.does(() -> lock.acquire());
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
             Doing<Hold> acquiring = bob.starts(() -> lock.acquire());
-            Eventually.holds(
-                    "it asks the store", () -> !line.sent(KeepAlive.class).isEmpty());
+            question.hasCome();
             bob.interrupt();
 
             assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
-            line.isMended();
-            world.passes(Duration.ofSeconds(1));
+            question.goesOn();
             assertThat(bob.<Integer>does(lock::holdCount)).isEqualTo(1);
             bob.performs(hold::ensureHeld);
             bob.performs(hold::close);
