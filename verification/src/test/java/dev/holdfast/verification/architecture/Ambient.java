@@ -44,11 +44,12 @@ import java.util.concurrent.TimeUnit;
  */
 final class Ambient {
 
-    /** The classes that take these things on behalf of all others: the client's, and the clock of the store in memory. */
+    /** The classes that take these things on behalf of all others: the client's, and those of the stores. */
     static final Set<String> DOORS = Set.of(
             "dev.holdfast.engine.SystemEnvironment",
             "dev.holdfast.engine.SystemTime",
             "dev.holdfast.store.memory.SteadyClock",
+            "dev.holdfast.store.redis.SystemTicks",
             "dev.holdfast.store.sql.SystemMachine");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;

@@ -9,6 +9,7 @@ enum Module {
     CORE("dev.holdfast"),
     MEMORY("dev.holdfast.store.memory", CORE),
     SQL("dev.holdfast.store.sql", CORE),
+    REDIS("dev.holdfast.store.redis", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
     CLI("dev.holdfast.cli", CORE, MEMORY, SQL),
     BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL);

@@ -1,0 +1,194 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Reply.ClaimReply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.TokenBlock;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What the script answers to one command: a letter, and what belongs to it. */
+final class Answer {
+
+    private final List<?> parts;
+    private final boolean more;
+
+    /**
+     * Reads an answer.
+     *
+     * @param more whether more was due in this bucket than the script ended
+     */
+    Answer(List<?> parts, boolean more) {
+        this.parts = parts;
+        this.more = more;
+    }
+
+    /** Whether something is still to be ended whose time has come, or whose session was closed. */
+    boolean more() {
+        return more;
+    }
+
+    private char letter() {
+        return text(0).charAt(0);
+    }
+
+    /** Whether the command failed in the script; others that left with it did not. */
+    boolean isFailure() {
+        return !parts.isEmpty() && parts.get(0) instanceof byte[] && letter() == 'E';
+    }
+
+    /** What went wrong in the script. */
+    String failure() {
+        return text(1);
+    }
+
+    /** Whether something had been written before it went wrong. */
+    boolean hadEffect() {
+        return number(2) != 0;
+    }
+
+    Reply reply(Command command) {
+        if (command instanceof Command.Audit audit) {
+            return audited(audit.session());
+        }
+        return switch (letter()) {
+            case 'D' -> new Reply.Done();
+            case 'R' -> new Reply.Released();
+            case 'L' -> new Reply.SessionAlive();
+            case 'O' -> new Reply.SessionOpened(new SessionId(text(1)), Micros.duration(number(2)));
+            case 'V' -> new Reply.Advanced(new TokenBlock(number(1), number(2)), number(3) != 0);
+            case 'T' -> new Reply.Extended(Long.parseLong(text(1)), Micros.duration(number(2)));
+            case 'N' -> new Reply.Count(Long.parseLong(text(1)), Long.parseLong(text(2)));
+            default -> state();
+        };
+    }
+
+    /** The state of a claim. */
+    ClaimReply state() {
+        return switch (letter()) {
+            case 'G' ->
+                new Reply.Granted(
+                        new TokenBlock(number(1), number(2)),
+                        number(3) < 0 ? Optional.empty() : Optional.of(Micros.duration(number(3))),
+                        number(4) != 0);
+            case 'Q' -> new Reply.Queued(Micros.duration(number(1)));
+            case 'A' -> new Reply.Absent();
+            case 'X' -> new Reply.SessionEnded();
+            case 'S' -> new Reply.Stale();
+            case 'U' -> new Reply.Unsupported("its fencing tokens are used up");
+            case 'F' -> refused();
+            default -> throw new IllegalStateException("The script gave the unknown answer '" + letter() + "'");
+        };
+    }
+
+    /** The states of the claims of a poll. */
+    List<ClaimReply> states() {
+        return each().stream().map(Answer::state).toList();
+    }
+
+    /** The answers to each thing that was asked about in one command. */
+    List<Answer> each() {
+        List<Answer> answers = new ArrayList<>(parts.size());
+        for (int i = 0; i < parts.size(); i++) {
+            answers.add(part(i));
+        }
+        return answers;
+    }
+
+    private Reply.Refused refused() {
+        return switch (text(1).charAt(0)) {
+            case 'm' -> new Reply.Refused(Refusal.MISMATCH, "it is in use as " + described(spec(text(2))));
+            case 'h' ->
+                new Reply.Refused(
+                        Refusal.TOO_HEAVY,
+                        "the claim asks for " + number(2) + ", but the capacity is " + number(3) + " at present");
+            case 't' ->
+                new Reply.Refused(
+                        Refusal.TAKEN,
+                        "'" + utf8(2) + "' holds it with token " + number(3) + " and about "
+                                + (number(4) + 999_999) / 1_000_000 + "s of lease left");
+            case 'w' ->
+                new Reply.Refused(Refusal.TAKEN, number(2) != 0 ? "the latch is not open" : "others wait for it");
+            default -> new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
+        };
+    }
+
+    private Reply.Audited audited(SessionId session) {
+        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> waiting = new ArrayList<>();
+        for (int i = 2; i < parts.size(); i += 3) {
+            ClaimRef claim = new ClaimRef(new ResourceName(utf8(i + 1)), session, Long.parseLong(text(i + 2)));
+            (number(i) != 0 ? held : waiting).add(claim);
+        }
+        String cursor = utf8(1);
+        return new Reply.Audited(held, waiting, cursor.isEmpty() ? Optional.empty() : Optional.of(cursor));
+    }
+
+    /** What is told of a resource; of one that is not in use, nothing. */
+    Optional<ResourceInfo> info(ResourceName name) {
+        if (letter() != 'I') {
+            return Optional.empty();
+        }
+        ResourceSpec declared = spec(text(1));
+        return Optional.of(new ResourceInfo(
+                name,
+                new ResourceSpec(declared.kind(), (int) number(2), declared.order()),
+                part(5).parties(name),
+                part(6).parties(name),
+                number(3),
+                number(4)));
+    }
+
+    private List<Party> parties(ResourceName name) {
+        List<Party> parties = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i += 7) {
+            parties.add(new Party(
+                    new ClaimRef(name, new SessionId(text(i)), Long.parseLong(text(i + 1))),
+                    utf8(i + 2),
+                    (int) number(i + 3),
+                    number(i + 4) == 0 ? Optional.empty() : Optional.of(new TokenBlock(number(i + 4), number(i + 5))),
+                    Micros.duration(number(i + 6))));
+        }
+        return parties;
+    }
+
+    private static ResourceSpec spec(String recorded) {
+        return new ResourceSpec(
+                Kind.ofCode(recorded.charAt(0)),
+                Integer.parseInt(recorded.substring(2)),
+                recorded.charAt(1) == 'b' ? Order.BARGING : Order.FAIR);
+    }
+
+    private static String described(ResourceSpec spec) {
+        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return spec.order().name().toLowerCase(Locale.ROOT) + " " + kind + " of capacity " + spec.capacity();
+    }
+
+    private Answer part(int index) {
+        return new Answer((List<?>) parts.get(index), more);
+    }
+
+    private long number(int index) {
+        return (Long) parts.get(index);
+    }
+
+    private String text(int index) {
+        return new String((byte[]) parts.get(index), StandardCharsets.US_ASCII);
+    }
+
+    private String utf8(int index) {
+        return new String((byte[]) parts.get(index), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,142 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** What it means for a command that the server, or the way to it, has failed. */
+final class Failures {
+
+    private Failures() {}
+
+    /** The server has not seen the script, or not since it was started: it did nothing. */
+    static boolean isScriptMissing(Throwable failure) {
+        return bare(failure) instanceof RedisCommandExecutionException refusal && said(refusal, "NOSCRIPT");
+    }
+
+    /** The server is not the primary any more: whoever is now may be found by connecting again. */
+    static boolean isOfReplica(StoreException failure) {
+        return has(String.valueOf(failure.getMessage()), "READONLY");
+    }
+
+    /** The failure of a trip that was under way. */
+    static StoreException ofTrip(Throwable failure, String server) {
+        Throwable cause = bare(failure);
+        if (cause instanceof StoreException known) {
+            return known;
+        }
+        return cause instanceof RedisCommandExecutionException refusal
+                ? said(String.valueOf(refusal.getMessage()), Effect.NONE, server, refusal)
+                : new StoreException(
+                        Reason.UNAVAILABLE,
+                        Effect.UNKNOWN,
+                        server + " did not answer, or the connection broke: " + cause.getMessage(),
+                        cause);
+    }
+
+    /** The failure of one command inside the script. */
+    static StoreException ofStep(Answer answer, String server) {
+        return said(answer.failure(), answer.hadEffect() ? Effect.UNKNOWN : Effect.NONE, server, null);
+    }
+
+    /** The failure of the first connection. */
+    static StoreException ofOpening(Throwable failure, String server) {
+        Throwable cause = bare(failure);
+        for (Throwable t = cause; t != null; t = t.getCause()) {
+            if (t instanceof RedisCommandExecutionException refusal) {
+                return said(String.valueOf(refusal.getMessage()), Effect.NONE, server, cause);
+            }
+        }
+        String why = cause instanceof TimeoutException
+                ? "no answer in time"
+                : String.valueOf(innermost(cause).getMessage());
+        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, server + " can't be reached: " + why, cause);
+    }
+
+    static StoreException notConnected(String server) {
+        return new StoreException(
+                Reason.UNAVAILABLE, Effect.NONE, "there is no connection to " + server + " at present", null);
+    }
+
+    static StoreException timedOut(String server) {
+        return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, server + " did not answer in time", null);
+    }
+
+    static StoreException nonsense(String server) {
+        return new StoreException(
+                Reason.CORRUPT, Effect.UNKNOWN, server + " answered something else than the script does", null);
+    }
+
+    static StoreException closed(Effect effect) {
+        return new StoreException(Reason.CLOSED, effect, "the connection to Redis was closed by this client", null);
+    }
+
+    /**
+     * By the server's words. The server looks at memory, disk, role and permissions before the first write of a script,
+     * so a script that is refused for one of these has done nothing.
+     */
+    private static StoreException said(String words, Effect effect, String server, @Nullable Throwable cause) {
+        if (has(words, "HFCORRUPT") || has(words, "WRONGTYPE")) {
+            return new StoreException(
+                    Reason.CORRUPT,
+                    effect,
+                    "what " + server
+                            + " has in the place of the locks is not theirs or is damaged, and was left as it is ("
+                            + words + "); look at the keys of the namespace",
+                    cause);
+        } else if (has(words, "NOPERM") || has(words, "no permissions") || has(words, "can't run this command")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    effect,
+                    server + " does not permit this user what locks need (" + words
+                            + "); the manual lists the permissions",
+                    cause);
+        } else if (has(words, "WRONGPASS")
+                || has(words, "NOAUTH")
+                || has(words, "invalid password")
+                || has(words, "invalid username-password")) {
+            return new StoreException(
+                    Reason.DENIED, Effect.NONE, server + " does not accept the user or the password", cause);
+        } else if (has(words, "OOM ")) {
+            return new StoreException(
+                    Reason.DENIED, Effect.NONE, server + " has reached its maxmemory; give it room", cause);
+        } else if (has(words, "MISCONF") || has(words, "NOREPLICAS")) {
+            return new StoreException(
+                    Reason.DENIED, Effect.NONE, server + " takes no writes at present: " + words, cause);
+        } else if (has(words, "READONLY")
+                || has(words, "LOADING")
+                || has(words, "BUSY")
+                || has(words, "MASTERDOWN")
+                || has(words, "NOSCRIPT")) {
+            return new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, server + " can't serve at present: " + words, cause);
+        }
+        return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, server + " failed: " + words, cause);
+    }
+
+    private static boolean said(RedisCommandExecutionException refusal, String code) {
+        return String.valueOf(refusal.getMessage()).startsWith(code);
+    }
+
+    private static boolean has(String words, String code) {
+        return words.contains(code);
+    }
+
+    /** The failure itself, without what a stage puts around it. */
+    static Throwable bare(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+
+    private static Throwable innermost(Throwable failure) {
+        Throwable innermost = failure;
+        for (int depth = 0; innermost.getCause() != null && depth < 20; depth++) {
+            innermost = innermost.getCause();
+        }
+        return innermost;
+    }
+}

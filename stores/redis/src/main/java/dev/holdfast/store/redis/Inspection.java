@@ -1,0 +1,124 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import io.lettuce.core.MapScanCursor;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanCursor;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One page of an inspection. The names in use are the fields of a hash, which the server hands out in parts and in an order of its own; a part may be
+ * larger than a page, and is then sorted and read again for each page of it.
+ *
+ * <p>The cursor is where the server begins a part, and the last name of it that was told.
+ */
+final class Inspection {
+
+    private static final int LARGEST_PART = 1_000;
+
+    /** More names than that are never told in one page: each is looked at in one step of the script. */
+    private static final int LARGEST_PAGE = 200;
+
+    private final Lane lane;
+    private final StatefulRedisConnection<byte[], byte[]> connection;
+    private final byte[] hash;
+    private final String server;
+    private final Duration patience;
+    private final Command.Inspect command;
+    private final int limit;
+    private final List<ResourceName> page = new ArrayList<>();
+
+    Inspection(
+            Lane lane,
+            StatefulRedisConnection<byte[], byte[]> connection,
+            byte[] hash,
+            String server,
+            Duration patience,
+            Command.Inspect command) {
+        this.lane = lane;
+        this.connection = connection;
+        this.hash = hash;
+        this.server = server;
+        this.patience = patience;
+        this.command = command;
+        this.limit = Math.min(command.limit(), LARGEST_PAGE);
+    }
+
+    CompletionStage<Reply> run() {
+        String cursor = command.cursor().orElse("0 ");
+        int space = cursor.indexOf(' ');
+        if (space < 0) {
+            return CompletableFuture.failedFuture(new IllegalArgumentException("Not a cursor: '" + cursor + "'"));
+        }
+        String last = cursor.substring(space + 1);
+        return scan(cursor.substring(0, space), last.isEmpty() ? null : new ResourceName(last));
+    }
+
+    private CompletionStage<Reply> scan(String from, @Nullable ResourceName after) {
+        ScanArgs args =
+                ScanArgs.Builder.matches(pattern(command.prefix())).limit(Math.max(10, Math.min(limit, LARGEST_PART)));
+        return connection
+                .async()
+                .hscan(hash, ScanCursor.of(from), args)
+                .toCompletableFuture()
+                .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(Failures.ofTrip(failure, server)))
+                .thenCompose(part -> take(from, after, part));
+    }
+
+    private CompletionStage<Reply> take(String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
+        TreeSet<ResourceName> names = new TreeSet<>();
+        part.getMap().keySet().forEach(key -> names.add(new ResourceName(new String(key, StandardCharsets.UTF_8))));
+        ResourceName last = after;
+        for (ResourceName name : after == null ? names : names.tailSet(after, false)) {
+            if (page.size() == limit) {
+                return told(Optional.of(from + " " + (last == null ? "" : last.value())));
+            }
+            page.add(name);
+            last = name;
+        }
+        if (part.isFinished()) {
+            return told(Optional.empty());
+        }
+        return page.size() == limit ? told(Optional.of(part.getCursor() + " ")) : scan(part.getCursor(), null);
+    }
+
+    private CompletionStage<Reply> told(Optional<String> cursor) {
+        List<byte[]> names = page.stream().map(ResourceName::utf8).toList();
+        return lane.submit(Request.inspect(names)).thenApply(answer -> {
+            List<ResourceInfo> infos = new ArrayList<>(page.size());
+            List<Answer> answers = answer.each();
+            for (int i = 0; i < page.size(); i++) {
+                answers.get(i).info(page.get(i)).ifPresent(infos::add);
+            }
+            return new Reply.Inspected(infos, cursor);
+        });
+    }
+
+    /** What begins with exactly these characters: those that mean something in a pattern are taken at their word. */
+    private static byte[] pattern(String prefix) {
+        ByteArrayOutputStream pattern = new ByteArrayOutputStream();
+        for (byte b : prefix.getBytes(StandardCharsets.UTF_8)) {
+            if (b == '*' || b == '?' || b == '[' || b == ']' || b == '\\') {
+                pattern.write('\\');
+            }
+            pattern.write(b);
+        }
+        pattern.write('*');
+        return pattern.toByteArray();
+    }
+}

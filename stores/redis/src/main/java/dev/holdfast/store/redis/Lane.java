@@ -1,0 +1,244 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.StoreException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way of commands to one bucket: an idle lane sends at once, and what arrives while trips are under way leaves together in the next. A trip is one
+ * call of the script.
+ */
+final class Lane {
+
+    /** Trips under way at a time: while the server works on one, the next is on the wire. */
+    private static final int MOST_TRIPS = 2;
+
+    /** Commands of one trip: bounds the time for which one call keeps the server. */
+    private static final int MOST_COMMANDS = 16;
+
+    private final Link<StatefulRedisConnection<byte[], byte[]>> link;
+    private final Script script;
+    private final byte[][] keys;
+    private final byte[] channels;
+    private final String server;
+    private final LongSupplier ticks;
+
+    private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final Set<Trip> trips = ConcurrentHashMap.newKeySet();
+
+    /** True while a thread sends, so that commands leave in the order in which they came. */
+    private final AtomicBoolean sending = new AtomicBoolean();
+
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private volatile boolean closed;
+
+    Lane(
+            Link<StatefulRedisConnection<byte[], byte[]>> link,
+            Script script,
+            byte[][] keys,
+            String channels,
+            String server,
+            LongSupplier ticks) {
+        this.link = link;
+        this.script = script;
+        this.keys = keys;
+        this.channels = channels.getBytes(StandardCharsets.US_ASCII);
+        this.server = server;
+        this.ticks = ticks;
+    }
+
+    /** One command on its way. */
+    private record Call(Request request, CompletableFuture<Answer> answer) {}
+
+    /** Sends a command. The stage ends with the answer, or with a {@link StoreException}. */
+    CompletionStage<Answer> submit(Request request) {
+        Call call = new Call(request, new CompletableFuture<>());
+        waiting.add(call);
+        pump();
+        return call.answer;
+    }
+
+    /** Ends trips that took longer than that, and gives their connection up. */
+    void endOverdue(Duration most) {
+        long now = ticks.getAsLong();
+        for (Trip trip : trips) {
+            if (now - trip.sentAt > most.toNanos()) {
+                link.giveUp(trip.connection);
+                trip.fail(Failures.timedOut(server));
+            }
+        }
+    }
+
+    void close() {
+        closed = true;
+        pump();
+        trips.forEach(trip -> trip.fail(Failures.closed(StoreException.Effect.UNKNOWN)));
+    }
+
+    // Who adds a call, or lowers the number of trips, looks at the flag after it; who lowers the flag looks at both
+    // after it: no call is left behind.
+    private void pump() {
+        while (!waiting.isEmpty() && (underWay.get() < MOST_TRIPS || closed) && sending.compareAndSet(false, true)) {
+            List<Runnable> refused = new ArrayList<>(0);
+            try {
+                while (!waiting.isEmpty() && (underWay.get() < MOST_TRIPS || closed)) {
+                    send(gather(), refused);
+                }
+            } finally {
+                sending.set(false);
+            }
+            // Not before: whoever hears of it may have something new to send.
+            refused.forEach(Runnable::run);
+        }
+    }
+
+    private List<Call> gather() {
+        List<Call> calls = new ArrayList<>(4);
+        while (calls.size() < MOST_COMMANDS) {
+            Call call = waiting.poll();
+            if (call == null) {
+                break;
+            }
+            calls.add(call);
+        }
+        return calls;
+    }
+
+    private void send(List<Call> calls, List<Runnable> refused) {
+        StatefulRedisConnection<byte[], byte[]> connection = link.current();
+        if (closed || connection == null) {
+            StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : Failures.notConnected(server);
+            calls.forEach(call -> refused.add(() -> call.answer.completeExceptionally(why)));
+            return;
+        }
+        List<byte[]> all = new ArrayList<>(1 + 11 * calls.size());
+        all.add(channels);
+        calls.forEach(call -> all.addAll(call.request.arguments()));
+        underWay.incrementAndGet();
+        Trip trip = new Trip(calls, connection);
+        trips.add(trip);
+        trip.start(all.toArray(byte[][]::new));
+    }
+
+    /** Goes on with ending what is due, as long as there is more of it than one call may do. */
+    private void sweep() {
+        if (!closed && sweeping.compareAndSet(false, true)) {
+            submit(Request.sweep()).whenComplete((answer, failure) -> {
+                sweeping.set(false);
+                if (answer != null && answer.more()) {
+                    sweep();
+                }
+            });
+        }
+    }
+
+    private final class Trip {
+        private final List<Call> calls;
+        private final StatefulRedisConnection<byte[], byte[]> connection;
+        private final long sentAt = ticks.getAsLong();
+        private final AtomicBoolean over = new AtomicBoolean();
+
+        Trip(List<Call> calls, StatefulRedisConnection<byte[], byte[]> connection) {
+            this.calls = calls;
+            this.connection = connection;
+        }
+
+        void start(byte[][] arguments) {
+            try {
+                connection
+                        .async()
+                        .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments)
+                        .whenComplete((answers, failure) -> {
+                            if (failure != null && Failures.isScriptMissing(failure)) {
+                                startUnknown(arguments);
+                            } else {
+                                end(answers, failure);
+                            }
+                        });
+            } catch (RuntimeException e) {
+                end(null, e);
+            }
+        }
+
+        /** The server was started since, or its scripts were flushed: it is told the text again. */
+        private void startUnknown(byte[][] arguments) {
+            try {
+                connection
+                        .async()
+                        .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments)
+                        .whenComplete(this::end);
+            } catch (RuntimeException e) {
+                end(null, e);
+            }
+        }
+
+        private void end(@Nullable List<Object> answers, @Nullable Throwable failure) {
+            if (answers == null || answers.size() != calls.size() + 1) {
+                fail(failure == null ? Failures.nonsense(server) : Failures.ofTrip(failure, server));
+                return;
+            }
+            if (!finish()) {
+                return;
+            }
+            boolean more = !Long.valueOf(0).equals(answers.get(0));
+            for (int i = 0; i < calls.size(); i++) {
+                settle(calls.get(i), answers.get(i + 1), more);
+            }
+            if (more) {
+                sweep();
+            }
+        }
+
+        private void settle(Call call, Object parts, boolean more) {
+            if (!(parts instanceof List<?> list)) {
+                call.answer.completeExceptionally(Failures.nonsense(server));
+                return;
+            }
+            Answer answer = new Answer(list, more);
+            if (answer.isFailure()) {
+                refuse(call, Failures.ofStep(answer, server));
+            } else {
+                call.answer.complete(answer);
+            }
+        }
+
+        void fail(StoreException why) {
+            if (finish()) {
+                calls.forEach(call -> refuse(call, why));
+            }
+        }
+
+        private void refuse(Call call, StoreException why) {
+            if (Failures.isOfReplica(why)) {
+                link.giveUp(connection);
+            }
+            call.answer.completeExceptionally(why);
+        }
+
+        /** Makes room for the next trip, which leaves before the answers of this one are heard; false if it was over. */
+        private boolean finish() {
+            if (!over.compareAndSet(false, true)) {
+                return false;
+            }
+            trips.remove(this);
+            underWay.decrementAndGet();
+            pump();
+            return true;
+        }
+    }
+}

@@ -1,0 +1,331 @@
+package dev.holdfast.store.redis;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Reply.ClaimReply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks on one Redis server, from 6.2 on, or on Valkey.
+ *
+ * <pre>{@code
+ * try (Holdfast holdfast = Holdfast.connect("redis://localhost:6379")) { … }
+ * }</pre>
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>Every command is one step of a script on the server, by the server's clock; commands that come while others are under way leave together.
+ *   <li>Who waits is told of its grant by a message on a channel of this client, in the step that released it.
+ *   <li>It excludes while the server keeps its memory and its clock is not stepped. Its expiry follows the server's wall clock; after a crash the
+ *       server knows what its persistence kept. Tokens rise even then.
+ * </ul>
+ *
+ * <p>One instance has two connections: one for commands, one on which it is told. What was under way on a connection that breaks is never sent again
+ * by the store.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class RedisStore implements LockStore {
+
+    private static final Duration MIN_TTL = Duration.ofMillis(200);
+
+    /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
+    private static final int LARGEST_POLL = 100;
+
+    private static final int LARGEST_AUDIT = 500;
+
+    private final Connections connections;
+    private final KeyLayout layout;
+    private final Lane[] lanes;
+    private final StoreTraits traits;
+    private final String client;
+    private final Duration commandTimeout;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private RedisStore(Builder options) {
+        this.layout = new KeyLayout(options.namespace, 1);
+        this.commandTimeout = options.commandTimeout;
+        this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
+        this.connections = new Connections(options, layout.channel(0, client));
+        this.lanes = new Lane[layout.buckets()];
+        for (int bucket = 0; bucket < lanes.length; bucket++) {
+            lanes[bucket] = new Lane(
+                    connections.commands(),
+                    options.script,
+                    layout.keys(bucket),
+                    layout.channels(bucket),
+                    connections.server(),
+                    new SystemTicks());
+        }
+        try {
+            ServerFacts facts = connections.open();
+            facts.check(connections.server());
+            for (int bucket = 0; bucket < lanes.length; bucket++) {
+                connections.probe(options.script, layout.keys(bucket), layout.channels(bucket));
+            }
+            this.traits = traits(facts.product());
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+        connections.every(commandTimeout.dividedBy(4), () -> {
+            for (Lane lane : lanes) {
+                lane.endOverdue(commandTimeout);
+            }
+        });
+    }
+
+    private static StoreTraits traits(String product) {
+        return new StoreTraits(
+                product,
+                true,
+                true,
+                true,
+                true,
+                Set.of(Admission.values()),
+                MIN_TTL,
+                Micros.duration(1),
+                FixedLease.NATIVE,
+                true,
+                TokenSource.CLOCKED,
+                true,
+                false,
+                false,
+                Duration.ofMillis(100));
+    }
+
+    /**
+     * Opens the locks of a server with the default options.
+     *
+     * @throws StoreException as of {@link Builder#open()}
+     */
+    public static RedisStore open(RedisURI uri) {
+        return builder(uri).open();
+    }
+
+    /** Begins to set up a store on a server, with the user, the database and the security that the URI names. */
+    public static Builder builder(RedisURI uri) {
+        return new Builder(uri);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        CompletableFuture<Reply> told = new CompletableFuture<>();
+        if (closed.get()) {
+            told.completeExceptionally(Failures.closed(StoreException.Effect.NONE));
+        } else {
+            // A stage that depends on another would give that one's failure in a wrapper.
+            reply(command).whenComplete((reply, failure) -> {
+                if (failure == null) {
+                    told.complete(reply);
+                } else {
+                    told.completeExceptionally(Failures.ofTrip(failure, connections.server()));
+                }
+            });
+        }
+        return told;
+    }
+
+    private CompletionStage<Reply> reply(Command command) {
+        if (command instanceof Command.Poll poll) {
+            return poll(poll);
+        } else if (command instanceof Command.Inspect inspect) {
+            return inspect(inspect);
+        } else if (command instanceof Command.OpenSession open) {
+            return answered(command, Request.openSession(open, Micros.of(MIN_TTL), Randomness.nextLong(), client));
+        } else if (command instanceof Command.Audit audit) {
+            return answered(command, Request.audit(audit, LARGEST_AUDIT));
+        } else if (command instanceof Command.CloseSession) {
+            return lanes[0].submit(Request.of(command))
+                    .thenCompose(this::swept)
+                    .thenApply(answer -> answer.reply(command));
+        }
+        return answered(command, Request.of(command));
+    }
+
+    private CompletionStage<Reply> answered(Command command, Request request) {
+        return laneOf(command).submit(request).thenApply(answer -> answer.reply(command));
+    }
+
+    private Lane laneOf(Command command) {
+        return command instanceof Command.OnResource onResource
+                ? lanes[layout.bucketOf(onResource.resource())]
+                : lanes[0];
+    }
+
+    private CompletionStage<Reply> poll(Command.Poll poll) {
+        CompletionStage<List<ClaimReply>> all = CompletableFuture.completedFuture(new ArrayList<>());
+        List<ClaimRef> claims = poll.claims();
+        for (int from = 0; from < claims.size(); from += LARGEST_POLL) {
+            List<ClaimRef> part = claims.subList(from, Math.min(claims.size(), from + LARGEST_POLL));
+            all = all.thenCombine(lanes[0].submit(Request.poll(part)), (states, answer) -> {
+                states.addAll(answer.states());
+                return states;
+            });
+        }
+        return all.thenApply(Reply.Polled::new);
+    }
+
+    private CompletionStage<Reply> inspect(Command.Inspect inspect) {
+        StatefulRedisConnection<byte[], byte[]> connection =
+                connections.commands().current();
+        if (connection == null) {
+            return CompletableFuture.failedFuture(Failures.notConnected(connections.server()));
+        }
+        byte[] names = layout.keys(0)[KeyLayout.NAMES];
+        Inspection inspection =
+                new Inspection(lanes[0], connection, names, connections.server(), commandTimeout, inspect);
+        return lanes[0].submit(Request.sweep()).thenCompose(this::swept).thenCompose(swept -> inspection.run());
+    }
+
+    /** Waits until everything has been ended whose time has come: one call ends a part of it. */
+    private CompletionStage<Answer> swept(Answer answer) {
+        return answer.more()
+                ? lanes[0].submit(Request.sweep()).thenCompose(this::swept)
+                : CompletableFuture.completedFuture(answer);
+    }
+
+    @Override
+    public void subscribe(Consumer<Signal> listener) {
+        connections.signals().listener(listener);
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            connections.signals().listener(null);
+            for (Lane lane : lanes) {
+                lane.close();
+            }
+            connections.close();
+        }
+    }
+
+    /** Sets up a store on a server. Each option has a default. */
+    public static final class Builder {
+
+        final RedisURI uri;
+        String namespace = KeyLayout.DEFAULT_NAMESPACE;
+        Duration commandTimeout = Duration.ofSeconds(5);
+        Duration connectTimeout = Duration.ofSeconds(10);
+
+        @Nullable
+        RedisClient client;
+
+        @Nullable
+        ClientResources resources;
+
+        Script script = Script.COMMANDS;
+
+        private Builder(RedisURI uri) {
+            this.uri = uri;
+        }
+
+        /**
+         * What the keys of the store begin with, so that several may share a database.
+         *
+         * @param namespace 1 to 64 letters, digits and {@code _ . : -}; {@code holdfast} by default
+         */
+        @CanIgnoreReturnValue
+        public Builder namespace(String namespace) {
+            this.namespace = namespace;
+            return this;
+        }
+
+        /**
+         * After which time a command that is not answered ends with an unknown outcome, and its connection is made anew; five seconds by default.
+         *
+         * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
+         */
+        @CanIgnoreReturnValue
+        public Builder commandTimeout(Duration timeout) {
+            this.commandTimeout = checked("The time-out of a command", timeout);
+            return this;
+        }
+
+        /**
+         * How long {@link #open()} waits for a connection; ten seconds by default.
+         *
+         * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
+         */
+        @CanIgnoreReturnValue
+        public Builder connectTimeout(Duration timeout) {
+            this.connectTimeout = checked("The time-out of a connection", timeout);
+            return this;
+        }
+
+        /**
+         * Connects with the options (TLS, sockets, protocol) and the threads of a client that the program has already. It is never closed here, and
+         * its own connections are left alone: the store makes connections of its own, since theirs may repeat commands.
+         */
+        @CanIgnoreReturnValue
+        public Builder client(RedisClient existing) {
+            this.client = existing;
+            return this;
+        }
+
+        /** Uses the threads that the program has already for its clients. They are never ended here. */
+        @CanIgnoreReturnValue
+        public Builder resources(ClientResources existing) {
+            this.resources = existing;
+            return this;
+        }
+
+        /** For tests that move the store's clock. */
+        @CanIgnoreReturnValue
+        Builder script(Script other) {
+            this.script = other;
+            return this;
+        }
+
+        /**
+         * Connects.
+         *
+         * <p><b>Blocking:</b> for the time-out of the connection, at most.
+         *
+         * @throws IllegalArgumentException if the namespace is not of its form; nothing was touched
+         * @throws StoreException if the server can't be reached, does not accept the user, lacks a permission, is too old, is not a primary or may
+         *     evict locks, or has something else in their place
+         */
+        public RedisStore open() {
+            return new RedisStore(this);
+        }
+
+        private static Duration checked(String what, Duration timeout) {
+            if (timeout.compareTo(Duration.ofMillis(10)) < 0 || timeout.compareTo(Duration.ofHours(1)) > 0) {
+                throw new IllegalArgumentException(what + " is 10 ms to an hour, not " + timeout);
+            }
+            return timeout;
+        }
+    }
+}

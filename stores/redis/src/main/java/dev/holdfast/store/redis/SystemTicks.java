@@ -1,0 +1,12 @@
+package dev.holdfast.store.redis;
+
+import java.util.function.LongSupplier;
+
+/** The time of this process, in nanoseconds from some beginning: for how long to wait for an answer, and for nothing else. */
+final class SystemTicks implements LongSupplier {
+
+    @Override
+    public long getAsLong() {
+        return System.nanoTime();
+    }
+}

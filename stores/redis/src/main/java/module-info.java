@@ -1,0 +1,16 @@
+/** Locks on Redis. */
+// The driver is a module by its name only.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module dev.holdfast.store.redis {
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires transitive dev.holdfast;
+    requires transitive lettuce.core;
+    requires io.netty.common;
+    requires org.slf4j;
+
+    exports dev.holdfast.store.redis;
+
+    provides dev.holdfast.spi.StoreProvider with
+            dev.holdfast.store.redis.RedisStoreProvider;
+}

@@ -1,0 +1,18 @@
+local function several(i, width, each)
+  local answer = {}
+  for n = 1, tonumber(ARGV[i + 1]) do
+    answer[n] = each(unpack(ARGV, i + 2 + (n - 1) * width, i + 1 + n * width))
+  end
+  return answer
+end
+
+-- A step that fails says so in its place, and what was read is read anew.
+local function safely(what, ...)
+  wrote = false
+  local ok, answer = pcall(what, ...)
+  if ok then
+    return answer
+  end
+  sessions = {}
+  return { 'E', type(answer) == 'table' and answer.err or tostring(answer), wrote and 1 or 0 }
+end

@@ -1,0 +1,73 @@
+package dev.holdfast.store.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** What the tests ask of a store. */
+final class Asking {
+
+    private Asking() {}
+
+    static Reply send(LockStore store, Command command) {
+        return store.execute(command, Caller.WAITS)
+                .toCompletableFuture()
+                .orTimeout(60, TimeUnit.SECONDS)
+                .join();
+    }
+
+    @CanIgnoreReturnValue
+    static <R extends Reply> R send(LockStore store, Command command, Class<R> expected) {
+        Reply reply = send(store, command);
+        assertThat(reply).isInstanceOf(expected);
+        return expected.cast(reply);
+    }
+
+    /** The failure with which a command ends. */
+    static StoreException failure(LockStore store, Command command) {
+        Throwable thrown = catchThrowable(() -> send(store, command));
+        assertThat(thrown).isInstanceOf(CompletionException.class);
+        assertThat(thrown.getCause()).isInstanceOf(StoreException.class);
+        return (StoreException) thrown.getCause();
+    }
+
+    static SessionId session(LockStore store, Duration ttl) {
+        return send(store, new Command.OpenSession(ttl, "test"), Reply.SessionOpened.class)
+                .session();
+    }
+
+    static ClaimRef claim(String name, SessionId session, long number) {
+        return new ClaimRef(new ResourceName(name), session, number);
+    }
+
+    static Command.Acquire acquire(ClaimRef claim) {
+        return new Command.Acquire(
+                claim, 0, Command.Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Command.Waiting.QUEUE, 1);
+    }
+
+    static void until(String what, BooleanSupplier isSo) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!isSo.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("It did not come about that " + what);
+            }
+            LockSupport.parkNanos(2_000_000);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+
+/** What {@code docs/stores/redis.md} shows. */
+final class RedisExamples {
+
+    private RedisExamples() {}
+
+    /** What the examples write to. */
+    interface Archive {
+        void write(String report, long fencingToken);
+    }
+
+    static void open(Archive archive, String report) throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect("redis://:secret@cache.example.com:6379/2?namespace=shop");
+                Hold hold = holdfast.lock("nightly-report").acquire()) {
+            archive.write(report, hold.fencingToken());
+        }
+    }
+
+    static RedisStore lend(RedisClient existing) {
+        RedisStore store = RedisStore.builder(RedisURI.create("cache.example.com", 6379))
+                .client(existing)
+                .namespace("shop")
+                .open();
+        return store;
+    }
+}

@@ -1,0 +1,282 @@
+package dev.holdfast.store.redis;
+
+import static dev.holdfast.store.redis.Asking.acquire;
+import static dev.holdfast.store.redis.Asking.claim;
+import static dev.holdfast.store.redis.Asking.failure;
+import static dev.holdfast.store.redis.Asking.send;
+import static dev.holdfast.store.redis.Asking.session;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Reason;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is found when a store is opened, and what is never overwritten. */
+class RedisOpeningTest {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private static void refused(Reason reason, ThrowingCallable open, String... words) {
+        Throwable thrown = catchThrowable(open);
+        assertThat(thrown)
+                .isInstanceOfSatisfying(
+                        StoreException.class,
+                        e -> assertThat(e.reason()).as("%s", e).isEqualTo(reason));
+        assertThat(thrown).hasMessageContainingAll(words);
+    }
+
+    private static RedisURI as(TestServer server, String user, String password) {
+        return RedisURI.builder()
+                .withHost("127.0.0.1")
+                .withPort(server.port())
+                .withAuthentication(user, password.toCharArray())
+                .build();
+    }
+
+    private static RedisStore.Builder storeAs(TestServer server, String user, String password) {
+        return RedisStore.builder(as(server, user, password)).resources(RedisUnderTest.RESOURCES);
+    }
+
+    @Test
+    void nobodyThere() {
+        try (TestServer server = TestServer.start()) {
+            server.server().kill();
+            refused(Reason.UNAVAILABLE, server::open, "127.0.0.1:" + server.port(), "can't be reached");
+        }
+    }
+
+    @Test
+    void serverThatDoesNotAnswer() {
+        try (TestServer server = TestServer.start()) {
+            server.server().process().pause();
+            try {
+                refused(
+                        Reason.UNAVAILABLE,
+                        () -> server.builder()
+                                .connectTimeout(Duration.ofMillis(300))
+                                .open(),
+                        "can't be reached");
+            } finally {
+                server.server().process().resume();
+            }
+        }
+    }
+
+    @Test
+    void wrongPasswordIsToldAndNotRepeated() {
+        try (TestServer server = TestServer.withPassword("right")) {
+            Throwable thrown = catchThrowable(
+                    () -> storeAs(server, "default", "wrong-canary").open());
+            assertThat(thrown)
+                    .isInstanceOfSatisfying(
+                            StoreException.class, e -> assertThat(e.reason()).isEqualTo(Reason.DENIED));
+            for (Throwable t = thrown; t != null; t = t.getCause()) {
+                assertThat(t.toString()).doesNotContain("canary");
+            }
+            refused(Reason.DENIED, server::open, "password");
+            try (RedisStore store = storeAs(server, "default", "right").open()) {
+                assertThat(store.traits().product()).startsWith("Redis ");
+            }
+        }
+    }
+
+    /** The manual's list; nothing else is permitted, and everything works. */
+    private static final String[] NEEDED = {
+        "reset",
+        "on",
+        ">secret",
+        "~holdfast:*",
+        "resetchannels",
+        "&holdfast:*",
+        "-@all",
+        "+eval",
+        "+evalsha",
+        "+time",
+        "+type",
+        "+get",
+        "+set",
+        "+hget",
+        "+hset",
+        "+hdel",
+        "+hscan",
+        "+zadd",
+        "+zrem",
+        "+zscore",
+        "+zrangebyscore",
+        "+zrangebylex",
+        "+zremrangebylex",
+        "+publish",
+        "+subscribe",
+        "+info",
+        "+ping"
+    };
+
+    @Test
+    void fewPermissionsAreEnough() {
+        try (TestServer server = TestServer.start()) {
+            permit(server, NEEDED);
+            try (RedisStore store = storeAs(server, "locks", "secret").open()) {
+                SessionId session = session(store, HOUR);
+                ClaimRef held = claim("a", session, 1);
+                send(store, acquire(held), Reply.Granted.class);
+                send(store, acquire(claim("a", session, 2)), Reply.Queued.class);
+                send(store, new Command.Inspect("", Optional.empty(), 10), Reply.Inspected.class);
+                send(store, new Command.Release(held), Reply.Released.class);
+                send(store, new Command.CloseSession(session), Reply.Done.class);
+            }
+            RedisClient client = RedisClient.create(RedisUnderTest.RESOURCES, as(server, "locks", "secret"));
+            try (StatefulRedisConnection<String, String> connection = client.connect()) {
+                assertThat(catchThrowable(() -> connection.sync().flushall())).hasMessageContaining("NOPERM");
+                assertThat(catchThrowable(() -> connection.sync().get("other"))).hasMessageContaining("NOPERM");
+            } finally {
+                client.shutdown(0, 1, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "+eval",
+                "+time",
+                "+type",
+                "+get",
+                "+set",
+                "+hget",
+                "+hset",
+                "+hdel",
+                "+zadd",
+                "+zrem",
+                "+zscore",
+                "+zrangebyscore",
+                "+zrangebylex",
+                "+zremrangebylex",
+                "+publish",
+                "+subscribe",
+                "&holdfast:*",
+                "~holdfast:*"
+            })
+    void missingPermissionIsToldAtOnce(String missing) {
+        TestServer server = TestServer.shared();
+        permit(
+                server,
+                Arrays.stream(NEEDED).filter(rule -> !rule.equals(missing)).toArray(String[]::new));
+        refused(Reason.DENIED, () -> storeAs(server, "locks", "secret").open(), "permit");
+        server.with(redis -> assertThat(redis.keys("holdfast:*")).isEmpty());
+    }
+
+    private static void permit(TestServer server, String... rules) {
+        CommandArgs<String, String> arguments =
+                new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("locks");
+        for (String rule : rules) {
+            arguments.add(rule);
+        }
+        server.with(redis -> redis.dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments));
+    }
+
+    @Test
+    void serverThatMayEvictIsRefused() {
+        try (TestServer server = TestServer.start("maxmemory", "100mb", "maxmemory-policy", "allkeys-lru")) {
+            refused(Reason.DENIED, server::open, "allkeys-lru", "noeviction");
+            server.with(redis -> redis.configSet("maxmemory-policy", "volatile-ttl"));
+            server.open().close();
+        }
+    }
+
+    @Test
+    void replicaIsRefused() {
+        try (TestServer server = TestServer.start()) {
+            server.with(
+                    redis -> redis.replicaof("127.0.0.1", TestServer.shared().port()));
+            refused(Reason.DENIED, server::open, "replica");
+        }
+    }
+
+    @Test
+    void nodeOfAClusterIsRefused() {
+        try (TestServer server = TestServer.start("cluster-enabled", "yes")) {
+            refused(Reason.DENIED, server::open, "Cluster");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"m", "s", "d", "r", "k", "o", "c", "l"})
+    void whatIsNotOursIsLeftAsItIs(String letter) {
+        String key = "foreign-" + letter + ":{0}:" + letter;
+        TestServer server = TestServer.shared();
+        server.with(redis -> redis.lpush(key, "precious"));
+        refused(
+                Reason.CORRUPT,
+                () -> server.builder().namespace("foreign-" + letter).open(),
+                key);
+        server.with(redis -> {
+            assertThat(redis.lrange(key, 0, -1)).containsExactly("precious");
+            assertThat(redis.keys("foreign-" + letter + ":*")).containsExactly(key);
+        });
+    }
+
+    @Test
+    void damagedCounterStopsEverything() {
+        TestServer server = TestServer.shared();
+        try (RedisStore store = server.builder().namespace("counter").open()) {
+            SessionId session = session(store, HOUR);
+            server.with(redis -> redis.set("counter:{0}:m", "rubbish"));
+            StoreException failure = failure(store, acquire(claim("a", session, 1)));
+            assertThat(failure.reason()).isEqualTo(Reason.CORRUPT);
+            assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
+            server.with(redis -> assertThat(redis.get("counter:{0}:m")).isEqualTo("rubbish"));
+        }
+    }
+
+    @Test
+    void damagedRecordIsNeverTakenForFree() {
+        TestServer server = TestServer.shared();
+        try (RedisStore store = server.builder().namespace("record").open()) {
+            SessionId session = session(store, HOUR);
+            ClaimRef held = claim("a", session, 1);
+            send(store, acquire(held), Reply.Granted.class);
+            server.with(redis -> redis.hset("record:{0}:r", "a", "rubbish"));
+            StoreException failure = failure(store, acquire(claim("a", session, 2)));
+            assertThat(failure.reason()).isEqualTo(Reason.CORRUPT);
+            assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
+            assertThat(failure(store, new Command.Release(held)).reason()).isEqualTo(Reason.CORRUPT);
+            server.with(redis -> assertThat(redis.hget("record:{0}:r", "a")).isEqualTo("rubbish"));
+            // Others go on.
+            send(store, acquire(claim("b", session, 3)), Reply.Granted.class);
+        }
+    }
+
+    @Test
+    void grantOfASessionThatWasRemovedByHandDoesNotLastForEver() {
+        TestServer server = TestServer.shared();
+        try (RedisStore store = server.builder().namespace("removed").open()) {
+            SessionId first = session(store, HOUR);
+            SessionId second = session(store, HOUR);
+            send(store, acquire(claim("a", first, 1)), Reply.Granted.class);
+            ClaimRef waits = claim("a", second, 1);
+            send(store, acquire(waits), Reply.Queued.class);
+            server.with(redis -> redis.hdel("removed:{0}:s", first.value()));
+            send(store, new Command.KeepAlive(first, 0), Reply.SessionEnded.class);
+            send(store, acquire(waits), Reply.Granted.class);
+        }
+    }
+}
