@@ -1,0 +1,133 @@
+package dev.holdfast.store.redis;
+
+import static dev.holdfast.store.redis.Asking.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What locks cost the server, as it counts. */
+class RedisCostTest {
+
+    /** Nothing is renewed meanwhile. */
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final TestServer server = TestServer.start();
+
+    @AfterEach
+    void end() {
+        server.close();
+    }
+
+    private Holdfast client() {
+        return Holdfast.builder(server.server().uri()).sessionTtl(HOUR).build();
+    }
+
+    private long calls(String command) {
+        String prefix = "cmdstat_" + command + ":calls=";
+        return server.server()
+                .command("INFO", "commandstats")
+                .get(0)
+                .toString()
+                .lines()
+                .filter(line -> line.startsWith(prefix))
+                .mapToLong(line -> Long.parseLong(line.substring(prefix.length(), line.indexOf(','))))
+                .sum();
+    }
+
+    @Test
+    void lockThatNobodyElseWantsIsOneCommandToTakeAndOneToRelease() throws Exception {
+        try (Holdfast holdfast = client()) {
+            DistributedLock lock = holdfast.lock("ledger");
+            lock.acquire().close();
+            long scripts = calls("evalsha");
+            long messages = calls("publish");
+            for (int i = 0; i < 50; i++) {
+                try (Hold outer = lock.acquire();
+                        Hold inner = lock.acquire()) {
+                    assertThat(inner.fencingToken()).isEqualTo(outer.fencingToken());
+                    assertThat(outer.isHeld()).isTrue();
+                }
+            }
+            assertThat(calls("evalsha") - scripts).isEqualTo(100);
+            assertThat(calls("publish")).isEqualTo(messages);
+        }
+    }
+
+    @Test
+    void handOffToAnotherClientIsTwoCommandsAndOneMessage() throws Exception {
+        try (Holdfast one = client();
+                Holdfast two = client()) {
+            List<Hold> held = new ArrayList<>();
+            List<CompletableFuture<Hold>> waiting = new ArrayList<>();
+            one.lock("warm").acquire().close();
+            two.lock("warm").acquire().close();
+            for (int i = 0; i < 20; i++) {
+                held.add(one.lock("name/" + i).acquire());
+            }
+            long scripts = calls("evalsha");
+            long messages = calls("publish");
+            for (int i = 0; i < 20; i++) {
+                waiting.add(two.lock("name/" + i).acquireAsync().toCompletableFuture());
+                int queued = i + 1;
+                until("the claim waits", () -> calls("evalsha") >= scripts + queued);
+            }
+            held.forEach(Hold::close);
+            for (CompletableFuture<Hold> hold : waiting) {
+                assertThat(hold.get(1, TimeUnit.MINUTES).isHeld()).isTrue();
+            }
+            assertThat(calls("evalsha") - scripts).isEqualTo(40);
+            assertThat(calls("publish") - messages).isEqualTo(20);
+        }
+    }
+
+    @Test
+    void sessionIsRenewedByOneCommandHoweverMuchItHolds() {
+        try (RedisStore store = server.open()) {
+            SessionId session = Asking.session(store, HOUR);
+            for (int i = 0; i < 2_000; i++) {
+                Asking.send(store, Asking.acquire(Asking.claim("name/" + i, session, 1)), Reply.Granted.class);
+            }
+            long scripts = calls("evalsha");
+            long writes = calls("hset") + calls("zadd");
+            Asking.send(store, new Command.KeepAlive(session, 0), Reply.SessionAlive.class);
+            assertThat(calls("evalsha") - scripts).isEqualTo(1);
+            assertThat(calls("hset") + calls("zadd") - writes).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void whatComesTogetherLeavesTogether() {
+        try (RedisStore store = server.open()) {
+            SessionId session = Asking.session(store, HOUR);
+            long scripts = calls("evalsha");
+            server.server().process().pause();
+            List<CompletableFuture<Reply>> answers = new ArrayList<>();
+            try {
+                for (int i = 0; i < 162; i++) {
+                    answers.add(store.execute(Asking.acquire(Asking.claim("name/" + i, session, 1)), Caller.GOES_ON)
+                            .toCompletableFuture());
+                }
+            } finally {
+                server.server().process().resume();
+            }
+            for (CompletableFuture<Reply> answer : answers) {
+                assertThat(answer.orTimeout(60, TimeUnit.SECONDS).join()).isInstanceOf(Reply.Granted.class);
+            }
+            // Two left at once with one command each; the others, sixteen to a call.
+            assertThat(calls("evalsha") - scripts).isEqualTo(2 + 10);
+        }
+    }
+}
