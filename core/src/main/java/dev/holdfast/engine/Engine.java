@@ -630,14 +630,19 @@ public final class Engine {
         }
 
         @Override
-        public void troubled(StoreException failure) {
+        public void notOpened(StoreException failure, long attempt) {
             boolean isHopeless = failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT;
             if (isHopeless) {
                 ready.completeExceptionally(storeFailure("", failure));
-                if (session() == null) {
-                    failWaiting(failure);
+                for (Gate gate : gates.values()) {
+                    gate.failThoseBefore(attempt, () -> storeFailure(gate.name.value(), failure));
                 }
             }
+            troubled(failure);
+        }
+
+        @Override
+        public void troubled(StoreException failure) {
             Engine.this.troubled(failure);
         }
 

@@ -150,6 +150,7 @@ final class Gate {
             if (queue.isEmpty()) {
                 beginSharedTurn();
             }
+            request.sessionsAskedFor = engine.keeper.attempts();
             queue = queue.orNew();
             queue.append(request);
             pursue(out);
@@ -597,6 +598,22 @@ final class Gate {
                 pursue(out);
                 tidy();
             }
+        });
+    }
+
+    /** No session can be had: what waited here before one was asked for the last time fails; for others it is asked again. */
+    void failThoseBefore(long attempt, Supplier<RuntimeException> why) {
+        step(out -> {
+            Request request = queue.head();
+            while (request != null) {
+                Request following = request.next;
+                if (request.sessionsAskedFor < attempt) {
+                    queue.remove(request);
+                    end(request, null, why, out);
+                }
+                request = following;
+            }
+            react(out);
         });
     }
 

@@ -27,7 +27,14 @@ final class Keeper {
         /** All holds of a session are lost. */
         void over(Session session, Loss.Cause cause);
 
-        /** The session could not be opened or renewed just now. */
+        /**
+         * A session could not be opened just now.
+         *
+         * @param attempt how many times one had been asked for, this one included
+         */
+        void notOpened(StoreException failure, long attempt);
+
+        /** The session could not be renewed just now. */
         void troubled(StoreException failure);
 
         /** A keep-alive was acknowledged. */
@@ -49,9 +56,10 @@ final class Keeper {
     private final Events events;
     private final ReentrantLock lock = new ReentrantLock();
 
-    // Guarded by lock; session is also read without it.
+    // Guarded by lock; session and attempts are also read without it.
     private volatile @Nullable Session session;
     private boolean opening;
+    private volatile long attempts;
     private boolean closed;
     private int failures;
     private Environment.@Nullable Timer renewal;
@@ -81,14 +89,23 @@ final class Keeper {
         return present != null && present.isAlive() ? present : null;
     }
 
+    /** How often a session was asked for so far. */
+    long attempts() {
+        return attempts;
+    }
+
     /** Opens a session unless there is one or one is being opened. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock
     void open(Caller caller) {
+        long attempt;
         lock.lock();
         try {
             if (closed || opening || current() != null) {
                 return;
             }
             opening = true;
+            attempt = attempts + 1;
+            attempts = attempt;
         } finally {
             lock.unlock();
         }
@@ -99,13 +116,13 @@ final class Keeper {
                 if (reply instanceof Reply.SessionOpened opened) {
                     adopt(opened, sentAt, steps);
                 } else {
-                    openFailed(Unexpected.reply(reply));
+                    openFailed(Unexpected.reply(reply), attempt);
                 }
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                openFailed(failure);
+                openFailed(failure, attempt);
             }
 
             @Override
@@ -145,7 +162,7 @@ final class Keeper {
         events.opened(fresh);
     }
 
-    private void openFailed(StoreException failure) {
+    private void openFailed(StoreException failure, long attempt) {
         lock.lock();
         try {
             opening = false;
@@ -153,7 +170,7 @@ final class Keeper {
         } finally {
             lock.unlock();
         }
-        events.troubled(failure);
+        events.notOpened(failure, attempt);
         schedule(retryDelay(), () -> open(Caller.GOES_ON));
     }
 

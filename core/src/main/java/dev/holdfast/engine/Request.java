@@ -59,6 +59,9 @@ final class Request {
      */
     long answersBefore;
 
+    /** How often the client had asked for a session when this request was queued. Guarded by the lock of the gate. */
+    long sessionsAskedFor;
+
     /** Its place among all that were queued here, from 1; above all while it is not queued yet. */
     long number = Long.MAX_VALUE;
 

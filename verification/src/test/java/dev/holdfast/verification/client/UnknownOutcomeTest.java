@@ -547,6 +547,32 @@ class UnknownOutcomeTest {
     }
 
     @Test
+    @DisplayName("What waits for a session fails with a request for one that came after it, not with one from before")
+    @Tag("C15")
+    void sessionRefusedBefore() throws Exception {
+        Line patientLine = world.line();
+        Holdfast patient = world.client(world.builder("patient", patientLine).storeTimeout(Duration.ofMinutes(10)));
+        Hold early = bob.does(() -> holdfast.lock("early").acquire());
+        CompletableFuture<Hold> before = patient.lock("early").acquireAsync().toCompletableFuture();
+        patientLine.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        Line.HeldUp opening = patientLine.holdsUpNext(Command.OpenSession.class);
+        world.passes(Duration.ofSeconds(28));
+        opening.hasCome();
+        CompletableFuture<Hold> after = patient.lock("late").acquireAsync().toCompletableFuture();
+
+        patientLine.isMended();
+        opening.fails(Reason.DENIED, Effect.NONE);
+        passesUntil("the late one is answered", after::isDone);
+
+        after.get().close();
+        assertThat(before)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(StoreRefusedException.class);
+        bob.performs(early::close);
+    }
+
+    @Test
     @DisplayName("A release that finds the grant gone tells the loss")
     @Tag("C13")
     void releaseFindsNothing() throws Exception {
