@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -485,7 +486,7 @@ final class Gate {
     /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
     void taken(Claim of, Outbox out) {
         if (standing.refused(of, out)) {
-            failThoseServedBy(of, null, out);
+            endThose(of::suits, null, out);
         }
         react(out);
     }
@@ -493,15 +494,7 @@ final class Gate {
     /** A claim was not made, for it asks for more than there is: so do those who ask for as much or more. */
     void tooHeavy(Claim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
-            Request request = queue.head();
-            while (request != null) {
-                Request following = request.next;
-                if (request.weight >= of.weight) {
-                    queue.remove(request);
-                    end(request, null, why, out);
-                }
-                request = following;
-            }
+            endThose(request -> request.weight >= of.weight, why, out);
         }
         react(out);
     }
@@ -519,7 +512,7 @@ final class Gate {
      * effect any more.
      */
     void unanswerable(Claim of, Supplier<RuntimeException> why, Outbox out) {
-        failThoseServedBy(of, why, out);
+        endThose(of::suits, why, out);
         react(out);
     }
 
@@ -549,11 +542,12 @@ final class Gate {
         react(out);
     }
 
-    private void failThoseServedBy(Claim of, @Nullable Supplier<RuntimeException> why, Outbox out) {
+    /** Ends the requests that are meant: with a failure, or because others have or want the lock. */
+    private void endThose(Predicate<Request> meant, @Nullable Supplier<RuntimeException> why, Outbox out) {
         Request request = queue.head();
         while (request != null) {
             Request following = request.next;
-            if (of.suits(request)) {
+            if (meant.test(request)) {
                 queue.remove(request);
                 end(request, null, why, out);
             }
@@ -561,25 +555,9 @@ final class Gate {
         }
     }
 
-    /** It is known by now that who is before them has to wait. */
-    private void endTries(Outbox out) {
-        Request request = queue.head();
-        while (request != null) {
-            Request following = request.next;
-            if (request.isTry) {
-                queue.remove(request);
-                end(request, null, null, out);
-            }
-            request = following;
-        }
-    }
-
     // One by one they would each ask, and with a store that answers at once each in the answer to the one before.
     private void failAll(Supplier<RuntimeException> why, Outbox out) {
-        for (Request request = queue.head(); request != null; request = queue.head()) {
-            queue.remove(request);
-            end(request, null, why, out);
-        }
+        endThose(request -> true, why, out);
     }
 
     /** All claims and grants of a session are over. */
@@ -604,15 +582,7 @@ final class Gate {
     /** No session can be had: what waited here before one was asked for the last time fails; for others it is asked again. */
     void failThoseBefore(long attempt, Supplier<RuntimeException> why) {
         step(out -> {
-            Request request = queue.head();
-            while (request != null) {
-                Request following = request.next;
-                if (request.sessionsAskedFor < attempt) {
-                    queue.remove(request);
-                    end(request, null, why, out);
-                }
-                request = following;
-            }
+            endThose(request -> request.sessionsAskedFor < attempt, why, out);
             react(out);
         });
     }
@@ -683,7 +653,8 @@ final class Gate {
         }
         if (!standing.mayAsk(first)) {
             if (queue.hasTries() && !standing.isAsking()) {
-                endTries(out);
+                // It is known by now that who is before them has to wait.
+                endThose(request -> request.isTry, null, out);
             }
             return;
         }
