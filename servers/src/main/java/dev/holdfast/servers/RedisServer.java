@@ -103,7 +103,7 @@ public final class RedisServer implements AutoCloseable {
         /** Starts it, and returns when it answers. */
         public RedisServer start() {
             int chosen = port == 0 ? Ports.free(portDistance) : port;
-            Path directory = Workplace.directory("redis");
+            Path directory = ServerHome.directory("redis");
             StringBuilder text = new StringBuilder("port ").append(chosen).append('\n');
             options.forEach(
                     (name, value) -> text.append(name).append(' ').append(value).append('\n'));
@@ -192,7 +192,7 @@ public final class RedisServer implements AutoCloseable {
 
     private List<String> command() {
         List<String> command =
-                new ArrayList<>(List.of(Workplace.executable(binary()).toString()));
+                new ArrayList<>(List.of(ServerHome.executable(binary()).toString()));
         command.addAll(arguments);
         return command;
     }

@@ -31,7 +31,7 @@ public final class ServerProcess implements AutoCloseable {
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                     .start();
             ServerProcess server = new ServerProcess(process, log);
-            Workplace.entered(server, directory);
+            ServerHome.entered(server, directory);
             return server;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -101,7 +101,7 @@ public final class ServerProcess implements AutoCloseable {
                 interrupted = true;
             }
         }
-        Workplace.left(this);
+        ServerHome.left(this);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

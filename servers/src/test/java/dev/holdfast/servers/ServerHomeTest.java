@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-class WorkplaceTest {
+class ServerHomeTest {
 
     @Test
     void whatAKilledJvmLeftIsCleared() throws IOException {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Where the servers of this JVM live: a directory with one for each server, which goes with the JVM, and a place beside
  * it for unpacked binaries, which stays. What a JVM left that was killed, processes too, the next one clears away.
  */
-final class Workplace {
+final class ServerHome {
 
     private static final Path ROOT =
             Path.of(System.getProperty("java.io.tmpdir"), "holdfast-servers-" + System.getProperty("user.name"));
@@ -33,10 +33,10 @@ final class Workplace {
 
     static {
         clearLeftovers();
-        Runtime.getRuntime().addShutdownHook(new Thread(Workplace::leave, "holdfast-servers-end"));
+        Runtime.getRuntime().addShutdownHook(new Thread(ServerHome::leave, "holdfast-servers-end"));
     }
 
-    private Workplace() {}
+    private ServerHome() {}
 
     /** A new directory for a server. */
     static Path directory(String name) {
@@ -53,7 +53,7 @@ final class Workplace {
         if (Files.isExecutable(target)) {
             return target;
         }
-        try (InputStream in = Workplace.class.getResourceAsStream("/" + resource)) {
+        try (InputStream in = ServerHome.class.getResourceAsStream("/" + resource)) {
             if (in == null) {
                 throw new IllegalStateException("There is no server for this machine: no resource " + resource);
             }
