@@ -25,6 +25,9 @@ final class CliProcess implements AutoCloseable {
     /** From this Java on, code that loads a native library without leave brings warnings to stderr (JEP 472). */
     private static final int FIRST_TO_WARN_OF_NATIVE_ACCESS = 24;
 
+    /** What sets signals back to what they usually do; nothing where the system has no such command. */
+    private static final List<String> USUAL_SIGNALS = usualSignals();
+
     private final Process process;
     private final Path out;
     private final Path err;
@@ -53,7 +56,7 @@ final class CliProcess implements AutoCloseable {
             try {
                 Path out = Files.createTempFile(directory, "out", ".txt");
                 Path err = Files.createTempFile(directory, "err", ".txt");
-                ProcessBuilder builder = new ProcessBuilder(command)
+                ProcessBuilder builder = new ProcessBuilder(withUsualSignals(command))
                         .directory(directory.toFile())
                         .redirectInput(stdin)
                         .redirectOutput(out.toFile())
@@ -97,6 +100,32 @@ final class CliProcess implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+    }
+
+    /**
+     * Without the ignored signals that whoever runs the tests has left to them: {@code nohup} ignores HUP, and a shell
+     * ignores INT for what it runs in the background.
+     */
+    private static List<String> withUsualSignals(List<String> command) {
+        List<String> all = new ArrayList<>(USUAL_SIGNALS);
+        all.addAll(command);
+        return all;
+    }
+
+    private static List<String> usualSignals() {
+        List<String> prefix = List.of("env", "--default-signal=HUP,INT,QUIT,TERM");
+        List<String> probe = new ArrayList<>(prefix);
+        probe.add("true");
+        try {
+            Process process = new ProcessBuilder(probe)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            return process.waitFor() == 0 ? prefix : List.of();
+        } catch (IOException e) {
+            return List.of();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
