@@ -1,0 +1,82 @@
+package dev.holdfast.engine;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/** The state of a lane needs no lock: trips are one after the other, and each sees what the one before it did. */
+@JCStressTest
+@Outcome(id = "1, 2, 2", expect = ACCEPTABLE, desc = "One after the other.")
+@Outcome(id = "2, 1, 2", expect = ACCEPTABLE, desc = "The other way round.")
+@Outcome(expect = FORBIDDEN, desc = "Two trips at a time, or one that did not see the other.")
+@State
+public class LaneOfBatcher {
+
+    private static final Command WAITS = new Command.Retire(new SessionId("waits"));
+    private static final Command GOES_ON = new Command.Retire(new SessionId("goes-on"));
+
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final Batcher batcher = new Batcher(1, (command, lanes) -> 0, 8, true, tasks::add, this::make);
+
+    // The state of the lane, which trips alone touch until both commands are answered.
+    private int count;
+    private int ofWaits;
+    private int ofGoesOn;
+
+    private void make(int lane, List<Batcher.Call> calls) {
+        for (Batcher.Call call : calls) {
+            count++;
+            if (call.command() == WAITS) {
+                ofWaits = count;
+            } else {
+                ofGoesOn = count;
+            }
+            call.answer(new Reply.Done());
+        }
+    }
+
+    /** Waits for the answer, and makes the trips that nobody makes meanwhile: the next trip may be the other thread's. */
+    private void send(Command command, Caller caller) {
+        CompletableFuture<Reply> answer = batcher.submit(command, caller).toCompletableFuture();
+        while (!answer.isDone()) {
+            Runnable task = tasks.poll();
+            if (task != null) {
+                task.run();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Actor
+    public void waits(III_Result r) {
+        send(WAITS, Caller.WAITS);
+        r.r1 = ofWaits;
+    }
+
+    @Actor
+    public void goesOn(III_Result r) {
+        send(GOES_ON, Caller.GOES_ON);
+        r.r2 = ofGoesOn;
+    }
+
+    @Arbiter
+    public void after(III_Result r) {
+        r.r3 = count;
+    }
+}
