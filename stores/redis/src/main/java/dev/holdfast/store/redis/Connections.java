@@ -23,12 +23,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of one store to one server: one for commands, one on which it is told. */
 final class Connections {
 
     private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+
+    /** How often a connection is tried before a failure without a reason is believed. */
+    private static final int TRIES = 5;
 
     private final RedisClient client;
     private final ClientResources resources;
@@ -57,18 +61,31 @@ final class Connections {
         client.setOptions(options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null));
         byte[] name = channel.getBytes(StandardCharsets.US_ASCII);
         this.commands = new Link<>(
-                () -> client.connectAsync(CODEC, uri),
+                () -> withReason(() -> client.connectAsync(CODEC, uri), TRIES),
                 made -> CompletableFuture.completedFuture(made),
                 resources.eventExecutorGroup(),
                 server);
         this.messages = new Link<>(
-                () -> client.connectPubSubAsync(CODEC, uri),
+                () -> withReason(() -> client.connectPubSubAsync(CODEC, uri), TRIES),
                 made -> {
                     made.addListener(signals.subscriber());
                     return made.async().subscribe(name).thenRun(signals::subscribed);
                 },
                 resources.eventExecutorGroup(),
                 server);
+    }
+
+    /**
+     * A server that refuses the password hangs up, and a driver that notices this before it looks for the outcome of its
+     * greeting only says that its handler is gone (as of version 7.7). Then it is asked again.
+     */
+    private static <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
+        return connector
+                .get()
+                .toCompletableFuture()
+                .exceptionallyCompose(failure -> tries > 1 && Failures.isWithoutReason(failure)
+                        ? withReason(connector, tries - 1)
+                        : CompletableFuture.failedFuture(failure));
     }
 
     // Nothing is sent twice, kept for later, or ended by the driver: what becomes of a command is for the engine to

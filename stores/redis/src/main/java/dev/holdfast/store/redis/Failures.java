@@ -57,6 +57,11 @@ final class Failures {
         return new StoreException(Reason.UNAVAILABLE, Effect.NONE, server + " can't be reached: " + why, cause);
     }
 
+    /** The driver lost its way while it connected; that is no word of the server or of the network. */
+    static boolean isWithoutReason(Throwable failure) {
+        return innermost(failure) instanceof IllegalStateException;
+    }
+
     static StoreException notConnected(String server) {
         return new StoreException(
                 Reason.UNAVAILABLE, Effect.NONE, "there is no connection to " + server + " at present", null);
