@@ -46,6 +46,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One client: wires the parts together and is the door to them. Thread-safe.
+ *
+ * <p>It is long because it is the one place where the parts know of each other: each method is a step from one to
+ * another, and none keeps a state of its own.
  */
 public final class Engine {
 

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * once or after a pause (PAUSED).
  *
  * The calls to the candidate need no queue of their own: each is made by the state machine when the one before has
- * returned, and nothing goes on meanwhile.
+ * returned, and nothing goes on meanwhile. The class is long because these states are one machine: to take a state out
+ * would only move its fields behind a second lock.
  */
 
 /** A campaign. Thread-safe; its lock is a leaf, never held while anything is called. */

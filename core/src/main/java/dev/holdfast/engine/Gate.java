@@ -36,6 +36,10 @@ import org.jspecify.annotations.Nullable;
  * many, each for one request at a time; while a request waits one more is asked for, and what does not suit it goes
  * back to the store first. A pass grant of a latch serves all that queued before it was asked for.
  *
+ * The class is long because all of this is one state machine under one lock, and its steps lean on each other. What can be
+ * told without the rest is elsewhere: the claim and the grants in Standing, the waiting of callers in Door, turns in Turn,
+ * what is kept a little longer in Lingering, what is looked after from time to time in Oversight.
+ *
  * Lock order: the lock of a gate is taken before that of the keeper's, of no other gate, and never held while
  * anything outside the engine is called: commands, wake-ups and listeners go into an outbox that is sent when the
  * lock is free.

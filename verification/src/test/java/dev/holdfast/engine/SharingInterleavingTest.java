@@ -13,8 +13,11 @@ import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.LincheckAssertionError;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -66,11 +69,11 @@ class SharingInterleavingTest {
 
     /** A semaphore of two permits. */
     public static class Counted extends Field {
-        private final DistributedSemaphore here = permits(alice);
-        private final DistributedSemaphore there = permits(bob);
+        private final DistributedSemaphore here = permits(alice, "permits");
+        private final DistributedSemaphore there = permits(bob, "permits");
 
-        private static DistributedSemaphore permits(Engine client) {
-            return client.semaphore(new ResourceName("permits"), 2, Order.FAIR);
+        private static DistributedSemaphore permits(Engine client, String name) {
+            return client.semaphore(new ResourceName(name), 2, Order.FAIR);
         }
 
         private int change(DistributedSemaphore permits) throws InterruptedException {
@@ -112,6 +115,41 @@ class SharingInterleavingTest {
                     .join()) {
                 return one.isHeld() ? look() : -1;
             }
+        }
+    }
+
+    /** A semaphore of two permits in one client, for the explorer, to whom two clients are too much. */
+    public static class CountedInOneClient {
+        private final Engine alice = Interleavings.client(Interleavings.newStore(), "alice", SLICE);
+        private final DistributedSemaphore changes = Counted.permits(alice, "permits");
+        private final DistributedSemaphore looks = Counted.permits(alice, lookedAt());
+        private int count;
+
+        String lookedAt() {
+            return "permits";
+        }
+
+        @Operation(blocking = true)
+        public int changeHere() throws InterruptedException {
+            try (Permits both = changes.acquire(2)) {
+                return both.isHeld() ? ++count : -1;
+            }
+        }
+
+        @Operation(blocking = true)
+        public int lookHere() throws InterruptedException {
+            try (Permits one = looks.acquire(1)) {
+                int before = count;
+                return one.isHeld() && count == before ? before : -1;
+            }
+        }
+    }
+
+    /** Who looks has permits of another semaphore than who changes. */
+    public static final class CountedByTwo extends CountedInOneClient {
+        @Override
+        String lookedAt() {
+            return "others";
         }
     }
 
@@ -266,5 +304,25 @@ class SharingInterleavingTest {
                         .check(shared))
                 .isInstanceOf(LincheckAssertionError.class)
                 .hasMessageContaining("Invalid execution results");
+    }
+
+    @Test
+    @Tag(Interleavings.SLOW)
+    @DisplayName("by switching threads at any access to memory")
+    void byTheExplorer() {
+        exploring().check(CountedInOneClient.class);
+    }
+
+    @Test
+    @Tag(Interleavings.SLOW)
+    @DisplayName("by switching threads at any access to memory, which finds out what is not guarded")
+    void unguardedByTheExplorer() {
+        assertThatThrownBy(() -> exploring().check(CountedByTwo.class))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("Invalid execution results");
+    }
+
+    private static ModelCheckingOptions exploring() {
+        return Interleavings.byTheExplorer().sequentialSpecification(Alone.class);
     }
 }
