@@ -47,7 +47,9 @@ final class Failures {
     static StoreException ofOpening(Throwable failure, String server) {
         Throwable cause = bare(failure);
         for (Throwable t = cause; t != null; t = t.getCause()) {
-            if (t instanceof RedisCommandExecutionException refusal) {
+            if (t instanceof StoreException known) {
+                return known;
+            } else if (t instanceof RedisCommandExecutionException refusal) {
                 return said(String.valueOf(refusal.getMessage()), Effect.NONE, server, cause);
             }
         }
@@ -62,9 +64,14 @@ final class Failures {
         return innermost(failure) instanceof IllegalStateException;
     }
 
-    static StoreException notConnected(String server) {
+    /** There is no connection to send on; perhaps it is known why. */
+    static StoreException notConnected(String server, @Nullable Throwable why) {
         return new StoreException(
-                Reason.UNAVAILABLE, Effect.NONE, "there is no connection to " + server + " at present", null);
+                Reason.UNAVAILABLE,
+                Effect.NONE,
+                "there is no connection to " + server + " at present"
+                        + (why == null ? "" : ": " + innermost(why).getMessage()),
+                why);
     }
 
     static StoreException timedOut(String server) {

@@ -30,11 +30,10 @@ final class Lane {
     /** Commands of one trip: bounds the time for which one call keeps the server. */
     private static final int MOST_COMMANDS = 16;
 
-    private final Link<StatefulRedisConnection<byte[], byte[]>> link;
+    private final Way way;
     private final Script script;
     private final byte[][] keys;
     private final byte[] channels;
-    private final String server;
     private final LongSupplier ticks;
 
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
@@ -47,18 +46,11 @@ final class Lane {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
 
-    Lane(
-            Link<StatefulRedisConnection<byte[], byte[]>> link,
-            Script script,
-            byte[][] keys,
-            String channels,
-            String server,
-            LongSupplier ticks) {
-        this.link = link;
+    Lane(Way way, Script script, byte[][] keys, String channels, LongSupplier ticks) {
+        this.way = way;
         this.script = script;
         this.keys = keys;
         this.channels = channels.getBytes(StandardCharsets.US_ASCII);
-        this.server = server;
         this.ticks = ticks;
     }
 
@@ -78,8 +70,8 @@ final class Lane {
         long now = ticks.getAsLong();
         for (Trip trip : trips) {
             if (now - trip.sentAt > most.toNanos()) {
-                link.giveUp(trip.connection);
-                trip.fail(Failures.timedOut(server));
+                way.giveUp(trip.connection);
+                trip.fail(Failures.timedOut(way.server()));
             }
         }
     }
@@ -120,9 +112,9 @@ final class Lane {
     }
 
     private void send(List<Call> calls, List<Runnable> refused) {
-        StatefulRedisConnection<byte[], byte[]> connection = link.current();
+        StatefulRedisConnection<byte[], byte[]> connection = way.current();
         if (closed || connection == null) {
-            StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : Failures.notConnected(server);
+            StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : way.missing();
             calls.forEach(call -> refused.add(() -> call.answer.completeExceptionally(why)));
             return;
         }
@@ -189,7 +181,7 @@ final class Lane {
 
         private void end(@Nullable List<Object> answers, @Nullable Throwable failure) {
             if (answers == null || answers.size() != calls.size() + 1) {
-                fail(failure == null ? Failures.nonsense(server) : Failures.ofTrip(failure, server));
+                fail(failure == null ? Failures.nonsense(way.server()) : Failures.ofTrip(failure, way.server()));
                 return;
             }
             if (!finish()) {
@@ -206,12 +198,12 @@ final class Lane {
 
         private void settle(Call call, Object parts, boolean more) {
             if (!(parts instanceof List<?> list)) {
-                call.answer.completeExceptionally(Failures.nonsense(server));
+                call.answer.completeExceptionally(Failures.nonsense(way.server()));
                 return;
             }
             Answer answer = new Answer(list, more);
             if (answer.isFailure()) {
-                refuse(call, Failures.ofStep(answer, server));
+                refuse(call, Failures.ofStep(answer, way.server()));
             } else {
                 call.answer.complete(answer);
             }
@@ -224,9 +216,7 @@ final class Lane {
         }
 
         private void refuse(Call call, StoreException why) {
-            if (Failures.isOfReplica(why)) {
-                link.giveUp(connection);
-            }
+            way.refused(connection, why);
             call.answer.completeExceptionally(why);
         }
 

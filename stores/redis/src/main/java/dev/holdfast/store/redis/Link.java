@@ -1,5 +1,6 @@
 package dev.holdfast.store.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Randomness;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -15,6 +16,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,10 +41,17 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
 
     private volatile @Nullable T connection;
 
-    /** Guarded by this. */
+    /** Why the last attempt failed; null once one has not. */
+    private volatile @Nullable Throwable failure;
+
+    @GuardedBy("this")
     private final SplittableRandom random = new SplittableRandom(Randomness.nextLong());
 
-    /** Guarded by this. */
+    /** Goes up when a connection is lost, and when one that is being made is not waited for any longer: what older attempts come to is thrown away. */
+    @GuardedBy("this")
+    private int round;
+
+    @GuardedBy("this")
     private boolean connecting;
 
     private volatile boolean closed;
@@ -50,6 +59,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     /**
      * Connects nothing yet.
      *
+     * @param connector makes a connection, to wherever it is to lead at that time
      * @param preparation what a new connection is for; it is used when that is done
      */
     Link(
@@ -63,9 +73,41 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         this.server = server;
     }
 
-    /** Connects for the first time, and waits for it; whatever goes wrong is thrown as it is. */
-    void open(Duration patience) throws ExecutionException, TimeoutException, InterruptedException {
-        connect().toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+    /**
+     * Connects for the first time, and waits for it; whatever goes wrong is thrown as it is.
+     *
+     * @param passing which failures may pass, so that it is tried again while there is time
+     */
+    void open(Duration patience, Predicate<Throwable> passing)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        long began = System.nanoTime();
+        int present;
+        synchronized (this) {
+            present = round;
+        }
+        for (long pause = SHORTEST_PAUSE_MILLIS; ; pause = Math.min(LONGEST_PAUSE_MILLIS / 4, 2 * pause)) {
+            long left = patience.toNanos() - (System.nanoTime() - began);
+            try {
+                connect(present).toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
+                return;
+            } catch (ExecutionException e) {
+                if (!passing.test(e.getCause()) || left < TimeUnit.MILLISECONDS.toNanos(2 * pause)) {
+                    throw e;
+                }
+                TimeUnit.MILLISECONDS.sleep(pause);
+            }
+        }
+    }
+
+    /** Begins to connect, without waiting for it, and again until it succeeds. */
+    void start() {
+        synchronized (this) {
+            if (closed || connecting || connection != null) {
+                return;
+            }
+            connecting = true;
+        }
+        attempt(SHORTEST_PAUSE_MILLIS, currentRound());
     }
 
     /** The connection; null while there is none. */
@@ -75,12 +117,30 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         return present != null && present.isOpen() ? present : null;
     }
 
-    /** Gives a connection up that does not answer any more, though nobody has closed it. */
-    void giveUp(T broken) {
+    /** Why there is no connection, if that is known. */
+    @Nullable
+    Throwable failure() {
+        return failure;
+    }
+
+    /** Gives a connection up that does not answer any more, though nobody has closed it, or that leads to the wrong place. */
+    void giveUp(StatefulConnection<?, ?> broken) {
         if (broken == connection) {
             lost(broken);
             end(broken);
         }
+    }
+
+    /** If there is no connection, looks again at once for where to connect, whatever is being tried. */
+    void hurry() {
+        int present;
+        synchronized (this) {
+            if (closed || !connecting) {
+                return;
+            }
+            present = ++round;
+        }
+        attempt(SHORTEST_PAUSE_MILLIS, present);
     }
 
     /** Connects no more. The client that made the connections closes them. */
@@ -89,7 +149,11 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         connection = null;
     }
 
-    private CompletionStage<T> connect() {
+    private synchronized int currentRound() {
+        return round;
+    }
+
+    private CompletionStage<T> connect(int attempted) {
         CompletionStage<T> attempt;
         try {
             attempt = connector.get();
@@ -99,14 +163,12 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         return attempt.thenCompose(made -> {
             Watch watch = new Watch(made);
             made.addListener(watch);
-            return preparation.apply(made).handle((done, failure) -> {
-                if (failure != null) {
+            return prepared(made).handle((done, failed) -> {
+                if (failed != null) {
                     end(made);
-                    throw new CompletionException(failure);
+                    throw new CompletionException(Failures.bare(failed));
                 }
-                connection = made;
-                if (closed) {
-                    connection = null;
+                if (!adopt(made, attempted)) {
                     end(made);
                 } else if (!made.isOpen()) {
                     lost(made);
@@ -116,16 +178,36 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         });
     }
 
-    private void lost(T gone) {
+    private CompletionStage<?> prepared(T made) {
+        try {
+            return preparation.apply(made);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private synchronized boolean adopt(T made, int attempted) {
+        if (closed || attempted != round) {
+            return false;
+        }
+        connection = made;
+        connecting = false;
+        failure = null;
+        return true;
+    }
+
+    private void lost(StatefulConnection<?, ?> gone) {
+        int next;
         synchronized (this) {
             if (closed || connecting || connection != gone) {
                 return;
             }
             connecting = true;
             connection = null;
+            next = ++round;
         }
         LOG.debug("server={} connection lost", server);
-        again(SHORTEST_PAUSE_MILLIS);
+        again(SHORTEST_PAUSE_MILLIS, next);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // A connection that can't be closed in order is gone all the same.
@@ -134,35 +216,27 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // What the attempt comes to is its own affair.
-    private void again(long pauseMillis) {
+    private void again(long pauseMillis, int attempted) {
         long jittered;
         synchronized (this) {
             jittered = pauseMillis / 2 + random.nextLong(pauseMillis / 2 + 1);
         }
         try {
-            scheduler.schedule(() -> attempt(pauseMillis), jittered, TimeUnit.MILLISECONDS);
+            scheduler.schedule(() -> attempt(pauseMillis, attempted), jittered, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException shuttingDown) {
             LOG.debug("server={} is not connected to again: the client is shutting down", server);
         }
     }
 
-    private void attempt(long pauseMillis) {
-        if (closed) {
+    private void attempt(long pauseMillis, int attempted) {
+        if (closed || attempted != currentRound()) {
             return;
         }
-        connect().whenComplete((made, failure) -> {
-            if (failure != null) {
-                if (!closed) {
-                    LOG.debug("server={} can't be connected to again yet", server, failure);
-                    again(Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2));
-                }
-                return;
-            }
-            synchronized (this) {
-                connecting = false;
-            }
-            if (!made.isOpen()) {
-                lost(made);
+        connect(attempted).whenComplete((made, failed) -> {
+            if (failed != null && !closed && attempted == currentRound()) {
+                failure = Failures.bare(failed);
+                LOG.debug("server={} can't be connected to again yet", server, failed);
+                again(Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2), attempted);
             }
         });
     }

@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -59,45 +61,52 @@ public final class RedisStore implements LockStore {
 
     private static final int LARGEST_AUDIT = 500;
 
-    private final Connections connections;
+    private final Topology topology;
     private final KeyLayout layout;
     private final Lane[] lanes;
     private final StoreTraits traits;
     private final String client;
     private final Duration commandTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile @Nullable Future<?> ticks;
 
     private RedisStore(Builder options) {
         this.layout = new KeyLayout(options.namespace, 1);
         this.commandTimeout = options.commandTimeout;
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
-        this.connections = new Connections(options, layout.channel(0, client));
+        this.topology = new SinglePrimary(new Driver(options), Finder.fixed(options.uri), layout.channel(0, client));
         this.lanes = new Lane[layout.buckets()];
         for (int bucket = 0; bucket < lanes.length; bucket++) {
             lanes[bucket] = new Lane(
-                    connections.commands(),
+                    topology.way(bucket),
                     options.script,
                     layout.keys(bucket),
                     layout.channels(bucket),
-                    connections.server(),
                     new SystemTicks());
         }
         try {
-            ServerFacts facts = connections.open();
-            facts.check(connections.server());
+            ServerFacts facts = topology.open(options.connectTimeout);
             for (int bucket = 0; bucket < lanes.length; bucket++) {
-                connections.probe(options.script, layout.keys(bucket), layout.channels(bucket));
+                Probe.run(
+                        topology.way(bucket),
+                        options.script,
+                        layout.keys(bucket),
+                        layout.channels(bucket),
+                        options.connectTimeout);
             }
             this.traits = traits(facts.product());
         } catch (RuntimeException e) {
             close();
             throw e;
         }
-        connections.every(commandTimeout.dividedBy(4), () -> {
-            for (Lane lane : lanes) {
-                lane.endOverdue(commandTimeout);
-            }
-        });
+        long pause = commandTimeout.dividedBy(4).toNanos();
+        this.ticks = topology.scheduler().scheduleWithFixedDelay(this::endOverdue, pause, pause, TimeUnit.NANOSECONDS);
+    }
+
+    private void endOverdue() {
+        for (Lane lane : lanes) {
+            lane.endOverdue(commandTimeout);
+        }
     }
 
     private static StoreTraits traits(String product) {
@@ -149,7 +158,7 @@ public final class RedisStore implements LockStore {
                 if (failure == null) {
                     told.complete(reply);
                 } else {
-                    told.completeExceptionally(Failures.ofTrip(failure, connections.server()));
+                    told.completeExceptionally(Failures.ofTrip(failure, topology.name()));
                 }
             });
         }
@@ -197,14 +206,12 @@ public final class RedisStore implements LockStore {
     }
 
     private CompletionStage<Reply> inspect(Command.Inspect inspect) {
-        StatefulRedisConnection<byte[], byte[]> connection =
-                connections.commands().current();
+        StatefulRedisConnection<byte[], byte[]> connection = topology.way(0).current();
         if (connection == null) {
-            return CompletableFuture.failedFuture(Failures.notConnected(connections.server()));
+            return CompletableFuture.failedFuture(topology.way(0).missing());
         }
         byte[] names = layout.keys(0)[KeyLayout.NAMES];
-        Inspection inspection =
-                new Inspection(lanes[0], connection, names, connections.server(), commandTimeout, inspect);
+        Inspection inspection = new Inspection(lanes[0], connection, names, topology.name(), commandTimeout, inspect);
         return lanes[0].submit(Request.sweep()).thenCompose(this::swept).thenCompose(swept -> inspection.run());
     }
 
@@ -217,17 +224,21 @@ public final class RedisStore implements LockStore {
 
     @Override
     public void subscribe(Consumer<Signal> listener) {
-        connections.signals().listener(listener);
+        topology.signals().listener(listener);
     }
 
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            connections.signals().listener(null);
+            Future<?> present = ticks;
+            if (present != null) {
+                present.cancel(false);
+            }
+            topology.signals().listener(null);
             for (Lane lane : lanes) {
                 lane.close();
             }
-            connections.close();
+            topology.close();
         }
     }
 

@@ -44,9 +44,7 @@ final class ServerFacts {
         if ("1".equals(facts.get("cluster_enabled"))) {
             throw denied(server + " is a node of a Redis Cluster, which this store does not serve");
         }
-        if ("slave".equals(facts.get("role"))) {
-            throw denied(server + " is a replica, which takes no writes: connect to the primary");
-        }
+        checkRole(server);
         String policy = facts.get("maxmemory_policy");
         if (policy == null) {
             LOG.warn(
@@ -62,6 +60,17 @@ final class ServerFacts {
                     "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away; set it to noeviction",
                     server,
                     policy);
+        }
+    }
+
+    /**
+     * Refuses a replica.
+     *
+     * @throws StoreException if the server is one
+     */
+    void checkRole(String server) {
+        if ("slave".equals(facts.get("role"))) {
+            throw denied(server + " is a replica, which takes no writes: connect to the primary");
         }
     }
 

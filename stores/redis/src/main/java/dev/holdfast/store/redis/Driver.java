@@ -1,0 +1,106 @@
+package dev.holdfast.store.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Makes connections that never do anything by themselves: what becomes of a command is for the engine to settle. */
+final class Driver {
+
+    private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+
+    /** How often a connection is tried before a failure without a reason is believed. */
+    private static final int TRIES = 5;
+
+    private final RedisClient client;
+    private final ClientResources resources;
+    private final boolean ownsResources;
+
+    Driver(RedisStore.Builder options) {
+        RedisClient theirs = options.client;
+        ClientResources given = options.resources == null && theirs != null ? theirs.getResources() : options.resources;
+        this.ownsResources = given == null;
+        this.resources = given == null
+                ? DefaultClientResources.builder()
+                        .ioThreadPoolSize(2)
+                        .computationThreadPoolSize(2)
+                        .build()
+                : given;
+        this.client = RedisClient.create(resources);
+        client.setOptions(
+                options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
+    }
+
+    // Nothing is sent twice, kept for later, or ended by the driver.
+    private static ClientOptions options(ClientOptions base, boolean isOurs, RedisStore.Builder wanted) {
+        ClientOptions.Builder options = base.mutate()
+                .autoReconnect(false)
+                .replayFilter(command -> true)
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .timeoutOptions(TimeoutOptions.create());
+        if (isOurs) {
+            options.maintNotificationsConfig(MaintNotificationsConfig.disabled())
+                    .socketOptions(SocketOptions.builder()
+                            .connectTimeout(wanted.connectTimeout)
+                            .keepAlive(true)
+                            .tcpNoDelay(true)
+                            .build());
+        }
+        return options.build();
+    }
+
+    /** A connection for commands. */
+    CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI server) {
+        return withReason(() -> client.connectAsync(CODEC, server), TRIES);
+    }
+
+    /** A connection on which something is told. */
+    CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen(RedisURI server) {
+        return withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES);
+    }
+
+    /**
+     * A server that refuses the password hangs up, and a driver that notices this before it looks for the outcome of its
+     * greeting only says that its handler is gone (as of version 7.7). Then it is asked again.
+     */
+    private static <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
+        return connector
+                .get()
+                .toCompletableFuture()
+                .exceptionallyCompose(failure -> tries > 1 && Failures.isWithoutReason(failure)
+                        ? withReason(connector, tries - 1)
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    ScheduledExecutorService scheduler() {
+        return resources.eventExecutorGroup();
+    }
+
+    /** Ends all connections that were made here. */
+    @SuppressWarnings("FutureReturnValueIgnored") // Nobody waits for the threads to end, or could do anything about it.
+    void close() {
+        client.shutdownAsync(0, 1, TimeUnit.SECONDS).whenComplete((done, failure) -> {
+            if (ownsResources) {
+                resources.shutdown(0, 1, TimeUnit.SECONDS);
+            }
+        });
+    }
+
+    /** A server as messages show it. */
+    static String place(RedisURI server) {
+        return server.getHost() + ":" + server.getPort();
+    }
+}

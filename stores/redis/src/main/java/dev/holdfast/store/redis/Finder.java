@@ -1,0 +1,50 @@
+package dev.holdfast.store.redis;
+
+import io.lettuce.core.RedisURI;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Knows where the primary is. It is asked for every connection that is made. */
+interface Finder {
+
+    /** The address of whoever is the primary now, as far as anybody can tell. */
+    CompletionStage<RedisURI> find();
+
+    /** Has something done whenever the primary may be another one than before. */
+    void onMove(Runnable listener);
+
+    /** What messages call the primary, wherever it is: never with credentials. */
+    String name();
+
+    /** Whether a failure to connect may pass, since another server is about to take over, so that it is tried again even at first. */
+    boolean mayPass(Throwable failure);
+
+    /** Watches no more. */
+    void close();
+
+    /** A server that is the primary for good. */
+    static Finder fixed(RedisURI server) {
+        return new Finder() {
+            @Override
+            public CompletionStage<RedisURI> find() {
+                return CompletableFuture.completedFuture(server);
+            }
+
+            @Override
+            public void onMove(Runnable listener) {}
+
+            @Override
+            public String name() {
+                return "the Redis server at " + Driver.place(server);
+            }
+
+            @Override
+            public boolean mayPass(Throwable failure) {
+                return false;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+}

@@ -1,0 +1,176 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.StoreException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All buckets are on one server, which is the primary if there are several: one connection for commands, and one on which the client is told. When
+ * another server becomes the primary, both are made anew to that one.
+ */
+final class SinglePrimary implements Topology, Way {
+
+    private final Driver driver;
+    private final Finder finder;
+    private final Signals signals = new Signals();
+    private final Link<StatefulRedisConnection<byte[], byte[]>> commands;
+    private final Link<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
+
+    /** What the server of the commands said of itself when it was connected to. */
+    private volatile @Nullable ServerFacts facts;
+
+    /** Where the connections lead to. */
+    private volatile @Nullable String commandsAt;
+
+    private volatile @Nullable String messagesAt;
+
+    SinglePrimary(Driver driver, Finder finder, String channel) {
+        this.driver = driver;
+        this.finder = finder;
+        byte[] name = channel.getBytes(StandardCharsets.US_ASCII);
+        this.commands = new Link<>(
+                () -> finder.find()
+                        .thenCompose(at -> driver.connect(at).thenApply(made -> {
+                            commandsAt = Driver.place(at);
+                            return made;
+                        })),
+                made -> told(made.async().info()).thenAccept(found -> {
+                    found.check(finder.name());
+                    facts = found;
+                }),
+                driver.scheduler(),
+                finder.name());
+        this.messages = new Link<>(
+                () -> finder.find()
+                        .thenCompose(at -> driver.listen(at).thenApply(made -> {
+                            messagesAt = Driver.place(at);
+                            return made;
+                        })),
+                made -> {
+                    made.addListener(signals.subscriber());
+                    return told(made.async().info("replication"))
+                            .thenCompose(found -> {
+                                found.checkRole(finder.name());
+                                return made.async().subscribe(name);
+                            })
+                            .thenRun(signals::subscribed);
+                },
+                driver.scheduler(),
+                finder.name());
+        finder.onMove(this::follow);
+    }
+
+    /** What a server says of itself; nothing if it is not permitted to ask, which is no reason not to lock. */
+    private static CompletionStage<ServerFacts> told(CompletionStage<String> info) {
+        return info.exceptionally(failure -> "").thenApply(ServerFacts::new);
+    }
+
+    @Override
+    public String name() {
+        return finder.name();
+    }
+
+    @Override
+    public String server() {
+        return finder.name();
+    }
+
+    @Override
+    public Way way(int bucket) {
+        return this;
+    }
+
+    @Override
+    public Signals signals() {
+        return signals;
+    }
+
+    @Override
+    public ScheduledExecutorService scheduler() {
+        return driver.scheduler();
+    }
+
+    @Override
+    public @Nullable StatefulRedisConnection<byte[], byte[]> current() {
+        return commands.current();
+    }
+
+    @Override
+    public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
+        commands.giveUp(broken);
+    }
+
+    @Override
+    public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
+        if (Failures.isOfReplica(why) && connection == commands.current()) {
+            leave();
+        }
+    }
+
+    /** Connects anew, to wherever the primary is now. */
+    private void leave() {
+        giveUp(commands);
+        giveUp(messages);
+    }
+
+    /** If another server is the primary by now, goes there. */
+    private void follow() {
+        finder.find().thenAccept(now -> {
+            if (!Driver.place(now).equals(commandsAt)) {
+                giveUp(commands);
+            }
+            if (!Driver.place(now).equals(messagesAt)) {
+                giveUp(messages);
+            }
+            commands.hurry();
+            messages.hurry();
+        });
+    }
+
+    private static <T extends StatefulConnection<byte[], byte[]>> void giveUp(Link<T> link) {
+        T present = link.current();
+        if (present != null) {
+            link.giveUp(present);
+        }
+    }
+
+    @Override
+    public StoreException missing() {
+        return Failures.notConnected(name(), commands.failure());
+    }
+
+    @Override
+    public ServerFacts open(Duration patience) {
+        long began = System.nanoTime();
+        try {
+            commands.open(patience, finder::mayPass);
+            messages.open(patience.minusNanos(System.nanoTime() - began), finder::mayPass);
+        } catch (ExecutionException | TimeoutException e) {
+            throw Failures.ofOpening(e, name());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failures.ofOpening(e, name());
+        }
+        ServerFacts found = facts;
+        if (found == null) {
+            throw missing();
+        }
+        return found;
+    }
+
+    @Override
+    public void close() {
+        finder.close();
+        commands.close();
+        messages.close();
+        driver.close();
+    }
+}

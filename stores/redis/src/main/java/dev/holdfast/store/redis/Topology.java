@@ -1,0 +1,34 @@
+package dev.holdfast.store.redis;
+
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+
+/**
+ * The servers of a store: which of them serves a bucket, and on which connections it is told. Connections that are lost are made again, to whichever
+ * server it is then.
+ */
+interface Topology {
+
+    /** What messages call it: never with credentials. */
+    String name();
+
+    /**
+     * Connects for the first time, to all that it takes to begin.
+     *
+     * @return what the server says of itself, or one of them
+     * @throws dev.holdfast.spi.StoreException if that does not come about in time, or locks would not be safe there
+     */
+    ServerFacts open(Duration patience);
+
+    /** The way to the server of a bucket: always the same object. */
+    Way way(int bucket);
+
+    /** What is told on the channels of this client. */
+    Signals signals();
+
+    /** Where what is due later may wait. */
+    ScheduledExecutorService scheduler();
+
+    /** Ends all connections that were made here. */
+    void close();
+}
