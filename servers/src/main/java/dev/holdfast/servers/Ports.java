@@ -44,7 +44,7 @@ final class Ports {
         }
     }
 
-    private static boolean isFree(int port) {
+    static boolean isFree(int port) {
         try (ServerSocket socket = new ServerSocket()) {
             socket.bind(local(port));
             return true;

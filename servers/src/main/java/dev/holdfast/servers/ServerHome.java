@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.FileVisitResult;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
@@ -17,11 +15,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where the servers of this JVM live: a directory with one for each server, which goes with the JVM, and a place beside
- * it for unpacked binaries, which stays. What a JVM left that was killed, processes too, the next one clears away.
+ * it for unpacked binaries and empty databases, which stays. What a JVM left that was killed, processes too, the next one clears away.
  */
 final class ServerHome {
 
@@ -72,6 +69,35 @@ final class ServerHome {
         }
     }
 
+    /** Makes the content of a directory that is new and empty. */
+    interface Maker {
+        void make(Path directory) throws IOException;
+    }
+
+    /** The directory of this name that stays, made once for all JVMs. */
+    static Path made(String name, Maker maker) {
+        Path target = ROOT.resolve("bin").resolve(name);
+        if (Files.isDirectory(target)) {
+            return target;
+        }
+        try {
+            Files.createDirectories(target.getParent());
+            Path part = directory(name); // of this JVM, so that it is cleared away if this JVM ends half-way
+            maker.make(part);
+            try {
+                Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+            } catch (FileSystemException e) {
+                if (!Files.isDirectory(target)) {
+                    throw e;
+                }
+                // Another JVM was faster.
+            }
+            return target;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Notes a process, so that it ends with this JVM, or is found by the next one. */
     static void entered(ServerProcess process, Path directory) {
         RUNNING.add(process);
@@ -88,7 +114,7 @@ final class ServerHome {
 
     private static void leave() {
         RUNNING.forEach(ServerProcess::kill);
-        delete(HERE);
+        Trees.delete(HERE);
     }
 
     /** The pid alone may be another process by now; with the start it is not. */
@@ -123,7 +149,7 @@ final class ServerHome {
                     // It never started, or another JVM clears the same.
                 }
             }
-            delete(jvm);
+            Trees.delete(jvm);
         }
     }
 
@@ -132,31 +158,6 @@ final class ServerHome {
             return entries.toList();
         } catch (IOException e) {
             return List.of();
-        }
-    }
-
-    private static void delete(Path tree) {
-        try {
-            Files.walkFileTree(tree, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    Files.deleteIfExists(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult visitFileFailed(Path file, IOException e) {
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e) throws IOException {
-                    Files.deleteIfExists(directory);
-                    return FileVisitResult.CONTINUE;
-                }
-            });
-        } catch (IOException e) {
-            // There was none, or a server that is just ending still writes there; the next JVM clears it.
         }
     }
 }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A server's process and what a test may do to it. */
 public final class ServerProcess implements AutoCloseable {
@@ -52,10 +53,13 @@ public final class ServerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Ends it as a crash would: SIGKILL. Returns when it is gone. */
+    /** Ends it as a crash would, with all processes that it has started: SIGKILL. Returns when it is gone. */
     public void kill() {
+        List<ProcessHandle> children = process.descendants().toList();
         process.destroyForcibly();
+        children.forEach(ProcessHandle::destroyForcibly);
         awaitEnd();
+        children.forEach(child -> Until.isSo("process " + child.pid() + " is gone", () -> isGone(child)));
     }
 
     /** Ends it in order: SIGTERM. Returns when it is gone. */
@@ -64,14 +68,16 @@ public final class ServerProcess implements AutoCloseable {
         awaitEnd();
     }
 
-    /** Stops it where it stands: SIGSTOP. */
+    /** Stops it where it stands, with all processes that it has started: SIGSTOP. */
     public void pause() {
-        signal("STOP");
+        signal("STOP", pid());
+        process.descendants().forEach(child -> signal("STOP", child.pid())); // no new ones come from here on
     }
 
     /** Lets it go on: SIGCONT. */
     public void resume() {
-        signal("CONT");
+        process.descendants().forEach(child -> signal("CONT", child.pid()));
+        signal("CONT", pid());
     }
 
     /** The end of what it has written. */
@@ -81,6 +87,15 @@ public final class ServerProcess implements AutoCloseable {
             return text.substring(Math.max(0, text.length() - LOG_SHOWN));
         } catch (IOException e) {
             return "(no log: " + e.getMessage() + ")";
+        }
+    }
+
+    /** The lines with this text in all that it has written, since its first start if it was started again. */
+    public List<String> logged(String part) {
+        try (Stream<String> lines = Files.lines(log, StandardCharsets.UTF_8)) {
+            return lines.filter(line -> line.contains(part)).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -107,13 +122,23 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    private void signal(String name) {
+    /** An orphan that ended may stand in the list until somebody takes notice, which can take seconds in a container. */
+    private static boolean isGone(ProcessHandle process) {
         try {
-            int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid())
+            String stat = Files.readString(Path.of("/proc", String.valueOf(process.pid()), "stat"));
+            return stat.startsWith("Z", stat.lastIndexOf(") ") + 2);
+        } catch (IOException e) {
+            return !process.isAlive();
+        }
+    }
+
+    private void signal(String name, long to) {
+        try {
+            int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + to)
                     .start()
                     .waitFor();
             if (code != 0) {
-                throw new IllegalStateException("Process " + pid() + " took no " + name);
+                throw new IllegalStateException("Process " + to + " took no " + name);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

