@@ -62,6 +62,11 @@ record Bench(Path place, long begin, Duration time, double scale) {
         return (int) Math.max(1, Math.round(number * scale));
     }
 
+    /** As {@link #scaled(int)}, but one stays one, and more stay two at least. */
+    int scaledOverOne(int number) {
+        return Math.max(Math.min(number, 2), scaled(number));
+    }
+
     private Duration scaled(Duration time) {
         // A JVM needs its time to start, whatever the scale.
         return scale < 1 ? Duration.ofSeconds(1) : time;

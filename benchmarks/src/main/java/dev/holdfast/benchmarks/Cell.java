@@ -4,8 +4,13 @@ package dev.holdfast.benchmarks;
  * One thing to measure, in a fresh JVM.
  *
  * @param id what the command line and the figures call it, within its workload
+ * @param isOfPeer whether it measures somebody else's lock: if that fails, it is told, and the run goes on
  */
-record Cell(String id, Body body) {
+record Cell(String id, boolean isOfPeer, Body body) {
+
+    Cell(String id, Body body) {
+        this(id, false, body);
+    }
 
     /** Measures. */
     @FunctionalInterface

@@ -17,6 +17,8 @@ final class CellMain {
         Sheet sheet = new Sheet();
         cell.body().run(bench, sheet);
         sheet.lines().forEach(System.out::println);
+        // A thread that is stuck does not keep it.
+        System.exit(0);
     }
 
     /** Starts the JVM of a cell. */
@@ -38,10 +40,15 @@ final class CellMain {
         return start(Path.of(System.getProperty("java.home")), workload, cell, bench);
     }
 
-    /** Waits for the end of a cell's JVM, and reads its sheet. */
+    /** Waits for the end of a process that takes part in this one, which ends it in the end. */
     static Sheet sheet(Jvm jvm) throws IOException, InterruptedException {
+        return sheet(jvm, Duration.ofHours(1));
+    }
+
+    /** Waits for the end of a cell's JVM, at most for a time, and reads its sheet. */
+    static Sheet sheet(Jvm jvm, Duration most) throws IOException, InterruptedException {
         Sheet sheet = new Sheet();
-        sheet.read(jvm.lines());
+        sheet.read(jvm.lines(most));
         return sheet;
     }
 }

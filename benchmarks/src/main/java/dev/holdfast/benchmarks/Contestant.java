@@ -1,6 +1,7 @@
 package dev.holdfast.benchmarks;
 
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * A way to lock that is measured. To add a store or a peer, implement this once and name it in the cells of the
@@ -10,6 +11,11 @@ interface Contestant {
 
     /** What the table calls it. */
     String title();
+
+    /** Whether it is somebody else's: then it is told where it fails, and the run goes on. */
+    default boolean isPeer() {
+        return false;
+    }
 
     /**
      * Connects one client.
@@ -23,6 +29,11 @@ interface Contestant {
 
         /** The lock of a name, for the use of one thread. */
         Mutex mutex(String name);
+
+        /** Sends the least that there is to the server and waits for the answer, on the same threads; if it can. */
+        default Optional<Runnable> ping() {
+            return Optional.empty();
+        }
 
         @Override
         void close();

@@ -12,15 +12,20 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.HdrHistogram.AtomicHistogram;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /*
- * Taking the time twice for each pair would cost a good part of a pair. So each thread times one acquisition in
- * MEAN_GAP on average, with random gaps between, which don't fall into step with anything; the percentiles over all
- * acquisitions are estimated without bias by those of the sample. A timed wait counts also if it ends after the window.
+ * Taking the time twice for each pair would cost a good part of a pair that is made in memory. So where there are many
+ * pairs, each thread times one acquisition in MEAN_GAP on average, with random gaps between, which don't fall into step
+ * with anything; the percentiles over all acquisitions are estimated without bias by those of the sample. Where a pair
+ * goes through a server each is timed. Which of the two, the whole crew is told when the window begins, by its speed
+ * before. A timed wait counts also if it ends after the window.
  */
 
 /**
@@ -30,13 +35,38 @@ import org.HdrHistogram.Histogram;
 final class Crew {
 
     static final int MEAN_GAP = 32;
+
+    /** Pairs a second above which not all waits are timed. */
+    static final int TIMED_RATE = 100_000;
+
     private static final long LONGEST_WAIT = TimeUnit.MINUTES.toNanos(10);
+
+    /** How long threads may take to end once all is over; then they are interrupted, and may take as long again. */
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
+
+    private static final VarHandle PAIRS = counter("pairs");
+    private static final VarHandle PASSES = counter("passes");
 
     /** What a lock protects: entered and left by its owner. */
     interface Inside {
         void enter(long token);
 
         void leave();
+    }
+
+    /** Who is told when the window begins and ends. The threads go on until it has returned. */
+    interface Watch {
+        Watch NONE = new Watch() {
+            @Override
+            public void begin() {}
+
+            @Override
+            public void end() {}
+        };
+
+        void begin();
+
+        void end();
     }
 
     /** One thread's lock, and what it protects. */
@@ -47,10 +77,12 @@ final class Crew {
      *
      * @param pairs how many pairs each thread completed in the window
      * @param nanos how long the window was
+     * @param cpuNanos the processor time of this process in the window
      * @param waits a sample of the waits, in nanoseconds
      * @param passes how many pairs there were in all, warm-up and end included
+     * @param failures of the threads that did not come to an end
      */
-    record Tally(List<Long> pairs, long nanos, Histogram waits, long passes) {
+    record Tally(List<Long> pairs, long nanos, long cpuNanos, Histogram waits, long passes, List<Throwable> failures) {
 
         /** Puts the usual numbers on a sheet. */
         void show(Sheet sheet) {
@@ -61,26 +93,61 @@ final class Crew {
             sheet.put("p99", waits.getValueAtPercentile(99));
             sheet.put("p99.9", waits.getValueAtPercentile(99.9));
             sheet.put("max", waits.getMaxValue());
+            if (all() > 0) {
+                sheet.put("client cpu", (double) cpuNanos / all());
+            }
         }
 
         double rate() {
-            return pairs.stream().mapToLong(Long::longValue).sum() * 1e9 / nanos;
+            return all() * 1e9 / nanos;
+        }
+
+        long all() {
+            return pairs.stream().mapToLong(Long::longValue).sum();
+        }
+
+        /**
+         * What became of those that did not come to an end.
+         *
+         * @throws IllegalStateException if there are any
+         */
+        Tally requireAllEnded() {
+            if (!failures.isEmpty()) {
+                throw new IllegalStateException(failures.size() + " threads failed", failures.get(0));
+            }
+            return this;
+        }
+
+        /** Says on a sheet if some failed. */
+        void remarkFailures(Sheet sheet) {
+            if (!failures.isEmpty()) {
+                sheet.remark(failures.size() + " of " + pairs.size() + " threads did not come to an end: "
+                        + failures.get(0));
+            }
         }
     }
 
     private final Bench bench;
+    private final Watch watch;
     private final List<Worker> workers = new ArrayList<>();
     private final Histogram waits = new AtomicHistogram(LONGEST_WAIT, 2);
+    private volatile int meanGap = 1;
     private volatile boolean isMeasuring;
     private volatile boolean isOver;
 
-    private Crew(Bench bench) {
+    private Crew(Bench bench, Watch watch) {
         this.bench = bench;
+        this.watch = watch;
     }
 
     /** Runs a crew; returns when all its threads have ended. */
     static Tally run(Bench bench, int threads, IntFunction<Post> posts) throws Exception {
-        Crew crew = new Crew(bench);
+        return run(bench, threads, Watch.NONE, posts).requireAllEnded();
+    }
+
+    /** Runs a crew; returns when all its threads have ended, or do not come to an end. */
+    static Tally run(Bench bench, int threads, Watch watch, IntFunction<Post> posts) throws Exception {
+        Crew crew = new Crew(bench, watch);
         for (int i = 0; i < threads; i++) {
             crew.workers.add(crew.new Worker(posts.apply(i)));
         }
@@ -90,39 +157,74 @@ final class Crew {
     private Tally work() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(workers.size());
         try {
-            List<Future<Long>> ends = new ArrayList<>();
+            long start = System.nanoTime();
+            List<Future<Void>> ends = new ArrayList<>();
             for (Worker worker : workers) {
                 ends.add(threads.submit(worker));
             }
             bench.awaitBegin();
+            long already = LongStream.of(counts(PAIRS)).sum();
+            meanGap = already > TIMED_RATE * ((System.nanoTime() - start) / 1e9) ? MEAN_GAP : 1;
+            watch.begin();
             isMeasuring = true;
-            long[] before = counts();
+            long[] before = counts(PAIRS);
+            long cpu = Processors.ofThisProcess();
             long begin = System.nanoTime();
             bench.awaitEnd();
-            long[] after = counts();
+            long[] after = counts(PAIRS);
+            cpu = Processors.ofThisProcess() - cpu;
             long nanos = System.nanoTime() - begin;
+            isMeasuring = false;
+            watch.end();
             isOver = true;
-            long passes = 0;
-            for (Future<Long> end : ends) {
-                passes += resultOf(end);
-            }
-            return new Tally(difference(before, after), nanos, waits, passes);
+            List<Throwable> failures = failures(ends, threads);
+            return new Tally(
+                    difference(before, after),
+                    nanos,
+                    cpu,
+                    waits,
+                    LongStream.of(counts(PASSES)).sum(),
+                    failures);
         } finally {
             isOver = true;
             threads.shutdownNow();
         }
     }
 
-    private static long resultOf(Future<Long> end) throws Exception {
+    private static List<Throwable> failures(List<Future<Void>> ends, ExecutorService threads)
+            throws InterruptedException {
+        List<Throwable> failures = new ArrayList<>();
+        long deadline = System.nanoTime() + PATIENCE;
+        boolean isInterrupted = false;
+        for (Future<Void> end : ends) {
+            Throwable failure = failure(end, deadline);
+            if (failure instanceof TimeoutException && !isInterrupted) {
+                isInterrupted = true;
+                threads.shutdownNow();
+                deadline = System.nanoTime() + PATIENCE;
+            }
+            if (failure != null) {
+                failures.add(failure);
+            }
+        }
+        return failures;
+    }
+
+    private static @Nullable Throwable failure(Future<Void> end, long deadline) throws InterruptedException {
         try {
-            return end.get(1, TimeUnit.MINUTES);
+            var unused = end.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+            return null;
         } catch (ExecutionException e) {
-            throw new IllegalStateException("a thread failed", e.getCause());
+            return e.getCause();
+        } catch (TimeoutException e) {
+            return e;
         }
     }
 
-    private long[] counts() {
-        return workers.stream().mapToLong(Worker::count).toArray();
+    private long[] counts(VarHandle count) {
+        return workers.stream()
+                .mapToLong(worker -> (long) count.getOpaque(worker))
+                .toArray();
     }
 
     private static List<Long> difference(long[] before, long[] after) {
@@ -131,63 +233,59 @@ final class Crew {
                 .toList();
     }
 
-    private final class Worker implements Callable<Long> {
-
-        private static final VarHandle COUNT;
-
-        static {
-            try {
-                COUNT = MethodHandles.lookup().findVarHandle(Worker.class, "count", long.class);
-            } catch (ReflectiveOperationException e) {
-                throw new ExceptionInInitializerError(e);
-            }
+    private static VarHandle counter(String name) {
+        try {
+            return MethodHandles.lookup().findVarHandle(Worker.class, name, long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
         }
+    }
+
+    private final class Worker implements Callable<Void> {
 
         private final Post post;
 
         /** Written by this thread alone, in opaque mode; read by the one that takes the time. */
         @SuppressWarnings("unused")
-        private long count;
+        private long pairs;
+
+        /** As the other, but counted before the release: a thread that is stuck there has passed. */
+        @SuppressWarnings("unused")
+        private long passes;
 
         Worker(Post post) {
             this.post = post;
         }
 
-        long count() {
-            return (long) COUNT.getOpaque(this);
-        }
-
         @Override
-        public Long call() throws InterruptedException {
+        public Void call() throws InterruptedException {
             Contestant.Mutex mutex = post.mutex();
             Inside guarded = post.guarded();
-            long pairs = 0;
+            long done = 0;
             int untilTimed = gap();
             while (!isOver) {
                 boolean isTimed = --untilTimed <= 0;
+                boolean counts = isTimed && isMeasuring;
                 long asked = isTimed ? System.nanoTime() : 0;
                 long token = mutex.acquire();
                 if (isTimed) {
                     untilTimed = gap();
-                    note(System.nanoTime() - asked);
+                    if (counts) {
+                        waits.recordValue(Math.min(System.nanoTime() - asked, LONGEST_WAIT));
+                    }
                 }
                 guarded.enter(token);
                 guarded.leave();
+                done++;
+                PASSES.setOpaque(this, done);
                 mutex.release();
-                pairs++;
-                COUNT.setOpaque(this, pairs);
+                PAIRS.setOpaque(this, done);
             }
-            return pairs;
-        }
-
-        private void note(long wait) {
-            if (isMeasuring) {
-                waits.recordValue(Math.min(wait, LONGEST_WAIT));
-            }
+            return null;
         }
 
         private int gap() {
-            return ThreadLocalRandom.current().nextInt(1, 2 * MEAN_GAP);
+            return meanGap == 1 ? 1 : ThreadLocalRandom.current().nextInt(1, 2 * MEAN_GAP);
         }
     }
 }

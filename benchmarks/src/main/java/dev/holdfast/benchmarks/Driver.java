@@ -15,14 +15,18 @@ import java.util.stream.Stream;
 /** Runs the cells, each in a JVM of its own, round by round: A B C, A B C, so that a slow spell hits all alike. */
 final class Driver {
 
-    /** From before the start of a JVM; compiling what is hot takes most of it. */
-    static final Duration WARM_UP = Duration.ofSeconds(4);
+    /** How much longer than its windows and its warm-up a cell may take. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** How often a cell is run at most that others disturb. */
     static final int TRIES = 10;
 
+    /** So many windows follow one another in the longest cell, and not more. */
+    private static final int MOST_WINDOWS = 20;
+
     private final Options options;
     private final PrintStream progress;
+    private final Servers servers = new Servers();
 
     Driver(Options options, PrintStream progress) {
         this.options = options;
@@ -30,6 +34,14 @@ final class Driver {
     }
 
     Results run() throws IOException, InterruptedException {
+        try (servers) {
+            Results results = runAll();
+            results.noteServers(servers.versions());
+            return results;
+        }
+    }
+
+    private Results runAll() throws IOException, InterruptedException {
         Results results = new Results();
         for (Workload workload : options.workloads()) {
             for (int round = 1; round <= options.rounds(); round++) {
@@ -63,12 +75,18 @@ final class Driver {
 
     private Sheet run(Workload workload, Cell cell) throws IOException, InterruptedException {
         Path place = Files.createTempDirectory(options.work(), "holdfast-bench-");
-        Bench bench = Bench.after(WARM_UP, place, options.time(), 1);
+        workload.server().ifPresent(kind -> servers.lend(kind, place));
+        Bench bench = Bench.after(Workload.WARM_UP, place, options.time(), 1);
         try (Jvm jvm = CellMain.start(options.javaHome(), workload, cell, bench)) {
-            return CellMain.sheet(jvm);
+            return CellMain.sheet(jvm, PATIENCE.plus(options.time().multipliedBy(MOST_WINDOWS)));
         } catch (IllegalStateException failed) {
             Sheet sheet = new Sheet();
-            sheet.violation("did not run: " + failed.getMessage());
+            String text = "did not run: " + failed.getMessage();
+            if (cell.isOfPeer()) {
+                sheet.remark(text);
+            } else {
+                sheet.violation(text);
+            }
             return sheet;
         } finally {
             delete(place);

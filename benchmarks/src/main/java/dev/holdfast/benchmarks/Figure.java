@@ -24,16 +24,26 @@ record Figure(
         @Nullable Term base,
         Optional<Goal> goal) {
 
-    /** A number on the sheet of a cell. */
-    record Term(String cell, String number) {
+    /** A number on the sheet of a cell, or the highest of several cells. */
+    record Term(List<String> cells, String number) {
+
+        Term(String cell, String number) {
+            this(List.of(cell), number);
+        }
 
         boolean isIn(Round round) {
-            Sheet sheet = round.sheets().get(cell);
-            return sheet != null && sheet.has(number);
+            return cells.stream().allMatch(cell -> {
+                Sheet sheet = round.sheets().get(cell);
+                return sheet != null && sheet.has(number);
+            });
         }
 
         double in(Round round) {
-            return Objects.requireNonNull(round.sheets().get(cell)).get(number);
+            return cells.stream()
+                    .mapToDouble(cell ->
+                            Objects.requireNonNull(round.sheets().get(cell)).get(number))
+                    .max()
+                    .orElseThrow();
         }
     }
 

@@ -5,7 +5,9 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
+import dev.holdfast.store.redis.RedisStore;
 import dev.holdfast.store.sql.SqliteStore;
+import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +34,23 @@ enum Holdfasts implements Contestant {
                     .synchronous(SqliteStore.Synchronous.NORMAL)
                     .open();
         }
+    },
+    REDIS("holdfast") {
+        @Override
+        LockStore open(Path place) {
+            return RedisStore.open(RedisURI.create(Servers.address(Servers.Kind.REDIS, place)));
+        }
+    },
+    REDIS_FAIR("holdfast-fair") {
+        @Override
+        LockStore open(Path place) {
+            return REDIS.open(place);
+        }
+
+        @Override
+        public Client connect(Path place) {
+            return FairOnRedis.connect(place);
+        }
     };
 
     private final String title;
@@ -53,7 +72,8 @@ enum Holdfasts implements Contestant {
         return title;
     }
 
-    private record HoldfastClient(LockStore store, Holdfast holdfast) implements Client {
+    /** A client of a store, which it closes. */
+    record HoldfastClient(LockStore store, Holdfast holdfast) implements Client {
 
         @Override
         public Mutex mutex(String name) {

@@ -27,25 +27,11 @@ enum Jdk implements Contestant {
         return new Client() {
             @Override
             public Mutex mutex(String name) {
-                return new JdkMutex(locks.computeIfAbsent(name, unused -> new ReentrantLock(Jdk.this == FAIR)));
+                return new LockMutex(locks.computeIfAbsent(name, unused -> new ReentrantLock(Jdk.this == FAIR)));
             }
 
             @Override
             public void close() {}
         };
-    }
-
-    private record JdkMutex(ReentrantLock lock) implements Mutex {
-
-        @Override
-        public long acquire() throws InterruptedException {
-            lock.lockInterruptibly();
-            return NO_TOKEN;
-        }
-
-        @Override
-        public void release() {
-            lock.unlock();
-        }
     }
 }

@@ -5,8 +5,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A JVM of its own for one main class of this module, with the class path of this one; what it prints is gathered. */
 final class Jvm implements AutoCloseable {
@@ -39,28 +43,41 @@ final class Jvm implements AutoCloseable {
     }
 
     /**
-     * Waits for its end.
+     * Waits for its end, and ends it if that takes longer than so much.
      *
      * @return the lines that it printed
      * @throws IllegalStateException if it failed
      */
-    List<String> lines() throws IOException, InterruptedException {
+    List<String> lines(Duration most) throws IOException, InterruptedException {
+        AtomicBoolean isLate = new AtomicBoolean();
+        CompletableFuture<Void> deadline = CompletableFuture.runAsync(
+                () -> {
+                    isLate.set(true);
+                    close();
+                },
+                CompletableFuture.delayedExecutor(most.toMillis(), TimeUnit.MILLISECONDS));
         List<String> lines;
         try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
             lines = reader.lines().toList();
         } catch (UncheckedIOException e) {
             throw e.getCause();
+        } finally {
+            deadline.cancel(false);
         }
         int exit = process.waitFor();
         if (exit != 0) {
-            throw new IllegalStateException("A JVM of the measurement ended with exit code " + exit);
+            throw new IllegalStateException(
+                    isLate.get()
+                            ? "no end within " + most.toSeconds() + " s"
+                            : "a JVM of the measurement ended with exit code " + exit);
         }
         return lines;
     }
 
-    /** Ends it, if it has not ended. */
+    /** Ends it and those that it started, if they have not ended. */
     @Override
     public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
     }
 }

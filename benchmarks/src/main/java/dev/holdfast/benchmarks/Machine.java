@@ -1,5 +1,7 @@
 package dev.holdfast.benchmarks;
 
+import io.lettuce.core.RedisClient;
+import io.netty.channel.Channel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,6 +10,11 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.redisson.Redisson;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.integration.redis.util.RedisLockRegistry;
 
 /** What the measurements ran on. */
 final class Machine {
@@ -43,6 +50,22 @@ final class Machine {
         } catch (SQLException e) {
             return "unknown";
         }
+    }
+
+    /** What is measured beside Holdfast, and what both use, by name, with its version. */
+    static Map<String, String> libraries() {
+        Map<String, String> libraries = new LinkedHashMap<>();
+        libraries.put("Redisson", version(Redisson.class));
+        libraries.put("Spring Integration", version(RedisLockRegistry.class));
+        libraries.put("Spring Data Redis", version(LettuceConnectionFactory.class));
+        libraries.put("Lettuce", version(RedisClient.class));
+        libraries.put("Netty", version(Channel.class));
+        return libraries;
+    }
+
+    private static String version(Class<?> ofLibrary) {
+        String version = ofLibrary.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
     }
 
     /** The first value of a name in a file of lines such as {@code name = "value"}. */

@@ -26,9 +26,14 @@ final class Main {
             return;
         }
         Results results = new Driver(options, System.err).run();
+        Table.boards(results).forEach(out::println);
         out.print(Table.of(results));
         if (options.page().isPresent()) {
             Files.writeString(options.page().get(), Page.of(options, results));
+        }
+        if (!results.remarks().isEmpty()) {
+            out.println();
+            results.remarks().forEach(out::println);
         }
         if (!results.violations().isEmpty()) {
             out.println();

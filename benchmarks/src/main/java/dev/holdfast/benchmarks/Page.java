@@ -17,7 +17,8 @@ final class Page {
     static String of(Options options, Results results) throws IOException {
         String page = template();
         Map<String, String> parts = Map.of(
-                "{warm-up}", Double.toString(Driver.WARM_UP.toMillis() / 1000.0),
+                "{warm-up}", Double.toString(Workload.WARM_UP.toMillis() / 1000.0),
+                "{timed}", Unit.COUNT.show(Crew.TIMED_RATE),
                 "{gap}", Integer.toString(Crew.MEAN_GAP),
                 "{where}", where(options, results),
                 "{workloads}", workloads(results),
@@ -35,8 +36,7 @@ final class Page {
     }
 
     private static String where(Options options, Results results) throws IOException {
-        return String.join(
-                "\n",
+        List<String> rows = new ArrayList<>(List.of(
                 "| | |",
                 "| --- | --- |",
                 row("Holdfast", System.getProperty("holdfast.commit", "of an unknown commit")),
@@ -46,7 +46,12 @@ final class Page {
                 row("file system", Machine.fileSystem(options.work())),
                 row("SQLite", Machine.sqlite()),
                 row("rounds", options.rounds() + " of " + options.time().toMillis() / 1000.0 + " s for each cell"),
-                row("used by other programs during a cell", results.others()));
+                row("used by other programs during a cell", results.others())));
+        results.servers().forEach((name, version) -> rows.add(row(name, version)));
+        if (!results.servers().isEmpty()) {
+            Machine.libraries().forEach((name, version) -> rows.add(row(name, version)));
+        }
+        return String.join("\n", rows);
     }
 
     private static String row(String name, String value) {
@@ -61,7 +66,9 @@ final class Page {
 
     private static String table(Results results) {
         List<String> parts = new ArrayList<>();
+        parts.addAll(Table.boards(results));
         parts.add(Table.of(results));
+        results.remarks().forEach(remark -> parts.add("- " + remark));
         results.violations().forEach(violation -> parts.add("- **Violation:** " + violation));
         if (results.violations().isEmpty()) {
             parts.add("No violations.");

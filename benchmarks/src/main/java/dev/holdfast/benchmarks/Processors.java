@@ -1,6 +1,8 @@
 package dev.holdfast.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -20,6 +22,11 @@ record Processors(long all, long ours, long at) {
 
     static Processors now() {
         return new Processors(allTicks() * TICK_NANOS, ourTicks() * TICK_NANOS, System.nanoTime());
+    }
+
+    /** What this process has used up to now, exactly. */
+    static long ofThisProcess() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     /** Which part of all processors others used since then. Zero where the kernel does not tell. */

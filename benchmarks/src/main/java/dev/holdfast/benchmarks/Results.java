@@ -12,6 +12,8 @@ final class Results {
 
     private final Map<Workload, List<Figure.Round>> rounds = new LinkedHashMap<>();
     private final List<String> violations = new ArrayList<>();
+    private final List<String> remarks = new ArrayList<>();
+    private final Map<String, String> servers = new LinkedHashMap<>();
     private final DoubleSummaryStatistics others = new DoubleSummaryStatistics();
 
     /** Which part of the processors other programs used while a cell ran. */
@@ -28,15 +30,30 @@ final class Results {
                 others.getAverage() * 100);
     }
 
+    /** Which servers took part, by name, with their versions. */
+    void noteServers(Map<String, String> versions) {
+        servers.putAll(versions);
+    }
+
+    Map<String, String> servers() {
+        return servers;
+    }
+
     void add(Workload workload, Figure.Round round) {
         rounds.computeIfAbsent(workload, unused -> new ArrayList<>()).add(round);
-        round.sheets()
-                .forEach((cell, sheet) ->
-                        sheet.violations().forEach(text -> violations.add(workload.id() + "/" + cell + ": " + text)));
+        round.sheets().forEach((cell, sheet) -> {
+            String where = workload.id() + "/" + cell + ": ";
+            sheet.violations().forEach(text -> violations.add(where + text));
+            sheet.remarks().forEach(text -> remarks.add(where + text));
+        });
     }
 
     Map<Workload, List<Figure.Round>> rounds() {
         return rounds;
+    }
+
+    List<String> remarks() {
+        return remarks;
     }
 
     List<String> violations() {

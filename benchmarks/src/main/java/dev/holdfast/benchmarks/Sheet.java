@@ -6,16 +6,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What one run of one cell has shown: numbers by name, and violations. Written to the standard output of the cell's
+ * What one run of one cell has shown: numbers by name, violations, and remarks. Written to the standard output of the cell's
  * JVM, line by line, and read back by the one that started it. Not thread-safe.
  */
 final class Sheet {
 
     private static final String NUMBER = "number";
     private static final String VIOLATION = "violation";
+    private static final String REMARK = "remark";
 
     private final Map<String, Double> numbers = new LinkedHashMap<>();
     private final List<String> violations = new ArrayList<>();
+    private final List<String> remarks = new ArrayList<>();
 
     void put(String name, double value) {
         numbers.put(name, value);
@@ -28,6 +30,11 @@ final class Sheet {
     /** What must never be was seen. */
     void violation(String text) {
         violations.add(text);
+    }
+
+    /** Something that a reader of the numbers must know. */
+    void remark(String text) {
+        remarks.add(text.lines().findFirst().orElse(""));
     }
 
     boolean has(String name) {
@@ -46,11 +53,16 @@ final class Sheet {
         return List.copyOf(violations);
     }
 
+    List<String> remarks() {
+        return List.copyOf(remarks);
+    }
+
     /** The sheet as text, for {@link #read}. */
     List<String> lines() {
         List<String> lines = new ArrayList<>();
         numbers.forEach((name, value) -> lines.add(NUMBER + "\t" + name + "\t" + value));
         violations.forEach(text -> lines.add(VIOLATION + "\t" + text));
+        remarks.forEach(text -> lines.add(REMARK + "\t" + text));
         return lines;
     }
 
@@ -62,6 +74,8 @@ final class Sheet {
                 put(parts[1], Double.parseDouble(parts[2]));
             } else if (parts[0].equals(VIOLATION) && parts.length == 2) {
                 violation(parts[1]);
+            } else if (parts[0].equals(REMARK) && parts.length == 2) {
+                remark(parts[1]);
             }
         }
     }

@@ -23,6 +23,36 @@ final class Table {
         return text(rows);
     }
 
+    /** The cells of each workload that has columns, side by side; medians. */
+    static List<String> boards(Results results) {
+        List<String> boards = new ArrayList<>();
+        results.rounds().forEach((workload, rounds) -> {
+            if (!workload.columns().isEmpty()) {
+                boards.add(board(workload, rounds));
+            }
+        });
+        return boards;
+    }
+
+    private static String board(Workload workload, List<Figure.Round> rounds) {
+        List<List<String>> rows = new ArrayList<>();
+        List<String> head = new ArrayList<>(List.of(workload.id()));
+        workload.columns().forEach(column -> head.add(column.title()));
+        rows.add(head);
+        for (Cell cell : workload.cells()) {
+            List<String> row = new ArrayList<>(List.of(cell.id()));
+            for (Workload.Column column : workload.columns()) {
+                double[] values = Figure.of(cell.id(), column.title(), column.unit(), column.number())
+                        .sorted(rounds);
+                row.add(values.length == 0 ? "" : column.unit().show(median(values)));
+            }
+            if (row.stream().skip(1).anyMatch(text -> !text.isEmpty())) {
+                rows.add(row);
+            }
+        }
+        return text(rows);
+    }
+
     private static void row(Workload workload, Figure figure, List<Figure.Round> rounds, List<List<String>> rows) {
         double[] values = figure.sorted(rounds);
         if (values.length == 0) {
@@ -46,7 +76,7 @@ final class Table {
     }
 
     private static String text(List<List<String>> rows) {
-        int[] widths = new int[HEAD.size()];
+        int[] widths = new int[rows.get(0).size()];
         for (List<String> row : rows) {
             for (int i = 0; i < widths.length; i++) {
                 widths[i] = Math.max(widths[i], row.get(i).length());

@@ -7,7 +7,7 @@ enum Unit {
     PER_SECOND {
         @Override
         String show(double value) {
-            return scaled(value) + "/s";
+            return value == 0 ? "none finished" : scaled(value) + "/s";
         }
     },
     NANOS {

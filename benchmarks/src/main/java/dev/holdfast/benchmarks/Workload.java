@@ -1,10 +1,15 @@
 package dev.holdfast.benchmarks;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** A question, the cells that are run to answer it, and the figures that are read from their sheets. */
 interface Workload {
+
+    /** From before the start of a JVM to the window; compiling what is hot takes most of it. */
+    Duration WARM_UP = Duration.ofSeconds(4);
 
     /** What the command line calls it. */
     String id();
@@ -23,6 +28,19 @@ interface Workload {
     }
 
     List<Figure> figures();
+
+    /** The server that its cells need. */
+    default Optional<Servers.Kind> server() {
+        return Optional.empty();
+    }
+
+    /** What is shown of each cell side by side, for cells that do the same with something else. */
+    default List<Column> columns() {
+        return List.of();
+    }
+
+    /** A number that is shown of each cell. */
+    record Column(String title, Unit unit, String number) {}
 
     /**
      * The cell or the part of an id.

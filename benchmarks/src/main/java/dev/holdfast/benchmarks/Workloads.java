@@ -13,7 +13,8 @@ final class Workloads {
             new HandOff(),
             new Waiters(),
             new ManyLocks(),
-            new Processes());
+            new Processes(),
+            OwnLocks.onRedis());
 
     private Workloads() {}
 

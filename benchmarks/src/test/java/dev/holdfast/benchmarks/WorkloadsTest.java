@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,13 @@ class WorkloadsTest {
     private static final Duration WARM_UP = Duration.ofMillis(20);
     private static final Duration TIME = Duration.ofMillis(50);
     private static final double SCALE = 0.01;
+
+    private static final Servers SERVERS = new Servers();
+
+    @AfterAll
+    static void endServers() {
+        SERVERS.close();
+    }
 
     static Stream<String> ids() {
         return Workloads.ALL.stream().map(Workload::id);
@@ -34,6 +42,7 @@ class WorkloadsTest {
         for (Cell cell : workload.cells()) {
             Sheet sheet = new Sheet();
             Path place = Files.createDirectory(directory.resolve(cell.id()));
+            workload.server().ifPresent(kind -> SERVERS.lend(kind, place));
             cell.body().run(Bench.after(WARM_UP, place, TIME, SCALE), sheet);
             sheets.put(cell.id(), sheet);
         }
@@ -41,9 +50,19 @@ class WorkloadsTest {
         results.add(workload, new Figure.Round(sheets));
 
         assertThat(results.violations()).isEmpty();
+        assertThat(results.remarks()).isEmpty();
         assertThat(workload.figures())
                 .allSatisfy(figure -> assertThat(figure.sorted(List.of(new Figure.Round(sheets))))
                         .hasSize(1));
+        // In so short a time some make no pair at all, of which nothing can be told.
+        List<Sheet> ofPairs = sheets.values().stream()
+                .filter(sheet -> sheet.has("pairs/s") && sheet.get("pairs/s") > 0)
+                .toList();
+        for (Workload.Column column : workload.columns()) {
+            assertThat(ofPairs).allMatch(sheet -> sheet.has(column.number()), column.title());
+        }
         assertThat(Table.of(results).lines()).hasSize(2 + workload.figures().size());
+        assertThat(Table.boards(results))
+                .allSatisfy(board -> assertThat(board.lines()).hasSize(2 + sheets.size()));
     }
 }

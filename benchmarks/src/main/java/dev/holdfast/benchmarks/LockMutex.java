@@ -1,0 +1,18 @@
+package dev.holdfast.benchmarks;
+
+import java.util.concurrent.locks.Lock;
+
+/** A lock of the JDK's type, without tokens. */
+record LockMutex(Lock lock) implements Contestant.Mutex {
+
+    @Override
+    public long acquire() throws InterruptedException {
+        lock.lockInterruptibly();
+        return NO_TOKEN;
+    }
+
+    @Override
+    public void release() {
+        lock.unlock();
+    }
+}

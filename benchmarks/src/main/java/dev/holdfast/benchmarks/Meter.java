@@ -1,0 +1,45 @@
+package dev.holdfast.benchmarks;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What a server counts, asked on a connection of its own. */
+interface Meter extends AutoCloseable {
+
+    /**
+     * What it has done since it was started.
+     *
+     * @param operations commands and statements, also those that run inside of others, such as in scripts
+     * @param cpuNanos its processor time
+     */
+    record Reading(double operations, double cpuNanos) {
+
+        Reading since(Reading before) {
+            return new Reading(operations - before.operations, cpuNanos - before.cpuNanos);
+        }
+    }
+
+    /** What it has done up to now, of what clients asked for; not what the meter asks. */
+    Reading read();
+
+    /** Looks at everything that the server does for a while; it is slower meanwhile. */
+    Sample sample(Duration time);
+
+    /**
+     * What the server did for a while.
+     *
+     * @param commands what clients sent
+     * @param inner what ran inside of that
+     */
+    record Sample(long commands, long inner) {}
+
+    @Override
+    void close();
+
+    /** The meter of the server whose address was left in a place. */
+    static Meter of(Servers.Kind kind, Path place) {
+        return switch (kind) {
+            case REDIS -> new RedisMeter(Servers.address(kind, place));
+        };
+    }
+}

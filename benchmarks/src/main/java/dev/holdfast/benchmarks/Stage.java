@@ -1,0 +1,74 @@
+package dev.holdfast.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** Threads of one process that use one client of a server; and what is shown of it. */
+final class Stage {
+
+    /** What is shown of each. */
+    static final List<Workload.Column> COLUMNS = List.of(
+            new Workload.Column("pairs", Unit.PER_SECOND, "pairs/s"),
+            new Workload.Column("commands", Unit.COUNT, "commands"),
+            new Workload.Column("in scripts", Unit.COUNT, "in scripts"),
+            new Workload.Column("server CPU", Unit.NANOS, "server cpu"),
+            new Workload.Column("client CPU", Unit.NANOS, "client cpu"),
+            new Workload.Column("p50 wait", Unit.NANOS, "p50"),
+            new Workload.Column("p99 wait", Unit.NANOS, "p99"),
+            new Workload.Column("p99.9 wait", Unit.NANOS, "p99.9"),
+            new Workload.Column("longest", Unit.NANOS, "max"));
+
+    /** What the columns are, for the page. */
+    static final String COLUMNS_TEXT =
+            "*Commands* and *in scripts* are what the server has counted for a pair, sent by clients and run inside of scripts; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait* is the time that an acquisition takes.";
+
+    private Stage() {}
+
+    /**
+     * Measures.
+     *
+     * @param locks how many locks there are; the threads take them in turn
+     */
+    static void play(Field field, Contestant contestant, int threads, int locks, Bench bench, Sheet sheet)
+            throws Exception {
+        List<Guarded> guarded = Stream.generate(Guarded::inMemory).limit(locks).toList();
+        try (Usage usage = new Usage(field.server(), bench.place());
+                Contestant.Client client = contestant.connect(bench.place())) {
+            List<Crew.Post> posts = IntStream.range(0, threads)
+                    .mapToObj(i -> new Crew.Post(client.mutex("name-" + i % locks), guarded.get(i % locks)))
+                    .toList();
+            Crew.Tally tally = Crew.run(bench, threads, usage, posts::get);
+            settle(contestant, tally, sheet);
+            usage.show(tally.all(), sheet);
+            Guarded.check(guarded, tally.passes(), sheet);
+        }
+    }
+
+    /** Puts what came of it on a sheet; our own threads must all have ended well. */
+    static void settle(Contestant contestant, Crew.Tally tally, Sheet sheet) {
+        if (contestant.isPeer()) {
+            tally.remarkFailures(sheet);
+        } else {
+            var unused = tally.requireAllEnded();
+        }
+        tally.show(sheet);
+    }
+
+    static String id(Contestant contestant, int threads) {
+        return contestant.title() + "-" + threads;
+    }
+
+    /** How many pairs ours made, by those of others. */
+    static Figure times(String subject, String what, List<String> others) {
+        return Figure.ratio(
+                subject, "pairs, × " + what, new Figure.Term(subject, "pairs/s"), new Figure.Term(others, "pairs/s"));
+    }
+
+    static List<String> ids(List<Contestant> contestants, int threads) {
+        List<String> ids = new ArrayList<>();
+        contestants.forEach(contestant -> ids.add(id(contestant, threads)));
+        return ids;
+    }
+}
