@@ -49,7 +49,7 @@ public final class RedisSentinels implements AutoCloseable {
                     .append("127.0.0.1:")
                     .append(sentinel.port());
         }
-        return uri.append('/').append(NAME).toString();
+        return uri.append("/0?master=").append(NAME).toString();
     }
 
     /** Who is the primary, as all Sentinels that live say; waits until they agree on one that lives and says so too. */

@@ -24,6 +24,7 @@ final class Answer {
 
     private final List<?> parts;
     private final boolean more;
+    private final long replicas;
 
     /**
      * Reads an answer.
@@ -31,8 +32,23 @@ final class Answer {
      * @param more whether more was due in this bucket than the script ended
      */
     Answer(List<?> parts, boolean more) {
+        this(parts, more, 0);
+    }
+
+    /**
+     * Reads an answer about which replicas were asked.
+     *
+     * @param replicas how many of them have it
+     */
+    Answer(List<?> parts, boolean more, long replicas) {
         this.parts = parts;
         this.more = more;
+        this.replicas = replicas;
+    }
+
+    /** How many replicas have what the command did, if they were asked. */
+    long replicas() {
+        return replicas;
     }
 
     /** Whether something is still to be ended whose time has come, or whose session was closed. */

@@ -6,15 +6,19 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.sentinel.api.async.RedisSentinelAsyncCommands;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Makes connections that never do anything by themselves: what becomes of a command is for the engine to settle. */
@@ -28,6 +32,7 @@ final class Driver {
     private final RedisClient client;
     private final ClientResources resources;
     private final boolean ownsResources;
+    private final Duration patience;
 
     Driver(RedisStore.Builder options) {
         RedisClient theirs = options.client;
@@ -39,6 +44,7 @@ final class Driver {
                         .computationThreadPoolSize(2)
                         .build()
                 : given;
+        this.patience = options.connectTimeout;
         this.client = RedisClient.create(resources);
         client.setOptions(
                 options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
@@ -59,7 +65,31 @@ final class Driver {
                             .tcpNoDelay(true)
                             .build());
         }
+        if (wanted.tls != null) {
+            options.sslOptions(wanted.tls);
+        }
         return options.build();
+    }
+
+    /** How long it may take until a connection can be used. */
+    Duration patience() {
+        return patience;
+    }
+
+    /** The same server, which is given no longer than that to greet. */
+    RedisURI at(RedisURI server) {
+        return at(server, server.getHost(), server.getPort());
+    }
+
+    /** Another place, with the user, the database and the security of a server. */
+    RedisURI at(RedisURI like, String host, int port) {
+        RedisURI server = RedisURI.create(host, port);
+        server.setDatabase(like.getDatabase());
+        server.setClientName(like.getClientName());
+        server.applySsl(like);
+        server.applyAuthentication(like);
+        server.setTimeout(patience);
+        return server;
     }
 
     /** A connection for commands. */
@@ -70,6 +100,22 @@ final class Driver {
     /** A connection on which something is told. */
     CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen(RedisURI server) {
         return withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES);
+    }
+
+    /** Asks a Sentinel something, on a connection that is closed after it. */
+    <R> CompletionStage<R> askSentinel(
+            RedisURI sentinel, Function<RedisSentinelAsyncCommands<byte[], byte[]>, CompletionStage<R>> question) {
+        return withReason(() -> client.connectSentinelAsync(CODEC, at(sentinel)), TRIES)
+                .thenCompose(connection -> question.apply(connection.async())
+                        .toCompletableFuture()
+                        .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+                        .whenComplete((answer, failure) -> end(connection)));
+    }
+
+    /** Closes a connection, without waiting for it: one that can't be closed in order is gone all the same. */
+    @SuppressWarnings("FutureReturnValueIgnored")
+    static void end(StatefulConnection<?, ?> connection) {
+        connection.closeAsync();
     }
 
     /**

@@ -59,6 +59,16 @@ final class Failures {
         return new StoreException(Reason.UNAVAILABLE, Effect.NONE, server + " can't be reached: " + why, cause);
     }
 
+    /** Whether somebody answered, if only to refuse. */
+    static boolean isWordOfServer(Throwable failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof RedisCommandExecutionException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The driver lost its way while it connected; that is no word of the server or of the network. */
     static boolean isWithoutReason(Throwable failure) {
         return innermost(failure) instanceof IllegalStateException;
@@ -81,6 +91,27 @@ final class Failures {
     static StoreException nonsense(String server) {
         return new StoreException(
                 Reason.CORRUPT, Effect.UNKNOWN, server + " answered something else than the script does", null);
+    }
+
+    /** Too few replicas have a grant, which was withdrawn. A person must look after them, unlike after a server that is silent for a while. */
+    static StoreException notReplicated(String server, long acknowledged, Replicas wanted, Effect effect) {
+        return new StoreException(
+                Reason.DENIED,
+                effect,
+                acknowledged + " of the " + wanted.count() + " replicas that are waited for acknowledged the grant of "
+                        + server + " within " + wanted.timeout()
+                        + ", so it does not count and was withdrawn; look at the replicas, or wait for fewer",
+                null);
+    }
+
+    /** A grant that does not count could not be withdrawn either. */
+    static StoreException notWithdrawn(Throwable failure) {
+        return new StoreException(
+                Reason.UNAVAILABLE,
+                Effect.UNKNOWN,
+                "too few replicas acknowledged a grant, and to withdraw it failed: "
+                        + bare(failure).getMessage(),
+                failure);
     }
 
     static StoreException closed(Effect effect) {

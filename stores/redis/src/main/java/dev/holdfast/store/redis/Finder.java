@@ -1,5 +1,6 @@
 package dev.holdfast.store.redis;
 
+import dev.holdfast.spi.StoreException;
 import io.lettuce.core.RedisURI;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -13,6 +14,9 @@ interface Finder {
     /** Has something done whenever the primary may be another one than before. */
     void onMove(Runnable listener);
 
+    /** What to say of a server that was found and is a replica. */
+    StoreException replica();
+
     /** What messages call the primary, wherever it is: never with credentials. */
     String name();
 
@@ -21,6 +25,11 @@ interface Finder {
 
     /** Watches no more. */
     void close();
+
+    /** Whoever knows the primary that a URI names. */
+    static Finder of(Driver driver, RedisURI uri) {
+        return uri.getSentinels().isEmpty() ? fixed(driver.at(uri)) : new Sentinels(driver, uri);
+    }
 
     /** A server that is the primary for good. */
     static Finder fixed(RedisURI server) {
@@ -32,6 +41,15 @@ interface Finder {
 
             @Override
             public void onMove(Runnable listener) {}
+
+            @Override
+            public StoreException replica() {
+                return new StoreException(
+                        StoreException.Reason.DENIED,
+                        StoreException.Effect.NONE,
+                        name() + " is a replica, which takes no writes: connect to the primary",
+                        null);
+            }
 
             @Override
             public String name() {

@@ -30,11 +30,14 @@ final class Lane {
     /** Commands of one trip: bounds the time for which one call keeps the server. */
     private static final int MOST_COMMANDS = 16;
 
+    private static final CompletionStage<Long> NOT_ASKED = CompletableFuture.completedFuture(0L);
+
     private final Way way;
     private final Script script;
     private final byte[][] keys;
     private final byte[] channels;
     private final LongSupplier ticks;
+    private final Replicas replicas;
 
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger underWay = new AtomicInteger();
@@ -46,20 +49,29 @@ final class Lane {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
 
-    Lane(Way way, Script script, byte[][] keys, String channels, LongSupplier ticks) {
+    Lane(Way way, Script script, byte[][] keys, String channels, Replicas replicas, LongSupplier ticks) {
         this.way = way;
         this.script = script;
         this.keys = keys;
         this.channels = channels.getBytes(StandardCharsets.US_ASCII);
+        this.replicas = replicas;
         this.ticks = ticks;
     }
 
     /** One command on its way. */
-    private record Call(Request request, CompletableFuture<Answer> answer) {}
+    private record Call(Request request, boolean isConfirmed, CompletableFuture<Answer> answer) {}
 
     /** Sends a command. The stage ends with the answer, or with a {@link StoreException}. */
     CompletionStage<Answer> submit(Request request) {
-        Call call = new Call(request, new CompletableFuture<>());
+        return submit(new Call(request, false, new CompletableFuture<>()));
+    }
+
+    /** As {@link #submit(Request)}; the answer comes when enough replicas have what was done, or their time is over, and tells how many do. */
+    CompletionStage<Answer> submitConfirmed(Request request) {
+        return submit(new Call(request, true, new CompletableFuture<>()));
+    }
+
+    private CompletionStage<Answer> submit(Call call) {
         waiting.add(call);
         pump();
         return call.answer;
@@ -152,34 +164,54 @@ final class Lane {
 
         void start(byte[][] arguments) {
             try {
-                connection
+                CompletionStage<List<Object>> done = connection
                         .async()
-                        .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments)
-                        .whenComplete((answers, failure) -> {
-                            if (failure != null && Failures.isScriptMissing(failure)) {
-                                startUnknown(arguments);
-                            } else {
-                                end(answers, failure);
-                            }
-                        });
+                        .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments);
+                CompletionStage<Long> copies = askReplicas();
+                done.whenComplete((answers, failure) -> {
+                    if (failure != null && Failures.isScriptMissing(failure)) {
+                        startUnknown(arguments);
+                    } else {
+                        end(answers, copies, failure);
+                    }
+                });
             } catch (RuntimeException e) {
-                end(null, e);
+                end(null, 0, e);
             }
         }
 
         /** The server was started since, or its scripts were flushed: it is told the text again. */
         private void startUnknown(byte[][] arguments) {
             try {
-                connection
-                        .async()
-                        .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments)
-                        .whenComplete(this::end);
+                CompletionStage<List<Object>> done =
+                        connection.async().<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments);
+                CompletionStage<Long> copies = askReplicas();
+                done.whenComplete((answers, failure) -> end(answers, copies, failure));
             } catch (RuntimeException e) {
-                end(null, e);
+                end(null, 0, e);
             }
         }
 
-        private void end(@Nullable List<Object> answers, @Nullable Throwable failure) {
+        /** Right behind the script, on its connection: what this answers is about all that was written until then. */
+        private CompletionStage<Long> askReplicas() {
+            return replicas.areAsked() && calls.stream().anyMatch(Call::isConfirmed)
+                    ? connection
+                            .async()
+                            .waitForReplication(
+                                    replicas.count(), replicas.timeout().toMillis())
+                            .exceptionally(unknown -> 0L)
+                    : NOT_ASKED;
+        }
+
+        private void end(@Nullable List<Object> answers, CompletionStage<Long> copies, @Nullable Throwable failure) {
+            if (failure != null || copies == NOT_ASKED) {
+                end(answers, 0, failure);
+            } else {
+                copies.thenAccept(count -> end(answers, count, null));
+            }
+        }
+
+        private void end(@Nullable List<Object> answers, long copies, @Nullable Throwable failure) {
             if (answers == null || answers.size() != calls.size() + 1) {
                 fail(failure == null ? Failures.nonsense(way.server()) : Failures.ofTrip(failure, way.server()));
                 return;
@@ -189,19 +221,19 @@ final class Lane {
             }
             boolean more = !Long.valueOf(0).equals(answers.get(0));
             for (int i = 0; i < calls.size(); i++) {
-                settle(calls.get(i), answers.get(i + 1), more);
+                settle(calls.get(i), answers.get(i + 1), more, copies);
             }
             if (more) {
                 sweep();
             }
         }
 
-        private void settle(Call call, Object parts, boolean more) {
+        private void settle(Call call, Object parts, boolean more, long copies) {
             if (!(parts instanceof List<?> list)) {
                 call.answer.completeExceptionally(Failures.nonsense(way.server()));
                 return;
             }
-            Answer answer = new Answer(list, more);
+            Answer answer = new Answer(list, more, copies);
             if (answer.isFailure()) {
                 refuse(call, Failures.ofStep(answer, way.server()));
             } else {

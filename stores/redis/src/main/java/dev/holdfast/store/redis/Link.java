@@ -12,7 +12,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -36,7 +35,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
 
     private final Supplier<CompletionStage<T>> connector;
     private final Function<T, CompletionStage<?>> preparation;
-    private final ScheduledExecutorService scheduler;
+    private final Driver driver;
     private final String server;
 
     private volatile @Nullable T connection;
@@ -65,11 +64,11 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     Link(
             Supplier<CompletionStage<T>> connector,
             Function<T, CompletionStage<?>> preparation,
-            ScheduledExecutorService scheduler,
+            Driver driver,
             String server) {
         this.connector = connector;
         this.preparation = preparation;
-        this.scheduler = scheduler;
+        this.driver = driver;
         this.server = server;
     }
 
@@ -127,7 +126,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     void giveUp(StatefulConnection<?, ?> broken) {
         if (broken == connection) {
             lost(broken);
-            end(broken);
+            Driver.end(broken);
         }
     }
 
@@ -165,11 +164,11 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
             made.addListener(watch);
             return prepared(made).handle((done, failed) -> {
                 if (failed != null) {
-                    end(made);
+                    Driver.end(made);
                     throw new CompletionException(Failures.bare(failed));
                 }
                 if (!adopt(made, attempted)) {
-                    end(made);
+                    Driver.end(made);
                 } else if (!made.isOpen()) {
                     lost(made);
                 }
@@ -180,7 +179,10 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
 
     private CompletionStage<?> prepared(T made) {
         try {
-            return preparation.apply(made);
+            return preparation
+                    .apply(made)
+                    .toCompletableFuture()
+                    .orTimeout(driver.patience().toNanos(), TimeUnit.NANOSECONDS);
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -210,11 +212,6 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         again(SHORTEST_PAUSE_MILLIS, next);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // A connection that can't be closed in order is gone all the same.
-    private static void end(StatefulConnection<?, ?> connection) {
-        connection.closeAsync();
-    }
-
     @SuppressWarnings("FutureReturnValueIgnored") // What the attempt comes to is its own affair.
     private void again(long pauseMillis, int attempted) {
         long jittered;
@@ -222,7 +219,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
             jittered = pauseMillis / 2 + random.nextLong(pauseMillis / 2 + 1);
         }
         try {
-            scheduler.schedule(() -> attempt(pauseMillis, attempted), jittered, TimeUnit.MILLISECONDS);
+            driver.scheduler().schedule(() -> attempt(pauseMillis, attempted), jittered, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException shuttingDown) {
             LOG.debug("server={} is not connected to again: the client is shutting down", server);
         }

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -16,29 +17,38 @@ final class Probe {
     private Probe() {}
 
     /** Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something else is in the place. */
-    static void run(Way way, Script script, byte[][] keys, String channels, Duration patience) {
+    static void run(Way way, Script script, byte[][] keys, String channels, Replicas replicas, Duration patience) {
         StatefulRedisConnection<byte[], byte[]> connection = way.current();
         if (connection == null) {
             throw way.missing();
         }
         List<byte[]> arguments = new ArrayList<>(List.of(channels.getBytes(StandardCharsets.US_ASCII)));
         arguments.addAll(Request.probe().arguments());
-        List<Object> answers;
+        List<Object> answers = await(
+                connection
+                        .async()
+                        .<List<Object>>eval(
+                                script.text(), ScriptOutputType.MULTI, keys, arguments.toArray(byte[][]::new)),
+                way,
+                patience);
+        if (replicas.areAsked()) {
+            // Not for long, and whatever the answer is: only whether it may be asked.
+            var unused = await(connection.async().waitForReplication(0, 1), way, patience);
+        }
+        Answer answer = new Answer((List<?>) answers.get(1), false);
+        if (answer.isFailure()) {
+            throw Failures.ofStep(answer, way.server());
+        }
+    }
+
+    private static <T> T await(CompletionStage<T> answer, Way way, Duration patience) {
         try {
-            answers = connection
-                    .async()
-                    .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments.toArray(byte[][]::new))
-                    .toCompletableFuture()
-                    .get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return answer.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw Failures.ofOpening(e, way.server());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Failures.ofOpening(e, way.server());
-        }
-        Answer answer = new Answer((List<?>) answers.get(1), false);
-        if (answer.isFailure()) {
-            throw Failures.ofStep(answer, way.server());
         }
     }
 }

@@ -15,7 +15,9 @@ import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -29,6 +31,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +57,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisStore implements LockStore {
 
+    /** How long replicas are waited for, if that is asked for by a URI that does not say how long. */
+    static final Duration REPLICA_TIMEOUT = Duration.ofSeconds(1);
+
     private static final Duration MIN_TTL = Duration.ofMillis(200);
 
     /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
@@ -62,6 +68,7 @@ public final class RedisStore implements LockStore {
     private static final int LARGEST_AUDIT = 500;
 
     private final Topology topology;
+    private final Confirming confirming;
     private final KeyLayout layout;
     private final Lane[] lanes;
     private final StoreTraits traits;
@@ -74,7 +81,9 @@ public final class RedisStore implements LockStore {
         this.layout = new KeyLayout(options.namespace, 1);
         this.commandTimeout = options.commandTimeout;
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
-        this.topology = new SinglePrimary(new Driver(options), Finder.fixed(options.uri), layout.channel(0, client));
+        Driver driver = new Driver(options);
+        this.topology = new SinglePrimary(driver, Finder.of(driver, options.server()), layout.channel(0, client));
+        this.confirming = new Confirming(options.replicas, topology.name());
         this.lanes = new Lane[layout.buckets()];
         for (int bucket = 0; bucket < lanes.length; bucket++) {
             lanes[bucket] = new Lane(
@@ -82,6 +91,7 @@ public final class RedisStore implements LockStore {
                     options.script,
                     layout.keys(bucket),
                     layout.channels(bucket),
+                    options.replicas,
                     new SystemTicks());
         }
         try {
@@ -92,6 +102,7 @@ public final class RedisStore implements LockStore {
                         options.script,
                         layout.keys(bucket),
                         layout.channels(bucket),
+                        options.replicas,
                         options.connectTimeout);
             }
             this.traits = traits(facts.product());
@@ -166,7 +177,10 @@ public final class RedisStore implements LockStore {
     }
 
     private CompletionStage<Reply> reply(Command command) {
-        if (command instanceof Command.Poll poll) {
+        confirming.note(command);
+        if (confirming.concerns(command)) {
+            return confirming.send(laneOf(command), command);
+        } else if (command instanceof Command.Poll poll) {
             return poll(poll);
         } else if (command instanceof Command.Inspect inspect) {
             return inspect(inspect);
@@ -197,8 +211,8 @@ public final class RedisStore implements LockStore {
         List<ClaimRef> claims = poll.claims();
         for (int from = 0; from < claims.size(); from += LARGEST_POLL) {
             List<ClaimRef> part = claims.subList(from, Math.min(claims.size(), from + LARGEST_POLL));
-            all = all.thenCombine(lanes[0].submit(Request.poll(part)), (states, answer) -> {
-                states.addAll(answer.states());
+            all = all.thenCombine(confirming.poll(lanes[0], part), (states, more) -> {
+                states.addAll(more);
                 return states;
             });
         }
@@ -224,7 +238,7 @@ public final class RedisStore implements LockStore {
 
     @Override
     public void subscribe(Consumer<Signal> listener) {
-        topology.signals().listener(listener);
+        topology.signals().listener(confirming.hints(listener));
     }
 
     @Override
@@ -256,7 +270,12 @@ public final class RedisStore implements LockStore {
         @Nullable
         ClientResources resources;
 
+        @Nullable
+        SslOptions tls;
+
+        Replicas replicas = Replicas.NONE;
         Script script = Script.COMMANDS;
+        private @Nullable RedisCredentialsProvider credentials;
 
         private Builder(RedisURI uri) {
             this.uri = uri;
@@ -310,6 +329,55 @@ public final class RedisStore implements LockStore {
         public Builder resources(ClientResources existing) {
             this.resources = existing;
             return this;
+        }
+
+        /**
+         * Has the password asked for each time that a connection is made, so that it may change while the store is open.
+         *
+         * @param user null for the default user
+         * @param password is asked on a thread that may wait
+         */
+        @CanIgnoreReturnValue
+        public Builder password(@Nullable String user, Supplier<char[]> password) {
+            this.credentials = Passwords.from(user, password);
+            return this;
+        }
+
+        /** What to trust and what to show when the URI asks for TLS; by default the authorities that the JVM trusts, and no certificate. */
+        @CanIgnoreReturnValue
+        public Builder tls(SslOptions options) {
+            this.tls = options;
+            return this;
+        }
+
+        /**
+         * Lets a grant count only when so many replicas have it. A grant that they don't have in time is withdrawn, and the request for it fails with a
+         * {@link dev.holdfast.StoreRefusedException} that says how many have it. This makes it less likely that a fail-over forgets a grant; it does not
+         * rule it out, since a replica that lacks it may be chosen. Off by default.
+         *
+         * <p>All commands of the client wait while replicas are waited for, so the time should be short.
+         *
+         * @param count 0 to wait for none
+         * @param timeout 1 ms to a minute, and less than {@link #commandTimeout}
+         * @throws IllegalArgumentException if one is out of its range
+         */
+        @CanIgnoreReturnValue
+        public Builder waitForReplicas(int count, Duration timeout) {
+            this.replicas = new Replicas(count, timeout);
+            return this;
+        }
+
+        /** Where to connect to, with everything that was set. */
+        RedisURI server() {
+            if (replicas.areAsked() && replicas.timeout().compareTo(commandTimeout) >= 0) {
+                throw new IllegalArgumentException("The time to wait for replicas, " + replicas.timeout()
+                        + ", must be less than the time-out of a command, " + commandTimeout);
+            }
+            if (credentials == null) {
+                return uri;
+            }
+            RedisURI.Builder copy = RedisURI.builder(uri);
+            return copy.withAuthentication(credentials).build();
         }
 
         /** For tests that move the store's clock. */

@@ -35,7 +35,7 @@ final class ServerFacts {
     /**
      * Refuses a server on which locks would not be safe.
      *
-     * @throws StoreException if it is too old, not the primary, a node of a cluster, or may throw locks away when its memory is full
+     * @throws StoreException if it is too old, a node of a cluster, or may throw locks away when its memory is full
      */
     void check(String server) {
         if (isBefore(facts.getOrDefault("redis_version", "99.0"), 6, 2)) {
@@ -44,7 +44,6 @@ final class ServerFacts {
         if ("1".equals(facts.get("cluster_enabled"))) {
             throw denied(server + " is a node of a Redis Cluster, which this store does not serve");
         }
-        checkRole(server);
         String policy = facts.get("maxmemory_policy");
         if (policy == null) {
             LOG.warn(
@@ -63,15 +62,9 @@ final class ServerFacts {
         }
     }
 
-    /**
-     * Refuses a replica.
-     *
-     * @throws StoreException if the server is one
-     */
-    void checkRole(String server) {
-        if ("slave".equals(facts.get("role"))) {
-            throw denied(server + " is a replica, which takes no writes: connect to the primary");
-        }
+    /** Whether it is a replica, which takes no writes. */
+    boolean isReplica() {
+        return "slave".equals(facts.get("role"));
     }
 
     private static boolean isBefore(String version, int major, int minor) {

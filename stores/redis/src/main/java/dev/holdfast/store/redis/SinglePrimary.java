@@ -43,10 +43,11 @@ final class SinglePrimary implements Topology, Way {
                             return made;
                         })),
                 made -> told(made.async().info()).thenAccept(found -> {
+                    checkRole(found);
                     found.check(finder.name());
                     facts = found;
                 }),
-                driver.scheduler(),
+                driver,
                 finder.name());
         this.messages = new Link<>(
                 () -> finder.find()
@@ -58,14 +59,19 @@ final class SinglePrimary implements Topology, Way {
                     made.addListener(signals.subscriber());
                     return told(made.async().info("replication"))
                             .thenCompose(found -> {
-                                found.checkRole(finder.name());
+                                checkRole(found);
                                 return made.async().subscribe(name);
                             })
                             .thenRun(signals::subscribed);
                 },
-                driver.scheduler(),
+                driver,
                 finder.name());
-        finder.onMove(this::follow);
+    }
+
+    private void checkRole(ServerFacts found) {
+        if (found.isReplica()) {
+            throw finder.replica();
+        }
     }
 
     /** What a server says of itself; nothing if it is not permitted to ask, which is no reason not to lock. */
@@ -159,6 +165,7 @@ final class SinglePrimary implements Topology, Way {
             Thread.currentThread().interrupt();
             throw Failures.ofOpening(e, name());
         }
+        finder.onMove(this::follow);
         ServerFacts found = facts;
         if (found == null) {
             throw missing();

@@ -25,7 +25,7 @@ class RedisStoreProviderTest {
         "redis://[::1], ::1, 6379, 0",
     })
     void placeIsRead(String uri, String host, int port, int database) {
-        RedisURI server = RedisStoreProvider.server(StoreUri.parse(uri));
+        RedisURI server = RedisUris.builder(StoreUri.parse(uri)).server();
         assertThat(server.getHost()).isEqualTo(host);
         assertThat(server.getPort()).isEqualTo(port);
         assertThat(server.getDatabase()).isEqualTo(database);
@@ -33,7 +33,8 @@ class RedisStoreProviderTest {
 
     @Test
     void credentialsAreDecoded() {
-        RedisURI server = RedisStoreProvider.server(StoreUri.parse("redis://us%3Aer:p%40s+s%2F@host"));
+        RedisURI server = RedisUris.builder(StoreUri.parse("redis://us%3Aer:p%40s+s%2F@host"))
+                .server();
         var credentials = server.getCredentialsProvider().resolveCredentials().block(Duration.ofSeconds(10));
         assertThat(credentials).isNotNull();
         assertThat(credentials.getUsername()).isEqualTo("us:er");
@@ -60,8 +61,8 @@ class RedisStoreProviderTest {
                 "redis://host?namespace=a%7Bb",
             })
     void whatIsNotOfTheFormIsRefusedWithoutSecrets(String uri) {
-        Throwable thrown = catchThrowable(
-                () -> RedisStoreProvider.builder(StoreUri.parse(uri)).open());
+        Throwable thrown =
+                catchThrowable(() -> RedisUris.builder(StoreUri.parse(uri)).open());
         assertThat(thrown).isInstanceOf(IllegalArgumentException.class);
         for (Throwable t = thrown; t != null; t = t.getCause()) {
             assertThat(t.toString()).doesNotContain("canary");

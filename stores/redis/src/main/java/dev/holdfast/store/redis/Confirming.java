@@ -1,0 +1,125 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Reply.ClaimReply;
+import dev.holdfast.spi.Reply.Granted;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * Lets a grant count only when enough replicas have it. One that they do not have in time is withdrawn, and the request for it fails; a grant that was
+ * made when another claim ended is withdrawn in the same way, and its claimant, who is told that there is no such claim any more, asks again.
+ */
+final class Confirming {
+
+    private final Replicas replicas;
+    private final String server;
+
+    /** The grants of this client that replicas have had: they are not asked about again. */
+    private final Set<ClaimRef> confirmed = ConcurrentHashMap.newKeySet();
+
+    Confirming(Replicas replicas, String server) {
+        this.replicas = replicas;
+        this.server = server;
+    }
+
+    /** Whether the answer to a command may be a grant that does not count yet. */
+    boolean concerns(Command command) {
+        return replicas.areAsked() && (command instanceof Command.Acquire || command instanceof Command.Yield);
+    }
+
+    /** Sends a command that may be granted. */
+    CompletionStage<Reply> send(Lane lane, Command command) {
+        ClaimRef claim =
+                command instanceof Command.Yield yield ? yield.next().claim() : ((Command.Acquire) command).claim();
+        return lane.submitConfirmed(Request.of(command)).thenCompose(answer -> {
+            Reply reply = answer.reply(command);
+            if (!(reply instanceof Granted) || isEnough(answer, claim)) {
+                return CompletableFuture.completedFuture(reply);
+            }
+            // The grant that a yield gave up is gone, so that one is repeated.
+            StoreException.Effect effect =
+                    command instanceof Command.Yield ? StoreException.Effect.UNKNOWN : StoreException.Effect.NONE;
+            return withdraw(lane, claim)
+                    .thenCompose(done -> CompletableFuture.failedFuture(
+                            Failures.notReplicated(server, answer.replicas(), replicas, effect)));
+        });
+    }
+
+    /** Asks about claims, which may have been granted since. */
+    CompletionStage<List<ClaimReply>> poll(Lane lane, List<ClaimRef> claims) {
+        if (!replicas.areAsked() || confirmed.containsAll(claims)) {
+            return lane.submit(Request.poll(claims)).thenApply(answer -> noted(claims, answer.states()));
+        }
+        return lane.submitConfirmed(Request.poll(claims)).thenCompose(answer -> {
+            CompletionStage<List<ClaimReply>> all = CompletableFuture.completedFuture(new ArrayList<>());
+            List<ClaimReply> states = answer.states();
+            for (int i = 0; i < states.size(); i++) {
+                ClaimRef claim = claims.get(i);
+                ClaimReply state = states.get(i);
+                CompletionStage<ClaimReply> known =
+                        !(state instanceof Granted) || confirmed.contains(claim) || isEnough(answer, claim)
+                                ? CompletableFuture.completedFuture(state)
+                                : withdraw(lane, claim).thenApply(done -> new Reply.Absent());
+                all = all.thenCombine(known, (list, one) -> {
+                    list.add(one);
+                    return list;
+                });
+            }
+            return all.thenApply(list -> noted(claims, list));
+        });
+    }
+
+    /** Notes what has ended, or was asked to end. */
+    void note(Command command) {
+        if (command instanceof Command.Release release) {
+            confirmed.remove(release.claim());
+        } else if (command instanceof Command.Withdraw withdraw) {
+            confirmed.remove(withdraw.claim());
+        } else if (command instanceof Command.Yield yield) {
+            confirmed.remove(yield.claim());
+        } else if (command instanceof Command.CloseSession close) {
+            confirmed.removeIf(claim -> claim.session().equals(close.session()));
+        }
+    }
+
+    /** Hints that make nobody believe in a grant that may not count: of one that was made when another claim ended, only that it is to be asked about. */
+    Consumer<Signal> hints(Consumer<Signal> listener) {
+        return replicas.areAsked()
+                ? signal -> listener.accept(
+                        signal instanceof Signal.Granted granted ? new Signal.Changed(granted.claim()) : signal)
+                : listener;
+    }
+
+    private List<ClaimReply> noted(List<ClaimRef> claims, List<ClaimReply> states) {
+        for (int i = 0; i < states.size(); i++) {
+            if (!(states.get(i) instanceof Granted)) {
+                confirmed.remove(claims.get(i));
+            }
+        }
+        return states;
+    }
+
+    private boolean isEnough(Answer answer, ClaimRef claim) {
+        if (answer.replicas() < replicas.count()) {
+            return false;
+        }
+        confirmed.add(claim);
+        return true;
+    }
+
+    /** Whatever comes of it, it was not without effect: the grant is there until this is done. */
+    private static CompletionStage<Answer> withdraw(Lane lane, ClaimRef claim) {
+        return lane.submit(Request.of(new Command.Withdraw(claim, Command.Sending.FIRST)))
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(Failures.notWithdrawn(failure)));
+    }
+}

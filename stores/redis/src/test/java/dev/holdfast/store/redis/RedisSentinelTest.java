@@ -1,0 +1,225 @@
+package dev.holdfast.store.redis;
+
+import static dev.holdfast.store.redis.Asking.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.servers.RedisSentinels;
+import dev.holdfast.servers.RedisServer;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreUri;
+import io.lettuce.core.RedisException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of locks when another server becomes the primary. */
+class RedisSentinelTest {
+
+    @SuppressWarnings("NullAway.Init")
+    private static RedisSentinels all;
+
+    @BeforeAll
+    static void start() {
+        all = RedisSentinels.start();
+    }
+
+    @AfterAll
+    static void end() {
+        all.close();
+    }
+
+    /** A primary with two replicas that have all it has. */
+    @BeforeEach
+    void restore() {
+        for (RedisServer server : all.servers()) {
+            if (!server.process().isAlive()) {
+                server.restart();
+            }
+        }
+        until("two replicas are in step", () -> isReplicated(all.primary()));
+    }
+
+    private static boolean isReplicated(RedisServer primary) {
+        return says(primary, "connected_slaves", "2")
+                && primary.command("WAIT", "2", "100").equals(List.of(2L));
+    }
+
+    /** Not if the connection breaks, as it does when a server changes its role. */
+    private static boolean says(RedisServer server, String key, String value) {
+        try {
+            return server.info(key).equals(value);
+        } catch (RedisException e) {
+            return false;
+        }
+    }
+
+    private static Holdfast client(String namespace) {
+        return client(namespace, Duration.ofSeconds(20));
+    }
+
+    private static Holdfast client(String namespace, Duration ttl) {
+        return Holdfast.builder(all.uri() + "&namespace=" + namespace + "&timeout=PT1M")
+                .sessionTtl(ttl)
+                .keepAliveEvery(Duration.ofMillis(100))
+                .build();
+    }
+
+    @Test
+    void holdAndWaiterOutliveAFailOver() throws Exception {
+        try (Holdfast one = client("outlives");
+                Holdfast two = client("outlives")) {
+            Hold hold = one.lock("ledger").acquire();
+            long token = hold.fencingToken();
+            CompletableFuture<Hold> waiting = two.lock("ledger").acquireAsync().toCompletableFuture();
+            until("the other one waits", () -> hasWaiter(all.primary(), "outlives"));
+            RedisServer old = all.primary();
+            until("all has been copied", () -> isReplicated(old));
+            old.kill();
+            until("there is another primary", () -> all.primary() != old);
+            // Renewed there, and told from there.
+            until("the session is renewed at the new primary", () -> hold.isHeld());
+            hold.close();
+            try (Hold next = waiting.get(1, TimeUnit.MINUTES)) {
+                assertThat(next.fencingToken()).isGreaterThan(token);
+            }
+        }
+    }
+
+    @Test
+    void primaryThatIsSilentIsLeftWhenAnotherIsElected() throws Exception {
+        try (Holdfast client = client("silent")) {
+            client.lock("ledger").acquire().close();
+            RedisServer old = all.primary();
+            old.process().pause();
+            try {
+                // No connection breaks, and no command fails by itself for a minute: it is the Sentinels that tell.
+                Hold hold = client.lock("ledger").acquire(Duration.ofMinutes(1));
+                assertThat(all.primary()).isNotSameAs(old);
+                assertThat(names(all.primary(), "silent")).containsExactly("ledger");
+                old.process().resume();
+                until("the old one is a replica", () -> says(old, "role", "slave"));
+                hold.close();
+                client.lock("ledger").acquire().close();
+            } finally {
+                old.process().resume();
+            }
+        }
+    }
+
+    @Test
+    void failOverThatForgetsAGrantIsToldAndTokensRise() throws Exception {
+        // What was forgotten without its session is found by the audit, once per ttl.
+        Duration ttl = Duration.ofSeconds(4);
+        try (Holdfast one = client("forgets", ttl);
+                Holdfast two = client("forgets", ttl)) {
+            two.lock("other").acquire().close();
+            RedisServer old = all.primary();
+            until("all has been copied", () -> isReplicated(old));
+            // The replicas can't come back, so they lack what is written from now on.
+            old.command("ACL", "SETUSER", "default", "-sync", "-psync");
+            old.command("CLIENT", "KILL", "TYPE", "replica");
+            until("the replicas are cut off", () -> old.info("connected_slaves").equals("0"));
+            Hold hold = one.lock("ledger").acquire();
+            long token = hold.fencingToken();
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            hold.onLost(told::complete);
+            old.kill();
+            try (Hold next = two.lock("ledger").acquire(Duration.ofMinutes(1))) {
+                assertThat(next.fencingToken()).isGreaterThan(token);
+                assertThat(all.primary()).isNotSameAs(old);
+                assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
+                assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+                assertThat(next.isHeld()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void nameThatTheSentinelsDoNotKnowIsRefused() {
+        String uri = all.uri().replace("master=" + RedisSentinels.NAME, "master=nobody");
+        assertThatThrownBy(() -> RedisUris.builder(StoreUri.parse(uri)).open())
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
+                .hasMessageContaining("'nobody'");
+    }
+
+    @Test
+    void sentinelsThatAreAwayAreNamed() {
+        assertThatThrownBy(() -> RedisUris.builder(StoreUri.parse(
+                                "redis-sentinel://127.0.0.1:1,127.0.0.1:2?master=x&connectTimeout=PT0.5S"))
+                        .open())
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.UNAVAILABLE))
+                .hasMessageContainingAll("Sentinel", "'x'");
+    }
+
+    @Test
+    void oneSentinelIsEnough() throws Exception {
+        String one = "redis-sentinel://127.0.0.1:1,127.0.0.1:"
+                + all.sentinels().get(1).port() + "?master=" + RedisSentinels.NAME;
+        try (Holdfast client = Holdfast.connect(one)) {
+            client.lock("ledger").acquire().close();
+        }
+    }
+
+    @Test
+    void grantThatNoReplicaHasDoesNotCount() throws Exception {
+        try (Holdfast one = Holdfast.connect(all.uri() + "&namespace=counts&waitForReplicas=2&replicaTimeout=PT0.2S");
+                Holdfast two = Holdfast.connect(all.uri() + "&namespace=counts")) {
+            one.lock("ledger").acquire().close();
+            RedisServer primary = all.primary();
+            RedisServer lagging = all.servers().stream()
+                    .filter(server -> server != primary)
+                    .findFirst()
+                    .orElseThrow();
+            lagging.process().pause();
+            try {
+                assertThatThrownBy(() -> one.lock("ledger").acquire())
+                        .isInstanceOf(StoreRefusedException.class)
+                        .hasMessageContaining("1 of the 2 replicas");
+                until("the grant is withdrawn", () -> names(primary, "counts").isEmpty());
+                // One that is made when another claim ends does not count either.
+                Hold held = two.lock("ledger").acquire();
+                CompletableFuture<Hold> waiting =
+                        one.lock("ledger").acquireAsync().toCompletableFuture();
+                until("the other one waits", () -> hasWaiter(primary, "counts"));
+                held.close();
+                assertThatThrownBy(() -> waiting.get(1, TimeUnit.MINUTES))
+                        .hasCauseInstanceOf(HoldfastException.class)
+                        .hasMessageContaining("1 of the 2 replicas");
+                until("that is withdrawn too", () -> names(primary, "counts").isEmpty());
+            } finally {
+                lagging.process().resume();
+            }
+            until("both replicas are there", () -> isReplicated(all.primary()));
+            try (Hold held = two.lock("ledger").acquire()) {
+                CompletableFuture<Hold> waiting =
+                        one.lock("ledger").acquireAsync().toCompletableFuture();
+                until("the other one waits", () -> hasWaiter(primary, "counts"));
+                held.close();
+                waiting.get(1, TimeUnit.MINUTES).close();
+            }
+        }
+    }
+
+    private static List<Object> names(RedisServer server, String namespace) {
+        return server.command("HKEYS", namespace + ":{0}:r");
+    }
+
+    private static boolean hasWaiter(RedisServer server, String namespace) {
+        return server.command("ZRANGE", namespace + ":{0}:o", "0", "-1").stream()
+                .anyMatch(member -> String.valueOf(member).contains("w"));
+    }
+}
