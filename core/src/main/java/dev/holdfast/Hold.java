@@ -30,6 +30,14 @@ public interface Hold extends AutoCloseable {
     long fencingToken();
 
     /**
+     * Tells this hold from all others that could ever show the same token, for a guard that keeps both: after a
+     * fail-over that has forgotten a grant, two holds may have one token. A re-entrant hold has that of the outer one,
+     * and readers who share a grant have the same. 1 to 300 printable ASCII characters, never used again, and no secret;
+     * also told after the end.
+     */
+    String holdId();
+
+    /**
      * Whether this hold is good: not closed, not lost, not past its deadline and not in doubt. Turns false before the
      * store can give the lock away, provided that clocks run at rates within the margin. Answered without the store,
      * in tens of nanoseconds.

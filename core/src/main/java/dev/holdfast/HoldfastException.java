@@ -14,7 +14,13 @@ public abstract class HoldfastException extends RuntimeException {
     private final String resource;
     private final String store;
 
-    HoldfastException(String message, String resource, String store, @Nullable Throwable cause) {
+    /**
+     * For the engine and for stores.
+     *
+     * @param resource the name of the lock; empty if there is none
+     * @param store the store, for people
+     */
+    protected HoldfastException(String message, String resource, String store, @Nullable Throwable cause) {
         super(ResourceName.printable(message), cause);
         this.resource = resource;
         this.store = store;

@@ -24,6 +24,9 @@ public interface Leadership {
      */
     long term();
 
+    /** What tells this term from all others that could ever have the same number, as {@link Hold#holdId()}. */
+    String holdId();
+
     /**
      * Whether this term goes on: not over, not past its deadline and not in doubt. Turns false before the store can
      * elect another, provided that clocks run at rates within the margin. Answered without the store.

@@ -30,6 +30,13 @@ public interface MultiHold extends AutoCloseable {
      */
     long fencingToken(String name);
 
+    /**
+     * What tells the hold of one part from all others, as {@link Hold#holdId()}.
+     *
+     * @throws IllegalArgumentException if the name is none of {@link #names()}
+     */
+    String holdId(String name);
+
     /** Whether all parts are good, as {@link Hold#isHeld()}. */
     boolean isHeld();
 

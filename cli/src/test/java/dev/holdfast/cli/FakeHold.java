@@ -36,6 +36,11 @@ final class FakeHold implements Hold {
     }
 
     @Override
+    public String holdId() {
+        return "1@fake";
+    }
+
+    @Override
     public long fencingToken() {
         return 1;
     }

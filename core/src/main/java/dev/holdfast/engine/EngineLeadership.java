@@ -63,6 +63,11 @@ final class EngineLeadership implements Leadership {
     }
 
     @Override
+    public String holdId() {
+        return hold.holdId();
+    }
+
+    @Override
     public boolean isLeader() {
         return !ended.isDone() && hold.isHeld();
     }

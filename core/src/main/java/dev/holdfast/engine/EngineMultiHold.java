@@ -58,9 +58,18 @@ final class EngineMultiHold implements MultiHold {
     @Override
     public long fencingToken(String name) {
         requireOpen();
+        return part(name).fencingToken();
+    }
+
+    @Override
+    public String holdId(String name) {
+        return part(name).holdId();
+    }
+
+    private Hold part(String name) {
         for (Hold part : parts) {
             if (part.name().equals(name)) {
-                return part.fencingToken();
+                return part;
             }
         }
         throw new IllegalArgumentException("'" + name + "' is no part of this hold, but " + names() + " are");

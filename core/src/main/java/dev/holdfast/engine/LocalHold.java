@@ -6,6 +6,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -113,6 +114,16 @@ class LocalHold implements Hold {
     public long fencingToken() {
         requireOpen(isClosed);
         return token();
+    }
+
+    @Override
+    public String holdId() {
+        return idOf(grant.ref);
+    }
+
+    /** Of all grants there ever were, this one: by the claim that it answers. */
+    static String idOf(ClaimRef grant) {
+        return grant.claim() + "@" + grant.session().value();
     }
 
     /** The token, or an exception if the hold is lost. */

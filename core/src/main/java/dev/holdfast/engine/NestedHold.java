@@ -36,6 +36,11 @@ final class NestedHold implements Hold {
     }
 
     @Override
+    public String holdId() {
+        return outer.holdId();
+    }
+
+    @Override
     public boolean isHeld() {
         return !isClosed && outer.isLive();
     }

@@ -128,6 +128,11 @@ final class TaskTurn implements Hold {
     }
 
     @Override
+    public String holdId() {
+        return LocalHold.idOf(ref);
+    }
+
+    @Override
     public boolean isHeld() {
         check();
         return !isOver && loss == null && !inDoubt();

@@ -24,6 +24,11 @@ record PartHold(MultiHold all, String name) implements Hold {
     }
 
     @Override
+    public String holdId() {
+        return all.holdId(name);
+    }
+
+    @Override
     public boolean isHeld() {
         return all.isHeld();
     }

@@ -77,6 +77,23 @@ class HoldTest {
         }
 
         @Test
+        @DisplayName("has an id that no other grant has, and a re-entrant one has that of the outer one")
+        void idsTellGrantsApart() throws InterruptedException {
+            Hold outer = lock.acquire();
+            try (Hold inner = lock.acquire()) {
+                assertThat(inner.holdId()).isEqualTo(outer.holdId());
+            }
+            outer.close();
+            assertThat(outer.holdId()).matches("[!-~]{1,300}");
+            try (Hold bounded = lock.acquire(AcquireOptions.defaults().withMaxHold(Duration.ofSeconds(9)))) {
+                assertThat(bounded.holdId()).isNotEqualTo(outer.holdId());
+            }
+            try (Hold elsewhere = world.client("bob").lock("other").acquire()) {
+                assertThat(elsewhere.holdId()).isNotEqualTo(outer.holdId());
+            }
+        }
+
+        @Test
         @DisplayName("has a greater token than all before it")
         @Tag("C4")
         void tokensRise() throws InterruptedException {
