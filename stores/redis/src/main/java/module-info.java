@@ -7,6 +7,7 @@ module dev.holdfast.store.redis {
     requires transitive dev.holdfast;
     requires transitive lettuce.core;
     requires io.netty.common;
+    requires io.netty.handler;
     requires reactor.core;
     requires org.slf4j;
 

@@ -27,14 +27,16 @@ public final class RedisServer implements AutoCloseable {
     private final Path directory;
     private final List<String> arguments;
     private final int port;
+    private final int tlsPort;
     private final @Nullable String password;
     private ServerProcess process;
     private RedisAdmin admin;
 
-    private RedisServer(Path directory, List<String> arguments, int port, @Nullable String password) {
+    private RedisServer(Path directory, List<String> arguments, int port, int tlsPort, @Nullable String password) {
         this.directory = directory;
         this.arguments = arguments;
         this.port = port;
+        this.tlsPort = tlsPort;
         this.password = password;
         this.process = ServerProcess.start(directory, command());
         this.admin = new RedisAdmin(port, password);
@@ -48,6 +50,7 @@ public final class RedisServer implements AutoCloseable {
         private final List<String> flags = new ArrayList<>();
         private int port;
         private int portDistance;
+        private int tlsPort;
         private @Nullable String password;
 
         private Builder() {
@@ -73,6 +76,21 @@ public final class RedisServer implements AutoCloseable {
             secrets.put("requirepass", secret);
             secrets.put("masterauth", secret);
             return this;
+        }
+
+        /**
+         * Listens for TLS too, on a port of its own.
+         *
+         * @param authority who must have signed the certificates of clients; they need none if it is null
+         */
+        @CanIgnoreReturnValue
+        public Builder tls(Certificates.Pair own, @Nullable Path authority) {
+            tlsPort = Ports.free();
+            option("tls-port", String.valueOf(tlsPort));
+            option("tls-cert-file", own.certificate().toString());
+            option("tls-key-file", own.key().toString());
+            option("tls-ca-cert-file", (authority == null ? own.certificate() : authority).toString());
+            return option("tls-auth-clients", authority == null ? "no" : "yes");
         }
 
         /** Makes it a replica. */
@@ -117,7 +135,7 @@ public final class RedisServer implements AutoCloseable {
             }
             List<String> arguments = new ArrayList<>(List.of(file.toString()));
             arguments.addAll(flags);
-            return new RedisServer(directory, arguments, chosen, password);
+            return new RedisServer(directory, arguments, chosen, tlsPort, password);
         }
     }
 
@@ -138,6 +156,11 @@ public final class RedisServer implements AutoCloseable {
     /** Its port on 127.0.0.1. */
     public int port() {
         return port;
+    }
+
+    /** Its port for TLS on 127.0.0.1; 0 if it has none. */
+    public int tlsPort() {
+        return tlsPort;
     }
 
     /** Its address, with the password if there is one. */

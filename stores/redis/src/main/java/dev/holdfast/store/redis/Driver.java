@@ -65,9 +65,12 @@ final class Driver {
                             .tcpNoDelay(true)
                             .build());
         }
-        if (wanted.tls != null) {
-            options.sslOptions(wanted.tls);
-        }
+        // Whoever does not speak TLS says nothing: that is to be found out before the patience for a connection ends.
+        Duration greeting = wanted.connectTimeout.multipliedBy(3).dividedBy(4);
+        options.sslOptions((wanted.tls == null ? base.getSslOptions() : wanted.tls)
+                .mutate()
+                .handshakeTimeout(greeting)
+                .build());
         return options.build();
     }
 
@@ -94,22 +97,27 @@ final class Driver {
 
     /** A connection for commands. */
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI server) {
-        return withReason(() -> client.connectAsync(CODEC, server), TRIES);
+        return explained(withReason(() -> client.connectAsync(CODEC, server), TRIES), server);
     }
 
     /** A connection on which something is told. */
     CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen(RedisURI server) {
-        return withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES);
+        return explained(withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES), server);
     }
 
     /** Asks a Sentinel something, on a connection that is closed after it. */
     <R> CompletionStage<R> askSentinel(
             RedisURI sentinel, Function<RedisSentinelAsyncCommands<byte[], byte[]>, CompletionStage<R>> question) {
-        return withReason(() -> client.connectSentinelAsync(CODEC, at(sentinel)), TRIES)
+        return explained(withReason(() -> client.connectSentinelAsync(CODEC, at(sentinel)), TRIES), sentinel)
                 .thenCompose(connection -> question.apply(connection.async())
                         .toCompletableFuture()
                         .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
                         .whenComplete((answer, failure) -> end(connection)));
+    }
+
+    private static <T> CompletionStage<T> explained(CompletionStage<T> connection, RedisURI server) {
+        return connection.exceptionallyCompose(
+                failure -> CompletableFuture.failedFuture(Handshake.explained(failure, server)));
     }
 
     /** Closes a connection, without waiting for it: one that can't be closed in order is gone all the same. */

@@ -15,9 +15,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reads the URIs of all Redis stores, and nothing else does. What is wrong with one is said with the name of the parameter, and never with a password. */
 final class RedisUris {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisUris.class);
 
     static final String PLAIN = "redis";
     static final String SECURE = "rediss";
@@ -87,6 +91,14 @@ final class RedisUris {
         }
         if (isSecure()) {
             builder.tls(tls());
+            if (verification() != SslVerifyMode.FULL) {
+                LOG.warn(
+                        "store={} {}: whoever can get in between may read and change everything, the password too",
+                        uri,
+                        verification() == SslVerifyMode.CA
+                                ? "does not check that the certificate is that of the host"
+                                : "does not check the certificate of the server");
+            }
         }
         return builder;
     }
