@@ -4,6 +4,7 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import java.util.Map;
@@ -34,6 +35,16 @@ final class CountingStore implements LockStore {
     @Override
     public StoreTraits traits() {
         return store.traits();
+    }
+
+    @Override
+    public int parts() {
+        return store.parts();
+    }
+
+    @Override
+    public int partOf(ResourceName name) {
+        return store.partOf(name);
     }
 
     @Override

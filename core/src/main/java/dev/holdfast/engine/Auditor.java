@@ -17,17 +17,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * it is withdrawn, for else its own live session renews it for ever.
  */
 
-/** Audits the session. Runs one at a time. */
+/** Audits the session of a part. Runs one at a time. */
 final class Auditor {
 
     private static final int PAGE = 500;
 
+    private final StorePart part;
     private final Engine engine;
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile long lastRun;
 
-    Auditor(Engine engine) {
-        this.engine = engine;
+    Auditor(StorePart part) {
+        this.part = part;
+        this.engine = part.engine;
         this.lastRun = engine.clock.now();
     }
 
@@ -43,13 +45,13 @@ final class Auditor {
 
     private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, long startedAt, long newest) {
         Command command = new Command.Audit(session.id, cursor, PAGE);
-        engine.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Audited audited)) {
                     isRunning.set(false);
                     if (reply instanceof Reply.SessionEnded) {
-                        engine.keeper.endedAtStore(session);
+                        part.keeper.endedAtStore(session);
                     }
                     return;
                 }
@@ -66,14 +68,14 @@ final class Auditor {
             @Override
             public void failure(StoreException failure, long sentAt) {
                 isRunning.set(false);
-                engine.troubled(failure);
+                part.troubled(failure);
             }
         });
     }
 
     private void compare(Session session, Set<ClaimRef> present, long startedAt, long newest) {
         Set<ClaimRef> known = new HashSet<>();
-        for (Gate gate : engine.gates()) {
+        for (Gate gate : part.gates()) {
             Oversight.audit(gate, session, present, known, startedAt);
         }
         for (ClaimRef ref : present) {
@@ -82,7 +84,7 @@ final class Auditor {
                         "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",
                         ref.resource(),
                         ref.claim());
-                engine.settler.settle(
+                part.settler.settle(
                         new Command.Withdraw(ref, Command.Sending.REPEAT), session, Caller.GOES_ON, Settler.NOBODY);
             }
         }

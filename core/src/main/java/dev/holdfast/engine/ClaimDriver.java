@@ -75,7 +75,7 @@ final class ClaimDriver {
                 isTry ? Waiting.TRY : Waiting.QUEUE,
                 tokens);
         Command command = replaced == null ? acquire : new Command.Yield(replaced.ref, acquire);
-        engine.wire.send(command, caller, new Wire.Answer() {
+        claim.gate.part.wire.send(command, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 answered(claim, tokens, epoch, reply, sentAt, steps);
@@ -92,7 +92,7 @@ final class ClaimDriver {
         if (reply instanceof Reply.Stale) {
             // This sending had no effect; whoever raised the epoch may not have heard that it did.
             noteAnswer(claim, false);
-            engine.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
+            claim.session.part.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
             return;
         }
         take(claim, reply, sentAt, steps);
@@ -127,7 +127,7 @@ final class ClaimDriver {
             } else if (reply instanceof Reply.Queued queued) {
                 gate.queued(claim, out);
                 if (claim.state == Claim.State.QUEUED) {
-                    out.add(() -> engine.poller.add(claim, queued.recheckIn()));
+                    out.add(() -> claim.gate.part.poller.add(claim, queued.recheckIn()));
                     if (claim.isOvertaken) {
                         claim.isOvertaken = false;
                         out.add(() -> poll(claim));
@@ -144,12 +144,12 @@ final class ClaimDriver {
             } else if (reply instanceof Reply.Absent) {
                 gate.vanished(claim, out);
             } else if (reply instanceof Reply.SessionEnded) {
-                out.add(() -> engine.keeper.endedAtStore(claim.session));
+                out.add(() -> claim.session.part.keeper.endedAtStore(claim.session));
             } else {
                 gate.refused(claim, () -> engine.storeFailure(gate.name.value(), Unexpected.reply(reply)), out);
             }
             if (claim.isDead && !claim.isSettling) {
-                engine.settler.retract(claim.ref);
+                claim.gate.part.settler.retract(claim.ref);
             }
         } finally {
             gate.lock.unlock();
@@ -164,7 +164,7 @@ final class ClaimDriver {
         own.clearedSteps = Math.max(own.clearedSteps, steps);
         if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
-            long margin = engine.rules.margin(claim.lease.length().toNanos(), engine.wire.p99RoundTrip());
+            long margin = engine.rules.margin(claim.lease.length().toNanos(), claim.gate.part.wire.p99RoundTrip());
             long now = engine.clock.now();
             long deadline = engine.rules.deadline(sentAt, now, remaining, margin);
             // What was asked for before an extension was settled may tell the lease before it, and that may have been
@@ -187,12 +187,12 @@ final class ClaimDriver {
     private void failed(Claim claim, int tokens, long epoch, StoreException failure) {
         giveUpIfNeeded(claim, failure);
         if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
-            engine.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
+            claim.session.part.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
         } else {
             long delay = MIN_RETRY_NANOS << Math.min(claim.failures, MAX_DOUBLINGS);
             environment.schedule(Jitter.spread(environment, delay), () -> again(claim, tokens, Sending.REPEAT));
         }
-        engine.troubled(failure);
+        claim.gate.part.troubled(failure);
     }
 
     /**
@@ -244,7 +244,7 @@ final class ClaimDriver {
 
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
     void advance(Claim held, long blockEnd, int tokens) {
-        engine.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
+        held.gate.part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 Outbox out = new Outbox();
@@ -266,7 +266,7 @@ final class ClaimDriver {
             public void failure(StoreException failure, long sentAt) {
                 environment.schedule(
                         Jitter.spread(environment, MIN_RETRY_NANOS), () -> advanceIfHeld(held, blockEnd, tokens));
-                engine.troubled(failure);
+                held.gate.part.troubled(failure);
             }
         });
     }
@@ -282,7 +282,7 @@ final class ClaimDriver {
     void poll(Claim held) {
         long steps = engine.clock.steps();
         long heard = held.contradictions();
-        engine.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+        held.gate.part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
@@ -313,7 +313,7 @@ final class ClaimDriver {
                     }
                     environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> pollAgain(held));
                 }
-                engine.troubled(failure);
+                held.gate.part.troubled(failure);
             }
         });
     }
@@ -323,7 +323,7 @@ final class ClaimDriver {
      * be told counts as lost.
      */
     void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
-        engine.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+        held.gate.part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 boolean isThere = reply instanceof Reply.Polled polled

@@ -22,11 +22,11 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.Tokens;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -38,6 +38,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -61,11 +62,10 @@ public final class Engine {
     final EngineOptions options;
     final SafetyRules rules;
     final ElapsedClock clock;
-    final Wire wire;
-    final Settler settler;
-    final Keeper keeper;
+    final LockStore store;
+    final StoreTraits traits;
+    final StoreParts parts;
     final ClaimDriver driver;
-    final Poller poller;
     final Certainty certainty;
     final Failures failures;
     final Outcomes outcomes;
@@ -74,11 +74,7 @@ public final class Engine {
     final TaskTurns turns;
     final long cohortBudgetNanos;
 
-    private final LockStore store;
     private final boolean closesStore;
-    private final StoreTraits traits;
-    private final Auditor auditor;
-    private final ConcurrentMap<ResourceName, Gate> gates = new ConcurrentHashMap<>();
     private final AtomicLong claims = new AtomicLong();
 
     private final AtomicLong callNumbers = new AtomicLong();
@@ -87,7 +83,6 @@ public final class Engine {
     private final ConcurrentMap<Long, CompletableFuture<?>> calls = new ConcurrentHashMap<>();
 
     private final AtomicBoolean isClosing = new AtomicBoolean();
-    private final AtomicBoolean closeEnded = new AtomicBoolean();
     private final CompletableFuture<Engine> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -101,12 +96,8 @@ public final class Engine {
         this.traits = store.traits();
         this.cohortBudgetNanos = options.cohortBudget().toNanos();
         clock = new ElapsedClock(environment, options.sessionTtl());
-        wire = new Wire(store, environment, clock, options.storeTimeout().dividedBy(2));
-        settler = new Settler(wire, environment, clock);
-        keeper = new Keeper(wire, environment, clock, rules, options, settler, new SessionEvents());
+        parts = new StoreParts(this, store);
         driver = new ClaimDriver(this);
-        poller = new Poller(this, traits);
-        auditor = new Auditor(this);
         certainty = new Certainty(this);
         failures = new Failures(traits.product());
         outcomes = new Outcomes(this);
@@ -117,7 +108,10 @@ public final class Engine {
 
     // ---- Life
 
-    /** Opens the store and the session; blocks until both are there. */
+    /**
+     * Opens the store and the session; blocks until both are there. Where the store keeps sessions in parts, none is needed
+     * before a name is.
+     */
     public static Engine start(
             Supplier<LockStore> opening,
             String storeName,
@@ -174,8 +168,22 @@ public final class Engine {
         Engine engine = new Engine(store, closesStore, options, environment.orElseGet(SystemEnvironment::new), rules);
         store.subscribe(new SignalDesk(engine));
         engine.environment.schedule(options.storeTimeout().toNanos(), engine::giveUpStarting);
-        engine.keeper.open(caller);
+        if (engine.parts.areSeveral()) {
+            engine.isReady();
+        } else {
+            engine.parts.at(0).keeper.open(caller);
+        }
         return engine;
+    }
+
+    /** It may be used. */
+    void isReady() {
+        ready.complete(this);
+    }
+
+    /** The store refuses this client, and would refuse it again. */
+    void isHopeless(StoreException failure) {
+        ready.completeExceptionally(storeFailure("", failure));
     }
 
     CompletionStage<Engine> ready() {
@@ -208,35 +216,45 @@ public final class Engine {
     /** Ends this client without blocking. Idempotent. */
     public CompletionStage<Void> closeAsync() {
         if (isClosing.compareAndSet(false, true)) {
-            Session session = keeper.close();
-            for (Gate gate : gates.values()) {
-                Oversight.shut(gate, this::closedException);
-            }
+            List<StorePart> used = parts.used();
+            List<@Nullable Session> sessions =
+                    used.stream().<@Nullable Session>map(StorePart::shut).toList();
             for (CompletableFuture<?> call : calls.values()) {
                 call.completeExceptionally(closedException());
             }
             elections.shut();
             turns.shut();
             ready.completeExceptionally(closedException());
-            if (session == null || session.state == Session.State.ENDED) {
-                finishClosing(Settler.Closing.CONFIRMED);
-            } else {
-                environment.schedule(
-                        options.storeTimeout().toNanos(), () -> finishClosing(Settler.Closing.UNCONFIRMED));
-                settler.settle(
-                        new Command.CloseSession(session.id),
-                        session,
-                        Caller.GOES_ON,
-                        (reply, isFirst) -> finishClosing(Settler.Closing.CONFIRMED));
+            AtomicInteger open = new AtomicInteger(used.size() + 1);
+            for (int i = 0; i < used.size(); i++) {
+                endSession(used.get(i), sessions.get(i), open);
             }
+            countClosed(open);
         }
         return closed;
     }
 
-    private void finishClosing(Settler.Closing how) {
-        if (closeEnded.compareAndSet(false, true)) {
-            settler.stop(how);
-            wire.close();
+    private void endSession(StorePart part, @Nullable Session session, AtomicInteger open) {
+        if (session == null) {
+            endClose(part, Settler.Closing.CONFIRMED, open);
+            return;
+        }
+        environment.schedule(options.storeTimeout().toNanos(), () -> endClose(part, Settler.Closing.UNCONFIRMED, open));
+        part.settler.settle(
+                new Command.CloseSession(session.id),
+                session,
+                Caller.GOES_ON,
+                (reply, isFirst) -> endClose(part, Settler.Closing.CONFIRMED, open));
+    }
+
+    private void endClose(StorePart part, Settler.Closing how, AtomicInteger open) {
+        if (part.endClose(how)) {
+            countClosed(open);
+        }
+    }
+
+    private void countClosed(AtomicInteger open) {
+        if (open.decrementAndGet() == 0) {
             closed.complete(null);
             if (closesStore) {
                 store.close();
@@ -353,13 +371,9 @@ public final class Engine {
     }
 
     Gate enter(ResourceName name, ResourceSpec spec, Request request) {
+        StorePart part = parts.of(name);
         while (true) {
-            Gate gate = gates.get(name);
-            if (gate == null) {
-                gate = new Gate(this, name, spec);
-                Gate other = gates.putIfAbsent(name, gate);
-                gate = other == null ? gate : other;
-            }
+            Gate gate = part.gateFor(name, spec);
             if (!gate.spec.equals(spec)) {
                 throw usedOtherwise(gate);
             }
@@ -441,31 +455,33 @@ public final class Engine {
         return traits.advance();
     }
 
+    /** The part of the store to which a name belongs. */
+    StorePart part(ResourceName name) {
+        return parts.of(name);
+    }
+
     @Nullable
     Gate gate(ResourceName name) {
-        return gates.get(name);
+        return parts.of(name).gate(name);
     }
 
     Collection<Gate> gates() {
-        return gates.values();
-    }
-
-    void remove(Gate gate) {
-        gates.remove(gate.name, gate);
+        return parts.used().stream().flatMap(part -> part.gates().stream()).toList();
     }
 
     boolean isKnown(ClaimRef ref) {
-        Gate gate = gates.get(ref.resource());
-        return settler.isPending(ref) || turns.isKnown(ref) || (gate != null && Oversight.knows(gate, ref));
+        StorePart part = parts.of(ref.resource());
+        Gate gate = part.gate(ref.resource());
+        return part.settler.isPending(ref) || turns.isKnown(ref) || (gate != null && Oversight.knows(gate, ref));
     }
 
     ClaimRef nextRef(ResourceName name, Session session) {
         return new ClaimRef(name, session.id, claims.incrementAndGet());
     }
 
-    /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
-    long uniqueLong() {
-        Session present = session();
+    /** A number for a name that no other client draws, for all that can be known: not even one with the same randomness. */
+    long uniqueLong(ResourceName name) {
+        Session present = parts.of(name).keeper.current();
         long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
         return environment.randomLong() ^ own;
     }
@@ -477,17 +493,6 @@ public final class Engine {
     /** Whether what begins with a name is told in the order of the names. */
     boolean inspectsInOrder() {
         return traits.orderedInspection();
-    }
-
-    @Nullable
-    Session session() {
-        return keeper.current();
-    }
-
-    void needSession(Caller caller) {
-        if (!isClosing()) {
-            keeper.open(caller);
-        }
     }
 
     int blockFor(int used) {
@@ -526,14 +531,18 @@ public final class Engine {
     }
 
     private boolean inDoubt(Claim grant) {
-        return (!grant.isDetached() && keeper.inDoubt(grant.session))
+        return (!grant.isDetached() && keeperOf(grant).inDoubt(grant.session))
                 || grant.isContradicted()
                 || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
     }
 
+    private static Keeper keeperOf(Claim grant) {
+        return grant.session.part.keeper;
+    }
+
     /** Looks whether the deadlines of a grant have passed, and tells the loss if so. Called without any lock. */
     void lookAt(Claim grant) {
-        keeper.check(grant.session);
+        keeperOf(grant).check(grant.session);
         OwnLease own = grant.own;
         if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
             grant.gate.end(grant, Loss.Cause.LEASE_ENDED);
@@ -562,8 +571,8 @@ public final class Engine {
 
     /** Asks the store because a grant is in doubt. Called without any lock. */
     void doubt(Claim grant) {
-        if (keeper.inDoubt(grant.session)) {
-            keeper.askInDoubt(grant.session);
+        if (keeperOf(grant).inDoubt(grant.session)) {
+            keeperOf(grant).askInDoubt(grant.session);
         }
         OwnLease own = grant.own;
         if (own != null && own.clearedSteps != clock.steps() && own.askedSteps != clock.steps()) {
@@ -590,73 +599,11 @@ public final class Engine {
         noteLoss(new Loss(hold.name(), product(), hold.rawToken(), cause));
     }
 
-    /** The store could not be asked. If it has been silent for too long, what waits fails. */
-    void troubled(StoreException failure) {
-        if (wire.silentFor() >= options.storeTimeout().toNanos()) {
-            failWaiting(failure);
-        }
-    }
-
-    private void failWaiting(StoreException failure) {
-        for (Gate gate : gates.values()) {
-            gate.failWaiting(() -> storeFailure(gate.name.value(), failure));
-        }
-    }
-
     RuntimeException storeFailure(String resource, StoreException failure) {
         return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
     }
 
     private static Duration traitsMinimum(LockStore store) {
         return store.traits().minSessionTtl();
-    }
-
-    private final class SessionEvents implements Keeper.Events {
-
-        @Override
-        public void opened(Session session) {
-            ready.complete(Engine.this);
-            gates.values().forEach(Gate::goOn);
-            turns.goOn();
-        }
-
-        @Override
-        public void over(Session session, Loss.Cause cause) {
-            if (session.state == Session.State.ABANDONED) {
-                settler.settle(
-                        new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> session.retired());
-            } else {
-                session.retired();
-            }
-            gates.values().forEach(gate -> gate.sessionOver(session, cause));
-            certainty.tell();
-        }
-
-        @Override
-        public void notOpened(StoreException failure, long attempt) {
-            boolean isHopeless = failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT;
-            if (isHopeless) {
-                ready.completeExceptionally(storeFailure("", failure));
-                for (Gate gate : gates.values()) {
-                    gate.failThoseBefore(attempt, () -> storeFailure(gate.name.value(), failure));
-                }
-            }
-            troubled(failure);
-        }
-
-        @Override
-        public void troubled(StoreException failure) {
-            Engine.this.troubled(failure);
-        }
-
-        @Override
-        public void renewed(Session session) {
-            certainty.tell();
-            for (Gate gate : gates.values()) {
-                Oversight.checkOwners(gate);
-                Oversight.goOnAfterDoubt(gate);
-            }
-            auditor.runIfDue(session);
-        }
     }
 }

@@ -29,7 +29,8 @@ import java.util.concurrent.ExecutionException;
  *   name            a semaphore with a place for each party; whoever enters or is inside has one
  *   name#opened     a latch whose generation is the highest token of those who entered last; nothing but a number that
  *                   only rises and outlives its writer
- *   name#door       a lock: who opens, and who gives up, does it under this
+ *   name#door       a lock: who opens, and who gives up, does it under this; where the store has parts, with a number that
+ *                   puts it in the part of the latch
  *
  * Who has a place with a token up to the number that was opened last is inside; who has a greater one is entering. The
  * door may be opened when all places are taken by those who are entering. The opener sees that in one inspection, which is
@@ -78,7 +79,16 @@ final class EngineBarrier implements DistributedDoubleBarrier {
         this.name = name;
         this.opened = new ResourceName(name.value() + "#opened");
         this.places = new ResourceSpec(Kind.SEMAPHORE, parties, Order.FAIR);
-        this.door = engine.lock(new ResourceName(name.value() + "#door"), Order.FAIR);
+        this.door = engine.lock(besides(opened, name.value() + "#door"), Order.FAIR);
+    }
+
+    /** The first name that belongs to the same part of the store as another: what is under one session must be in one part. */
+    private ResourceName besides(ResourceName other, String name) {
+        ResourceName beside = new ResourceName(name);
+        for (int i = 1; engine.parts.numberOf(beside) != engine.parts.numberOf(other); i++) {
+            beside = new ResourceName(name + i);
+        }
+        return beside;
     }
 
     @Override

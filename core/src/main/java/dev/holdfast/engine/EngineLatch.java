@@ -88,7 +88,7 @@ final class EngineLatch implements DistributedCountDownLatch {
     }
 
     private long generationAfter(long present) {
-        long mark = engine.uniqueLong() >>> (Long.SIZE - MARK_BITS);
+        long mark = engine.uniqueLong(name) >>> (Long.SIZE - MARK_BITS);
         long next = Math.max(round(present), round(known)) + 1;
         if (next > Long.MAX_VALUE >>> MARK_BITS) {
             throw new IllegalStateException("Latch '" + name + "' has no more generations after " + present);
@@ -104,7 +104,7 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public long countDown() {
-        String id = "h" + Long.toHexString(engine.uniqueLong()) + "-" + Long.toHexString(engine.uniqueLong());
+        String id = "h" + Long.toHexString(engine.uniqueLong(name)) + "-" + Long.toHexString(engine.uniqueLong(name));
         return result(count(id, Caller.WAITS));
     }
 

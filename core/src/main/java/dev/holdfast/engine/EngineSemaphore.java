@@ -166,7 +166,9 @@ final class EngineSemaphore implements DistributedSemaphore {
         }
         engine.requireOpen();
         Reply reply = engine.outcomes.await(
-                name, Settings.send(engine, (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
+                name,
+                Settings.send(
+                        engine.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
             throw new LockMismatchException(name.value(), engine.product(), refused.detail());
         }
@@ -178,7 +180,7 @@ final class EngineSemaphore implements DistributedSemaphore {
         ClaimRef claim = PermitHold.refOf(name, id);
         engine.requireOpen();
         CompletableFuture<Reply> answer = new CompletableFuture<>();
-        engine.wire.send(new Command.Release(claim), Caller.WAITS, Settings.completing(answer));
+        engine.part(name).wire.send(new Command.Release(claim), Caller.WAITS, Settings.completing(answer));
         return engine.outcomes.await(name, answer) instanceof Reply.Released;
     }
 

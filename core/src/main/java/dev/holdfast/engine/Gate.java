@@ -67,6 +67,7 @@ final class Gate {
      */
     private static final long SHARED_TURN_NANOS = 1_000_000;
 
+    final StorePart part;
     final Engine engine;
     final ResourceName name;
     final ResourceSpec spec;
@@ -88,8 +89,9 @@ final class Gate {
 
     private boolean isRemoved;
 
-    Gate(Engine engine, ResourceName name, ResourceSpec spec) {
-        this.engine = engine;
+    Gate(StorePart part, ResourceName name, ResourceSpec spec) {
+        this.part = part;
+        this.engine = part.engine;
         this.name = name;
         this.spec = spec;
         this.standing = new Standing(this);
@@ -155,7 +157,7 @@ final class Gate {
             if (queue.isEmpty()) {
                 beginSharedTurn();
             }
-            request.sessionsAskedFor = engine.keeper.attempts();
+            request.sessionsAskedFor = part.keeper.attempts();
             queue = queue.orNew();
             queue.append(request);
             pursue(out);
@@ -662,9 +664,9 @@ final class Gate {
             }
             return;
         }
-        Session session = engine.session();
+        Session session = part.session();
         if (session == null) {
-            out.add(() -> engine.needSession(Caller.GOES_ON));
+            out.add(() -> part.needSession(Caller.GOES_ON));
         } else {
             standing.ask(session, first, queue, out);
         }
@@ -781,7 +783,7 @@ final class Gate {
         }
         if (queue.isEmpty() && standing.isNone() && lost.isEmpty() && !isRemoved) {
             isRemoved = true;
-            engine.remove(this);
+            part.remove(this);
         }
     }
 

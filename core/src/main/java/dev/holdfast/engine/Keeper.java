@@ -19,41 +19,19 @@ import org.slf4j.LoggerFactory;
  */
 final class Keeper {
 
-    /** What the keeper tells the engine. Called without any lock. */
-    interface Events {
-        /** A session is there: what waits for one may go on. */
-        void opened(Session session);
-
-        /** All holds of a session are lost. */
-        void over(Session session, Loss.Cause cause);
-
-        /**
-         * A session could not be opened just now.
-         *
-         * @param attempt how many times one had been asked for, this one included
-         */
-        void notOpened(StoreException failure, long attempt);
-
-        /** The session could not be renewed just now. */
-        void troubled(StoreException failure);
-
-        /** A keep-alive was acknowledged. */
-        void renewed(Session session);
-    }
-
     private static final Logger log = LoggerFactory.getLogger(Keeper.class);
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     static final int LOOKS_PER_KEEP_ALIVE = 3;
 
+    private final StorePart part;
     private final Wire wire;
     private final Environment environment;
     private final ElapsedClock clock;
     private final SafetyRules rules;
     private final EngineOptions options;
     private final Settler settler;
-    private final Events events;
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock; session and attempts are also read without it.
@@ -61,32 +39,29 @@ final class Keeper {
     private boolean opening;
     private volatile long attempts;
     private boolean closed;
+
+    /** It is looked whether the session is needed; until that is known, nobody gets it. Also read without the lock. */
+    private volatile boolean resting;
+
     private int failures;
     private Environment.@Nullable Timer renewal;
     private Environment.@Nullable Timer watch;
 
-    Keeper(
-            Wire wire,
-            Environment environment,
-            ElapsedClock clock,
-            SafetyRules rules,
-            EngineOptions options,
-            Settler settler,
-            Events events) {
-        this.wire = wire;
-        this.environment = environment;
-        this.clock = clock;
-        this.rules = rules;
-        this.options = options;
-        this.settler = settler;
-        this.events = events;
+    Keeper(StorePart part) {
+        this.part = part;
+        this.wire = part.wire;
+        this.environment = part.engine.environment;
+        this.clock = part.engine.clock;
+        this.rules = part.engine.rules;
+        this.options = part.engine.options;
+        this.settler = part.settler;
     }
 
     /** The session that is alive, or null while there is none. */
     @Nullable
     Session current() {
         Session present = session;
-        return present != null && present.isAlive() ? present : null;
+        return present != null && present.isAlive() && !resting ? present : null;
     }
 
     /** How often a session was asked for so far. */
@@ -110,36 +85,37 @@ final class Keeper {
             lock.unlock();
         }
         long steps = clock.steps();
-        wire.send(new Command.OpenSession(options.sessionTtl(), options.label()), caller, new Wire.Answer() {
-            @Override
-            public void reply(Reply reply, long sentAt) {
-                if (reply instanceof Reply.SessionOpened opened) {
-                    adopt(opened, sentAt, steps);
-                } else {
-                    openFailed(Unexpected.reply(reply), attempt);
-                }
-            }
+        wire.send(
+                new Command.OpenSession(options.sessionTtl(), options.label(), part.number), caller, new Wire.Answer() {
+                    @Override
+                    public void reply(Reply reply, long sentAt) {
+                        if (reply instanceof Reply.SessionOpened opened) {
+                            adopt(opened, sentAt, steps);
+                        } else {
+                            openFailed(Unexpected.reply(reply), attempt);
+                        }
+                    }
 
-            @Override
-            public void failure(StoreException failure, long sentAt) {
-                openFailed(failure, attempt);
-            }
+                    @Override
+                    public void failure(StoreException failure, long sentAt) {
+                        openFailed(failure, attempt);
+                    }
 
-            @Override
-            public void late(Reply reply) {
-                if (reply instanceof Reply.SessionOpened opened) {
-                    // Nobody waits for it any more; without this it would stand at the store for one ttl.
-                    settler.closeOrphan(opened.session());
-                }
-            }
-        });
+                    @Override
+                    public void late(Reply reply) {
+                        if (reply instanceof Reply.SessionOpened opened) {
+                            // Nobody waits for it any more; without this it would stand at the store for one ttl.
+                            settler.closeOrphan(opened.session());
+                        }
+                    }
+                });
     }
 
     private void adopt(Reply.SessionOpened opened, long sentAt, long stepsWhenSent) {
         long now = clock.now();
         long ttl = opened.ttl().toNanos();
         long deadline = rules.deadline(sentAt, now, ttl, rules.margin(ttl, wire.p99RoundTrip()));
-        Session fresh = new Session(opened.session(), ttl, sentAt, deadline, stepsWhenSent);
+        Session fresh = new Session(part, opened.session(), ttl, sentAt, deadline, stepsWhenSent);
         boolean late;
         lock.lock();
         try {
@@ -159,7 +135,7 @@ final class Keeper {
         }
         scheduleRenewal(fresh, sentAt + options.keepAliveEvery().toNanos() - now);
         scheduleWatch(fresh, deadline - now);
-        events.opened(fresh);
+        part.opened(fresh);
     }
 
     private void openFailed(StoreException failure, long attempt) {
@@ -170,12 +146,47 @@ final class Keeper {
         } finally {
             lock.unlock();
         }
-        events.notOpened(failure, attempt);
+        part.notOpened(failure, attempt);
         schedule(retryDelay(), () -> open(Caller.GOES_ON));
+    }
+
+    /**
+     * Ends a session that nothing needs; the next who does has another opened. First nobody gets it any more, and then it is
+     * looked once more: so none that got it before is overlooked.
+     */
+    private boolean rest(Session of) {
+        boolean isUnused;
+        lock.lock();
+        try {
+            if (closed || opening || of != current() || of.isAwaitingRaise()) {
+                return false;
+            }
+            resting = true;
+            isUnused = part.isUnused();
+            if (isUnused) {
+                of.state = Session.State.ENDED;
+                cancel(renewal);
+                cancel(watch);
+            }
+            resting = false;
+        } finally {
+            lock.unlock();
+        }
+        if (!isUnused) {
+            // Who came meanwhile found none.
+            part.opened(of);
+            return false;
+        }
+        settler.closeOrphan(of.id);
+        part.over(of, Loss.Cause.SESSION_ENDED);
+        return true;
     }
 
     /** Sends a keep-alive now: the regular one, one that raises the epoch, or one that ends a doubt. */
     private void renew(Session of) {
+        if (part.mayRest() && rest(of)) {
+            return;
+        }
         long epoch;
         long steps = clock.steps();
         long heard = of.contradiction.heard();
@@ -242,7 +253,7 @@ final class Keeper {
             return;
         }
         raised.forEach(Runnable::run);
-        events.renewed(of);
+        part.renewed(of);
     }
 
     private void renewalFailed(Session of, StoreException failure) {
@@ -257,7 +268,7 @@ final class Keeper {
             log.debug("session={} a keep-alive failed; it is repeated until the deadline", of.id, failure);
             scheduleRenewal(of, retryDelay());
         }
-        events.troubled(failure);
+        part.troubled(failure);
     }
 
     /**
@@ -337,7 +348,7 @@ final class Keeper {
             lock.unlock();
         }
         log.warn("session={} ended: {}", of.id, cause.words());
-        events.over(of, cause);
+        part.over(of, cause);
         raised.forEach(Runnable::run);
         open(Caller.GOES_ON);
     }
@@ -376,7 +387,7 @@ final class Keeper {
         try {
             if (!closed && of.isAlive()) {
                 cancel(renewal);
-                renewal = environment.schedule(delay, () -> renew(of));
+                renewal = environment.schedule(part.together(delay), () -> renew(of));
             }
         } finally {
             lock.unlock();

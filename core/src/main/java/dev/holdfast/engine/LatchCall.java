@@ -40,6 +40,7 @@ final class LatchCall implements Wire.Answer {
     private static final int MAX_DOUBLINGS = 6;
 
     private final Engine engine;
+    private final StorePart part;
     private final ResourceName name;
     private final @Nullable Command plain;
     private final @Nullable Maker ofSession;
@@ -52,6 +53,7 @@ final class LatchCall implements Wire.Answer {
 
     private LatchCall(Engine engine, ResourceName name, @Nullable Command plain, @Nullable Maker ofSession) {
         this.engine = engine;
+        this.part = engine.part(name);
         this.name = name;
         this.plain = plain;
         this.ofSession = ofSession;
@@ -90,13 +92,13 @@ final class LatchCall implements Wire.Answer {
         }
         Command command = plain;
         if (ofSession != null) {
-            Session present = engine.session();
+            Session present = part.session();
             if (present == null) {
-                engine.needSession(caller);
-                present = engine.session();
+                part.needSession(caller);
+                present = part.session();
             }
             if (present == null) {
-                sendLater();
+                part.awaitSession(() -> send(Caller.GOES_ON), this::sendLater);
                 return;
             }
             session = present;
@@ -104,7 +106,7 @@ final class LatchCall implements Wire.Answer {
             command = ofSession.make(present, epoch);
         }
         if (command != null) {
-            engine.wire.send(command, caller, this);
+            part.wire.send(command, caller, this);
         }
     }
 
@@ -127,9 +129,9 @@ final class LatchCall implements Wire.Answer {
         } else if (reply instanceof Reply.Refused refused) {
             answer.completeExceptionally(new LockMismatchException(name.value(), engine.product(), refused.detail()));
         } else if (reply instanceof Reply.Stale && of != null) {
-            engine.keeper.afterRaise(of, epoch, () -> send(Caller.GOES_ON));
+            part.keeper.afterRaise(of, epoch, () -> send(Caller.GOES_ON));
         } else if (reply instanceof Reply.SessionEnded && of != null) {
-            engine.keeper.endedAtStore(of);
+            part.keeper.endedAtStore(of);
             sendLater();
         } else {
             answer.completeExceptionally(engine.storeFailure(name.value(), Unexpected.reply(reply)));
@@ -142,10 +144,10 @@ final class LatchCall implements Wire.Answer {
         if (failure.reason() != StoreException.Reason.UNAVAILABLE) {
             answer.completeExceptionally(engine.storeFailure(name.value(), failure));
         } else if (of != null && failure.effect() == Effect.UNKNOWN) {
-            engine.keeper.afterRaise(of, epoch, this::again);
+            part.keeper.afterRaise(of, epoch, this::again);
         } else {
             sendLater();
         }
-        engine.troubled(failure);
+        part.troubled(failure);
     }
 }

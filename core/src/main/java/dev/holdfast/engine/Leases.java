@@ -65,7 +65,7 @@ final class Leases {
     private static CompletableFuture<Reply> ask(Engine engine, LocalHold hold, Duration lease, Caller caller) {
         Claim grant = hold.grant;
         OwnLease own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
-        long margin = engine.rules.margin(lease.toNanos(), engine.wire.p99RoundTrip());
+        long margin = engine.rules.margin(lease.toNanos(), grant.gate.part.wire.p99RoundTrip());
         long seq;
         grant.gate.lock.lock();
         try {
@@ -82,7 +82,7 @@ final class Leases {
         engine.watchLease(grant, own);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = engine.clock.steps();
-        engine.wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
+        grant.gate.part.wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Extended extended && extended.seq() == seq) {

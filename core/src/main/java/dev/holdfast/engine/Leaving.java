@@ -52,8 +52,7 @@ final class Leaving {
     private boolean isPassing(Throwable failure) {
         return !(cause(failure) instanceof StoreException known)
                 || (known.reason() == StoreException.Reason.UNAVAILABLE
-                        && engine.wire.silentFor()
-                                < engine.options.storeTimeout().toNanos());
+                        && !engine.part(barrier.name).isSilent());
     }
 
     private static Throwable cause(Throwable failure) {

@@ -44,17 +44,17 @@ final class Opening implements Wire.Answer {
             return;
         }
         epoch = session.epoch;
-        engine.wire.send(new Command.SetCount(opened, session.id, epoch, number, 1), Caller.GOES_ON, this);
+        session.part.wire.send(new Command.SetCount(opened, session.id, epoch, number, 1), Caller.GOES_ON, this);
     }
 
     @Override
     public void reply(Reply reply, long sentAt) {
         if (reply instanceof Reply.Stale) {
-            engine.keeper.afterRaise(session, epoch, this::send);
+            session.part.keeper.afterRaise(session, epoch, this::send);
             return;
         }
         if (reply instanceof Reply.SessionEnded) {
-            engine.keeper.endedAtStore(session);
+            session.part.keeper.endedAtStore(session);
         }
         result.complete(reply instanceof Reply.Count count && count.generation() == number);
     }
@@ -62,11 +62,11 @@ final class Opening implements Wire.Answer {
     @Override
     public void failure(StoreException failure, long sentAt) {
         if (failure.effect() == Effect.UNKNOWN) {
-            engine.keeper.afterRaise(session, epoch, this::endUnknown);
+            session.part.keeper.afterRaise(session, epoch, this::endUnknown);
         } else {
             result.complete(false);
         }
-        engine.troubled(failure);
+        session.part.troubled(failure);
     }
 
     /** It may have been written, but it will not be from here on. */

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * another at an interval that grows while nothing happens.
  */
 
-/** Polls waiting claims. Thread-safe; callers hold no lock of the engine. */
+/** Polls the waiting claims of a part. Thread-safe; callers hold no lock of the engine. */
 final class Poller {
 
     /** More claims than this are asked for in several commands, so that none is too large for a store. */
@@ -28,6 +28,7 @@ final class Poller {
     /** How far the interval grows, as a multiple of the shortest. */
     private static final int MAX_GROWTH = 4;
 
+    private final StorePart part;
     private final Engine engine;
     private final boolean isPushed;
     private final long shortest;
@@ -40,8 +41,9 @@ final class Poller {
     private long wakeAt;
     private Environment.Timer timer = () -> {};
 
-    Poller(Engine engine, StoreTraits traits) {
-        this.engine = engine;
+    Poller(StorePart part, StoreTraits traits) {
+        this.part = part;
+        this.engine = part.engine;
         this.isPushed = traits.push();
         this.shortest = Math.max(1, traits.pollEvery().toNanos());
         this.interval = shortest;
@@ -113,7 +115,7 @@ final class Poller {
         long steps = engine.clock.steps();
         Command command =
                 new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
-        engine.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != claims.size()) {
@@ -129,7 +131,7 @@ final class Poller {
             public void failure(StoreException failure, long sentAt) {
                 Duration later = Duration.ofNanos(shortest * MAX_GROWTH);
                 claims.forEach(claim -> add(claim, later));
-                engine.troubled(failure);
+                part.troubled(failure);
             }
         });
     }

@@ -36,7 +36,9 @@ final class ResourceLook implements Wire.Answer {
     private void page(Optional<String> cursor) {
         // In the order of the names it is the first of all that begin so.
         int limit = engine.inspectsInOrder() ? 1 : PAGE;
-        engine.wire.send(new Command.Inspect(name.value(), cursor, limit), caller, this);
+        engine.part(name)
+                .wire
+                .send(new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME), caller, this);
     }
 
     @Override

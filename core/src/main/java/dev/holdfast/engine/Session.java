@@ -26,6 +26,10 @@ final class Session {
     private record Raise(long above, Runnable action) {}
 
     final SessionId id;
+
+    /** The part of the store that it is a session of. */
+    final StorePart part;
+
     final long ttlNanos;
     private final List<Raise> raises = new ArrayList<>();
 
@@ -56,7 +60,8 @@ final class Session {
     /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
     volatile long lastSent;
 
-    Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
+    Session(StorePart part, SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
+        this.part = part;
         this.id = id;
         this.ttlNanos = ttlNanos;
         this.lastSent = sentAt;
@@ -83,6 +88,10 @@ final class Session {
     /** Runs an action once the session is retired or gone at the store; at once if it is. */
     void afterRetirement(Runnable action) {
         var unused = retirement.thenRun(action);
+    }
+
+    boolean isAwaitingRaise() {
+        return !raises.isEmpty();
     }
 
     void addRaise(long above, Runnable action) {

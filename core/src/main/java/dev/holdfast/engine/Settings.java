@@ -26,28 +26,32 @@ final class Settings {
      *
      * @return a future that ends with the reply, or fails with a {@link StoreException}
      */
-    static CompletableFuture<Reply> send(Engine engine, Maker maker) {
+    static CompletableFuture<Reply> send(StorePart part, Maker maker) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
-        send(engine, maker, answer);
+        send(part, maker, answer);
         return answer;
     }
 
-    private static void send(Engine engine, Maker maker, CompletableFuture<Reply> answer) {
-        Session session = engine.session();
+    private static void send(StorePart part, Maker maker, CompletableFuture<Reply> answer) {
+        Session session = part.session();
         if (session == null || !session.isAlive()) {
-            engine.needSession(Caller.GOES_ON);
-            answer.completeExceptionally(new StoreException(
-                    Reason.UNAVAILABLE, Effect.NONE, "this client has no session at the store just now", null));
+            part.awaitSession(
+                    () -> send(part, maker, answer),
+                    () -> answer.completeExceptionally(new StoreException(
+                            Reason.UNAVAILABLE,
+                            Effect.NONE,
+                            "this client has no session at the store just now",
+                            null)));
             return;
         }
         long epoch = session.epoch;
-        engine.wire.send(maker.make(session.id, epoch), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(maker.make(session.id, epoch), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Stale) {
-                    engine.keeper.afterRaise(session, epoch, () -> send(engine, maker, answer));
+                    part.keeper.afterRaise(session, epoch, () -> send(part, maker, answer));
                 } else if (reply instanceof Reply.SessionEnded) {
-                    engine.keeper.endedAtStore(session);
+                    part.keeper.endedAtStore(session);
                     failure(Unexpected.reply(reply), sentAt);
                 } else {
                     answer.complete(reply);
@@ -57,7 +61,7 @@ final class Settings {
             @Override
             public void failure(StoreException failure, long sentAt) {
                 if (failure.effect() == Effect.UNKNOWN) {
-                    engine.keeper.afterRaise(session, epoch, () -> answer.completeExceptionally(failure));
+                    part.keeper.afterRaise(session, epoch, () -> answer.completeExceptionally(failure));
                 } else {
                     answer.completeExceptionally(failure);
                 }

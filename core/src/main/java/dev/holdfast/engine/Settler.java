@@ -76,6 +76,11 @@ final class Settler {
         return pending.containsKey(claim);
     }
 
+    /** Whether nothing is to be ended. */
+    boolean isIdle() {
+        return pending.isEmpty() && waiting.isEmpty();
+    }
+
     /** Notes the end of a claim before the gate forgets it; {@link #settle} follows. */
     void announce(Command.OnClaim command) {
         pending.put(command.claim(), command);

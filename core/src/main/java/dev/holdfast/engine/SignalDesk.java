@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +35,19 @@ final class SignalDesk implements Consumer<Signal> {
                 engine.turns.revoked(revoked.claim());
             }
         } else if (signal instanceof Signal.SessionEnded ended) {
-            Session session = engine.session();
-            if (session != null && session.id.equals(ended.session())) {
-                session.contradiction.hear();
-                engine.keeper.ask(session);
-            }
-        } else {
-            engine.poller.pollAll();
+            engine.parts.used().forEach(part -> ended(part.keeper, ended.session()));
+        } else if (signal instanceof Signal.Resubscribed gap) {
+            engine.parts.used().stream()
+                    .filter(part -> gap.part().isEmpty() || gap.part().getAsInt() == part.number)
+                    .forEach(part -> part.poller.pollAll());
+        }
+    }
+
+    private static void ended(Keeper keeper, SessionId id) {
+        Session session = keeper.current();
+        if (session != null && session.id.equals(id)) {
+            session.contradiction.hear();
+            keeper.ask(session);
         }
     }
 
@@ -49,7 +56,7 @@ final class SignalDesk implements Consumer<Signal> {
         if (claim == null || !waits(claim)) {
             return;
         }
-        if (claim.own != null || claim.contradiction != null || engine.keeper.inDoubt(claim.session)) {
+        if (claim.own != null || claim.contradiction != null || claim.session.part.keeper.inDoubt(claim.session)) {
             engine.driver.poll(claim);
         } else {
             // The steps seen matter for a lease of its own only.

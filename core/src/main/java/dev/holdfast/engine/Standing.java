@@ -322,7 +322,7 @@ final class Standing extends Grants {
         if (held.weight > weight) {
             held.weight = weight;
             OwnLease outliving = held.outliving();
-            out.add(() -> gate.engine.settler.settle(
+            out.add(() -> gate.part.settler.settle(
                     new Command.ShrinkTo(held.ref, weight), held.session, outliving, Caller.GOES_ON, Settler.NOBODY));
         }
     }
@@ -361,10 +361,10 @@ final class Standing extends Grants {
             return;
         }
         over.isSettling = true;
-        gate.engine.settler.announce(command);
+        gate.part.settler.announce(command);
         Settler.Done done = end == null ? Settler.NOBODY : end;
         OwnLease outliving = over.outliving();
-        out.add(() -> gate.engine.settler.settle(command, over.session, outliving, caller, done));
+        out.add(() -> gate.part.settler.settle(command, over.session, outliving, caller, done));
     }
 
     /**
@@ -412,7 +412,7 @@ final class Standing extends Grants {
         if (!isKnown) {
             // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
             // for a withdrawal before the epoch is raised could come before the claim.
-            gate.engine.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+            gate.part.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
         } else if (gate.engine.rules.returnsUnwantedGrants()) {
             settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
         }
@@ -433,10 +433,10 @@ final class Standing extends Grants {
     private void withdrawOnceRetired(Claim over, Outbox out) {
         Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
         over.isSettling = true;
-        gate.engine.settler.announce(command);
+        gate.part.settler.announce(command);
         OwnLease outliving = over.outliving();
         out.add(() -> over.session.afterRetirement(
-                () -> gate.engine.settler.settle(command, over.session, outliving, Caller.GOES_ON, Settler.NOBODY)));
+                () -> gate.part.settler.settle(command, over.session, outliving, Caller.GOES_ON, Settler.NOBODY)));
     }
 
     /** All claims and grants of a session are over. */

@@ -37,6 +37,7 @@ final class TaskTurn implements Hold {
 
     final ClaimRef ref;
     private final Engine engine;
+    private final Session session;
     private final long token;
     private final Duration atMost;
     private final @Nullable Watch watch;
@@ -71,6 +72,7 @@ final class TaskTurn implements Hold {
             Duration atLeast,
             @Nullable Watch watch) {
         this.engine = engine;
+        this.session = session;
         this.ref = ref;
         this.token = token;
         this.atMost = atMost;
@@ -305,7 +307,7 @@ final class TaskTurn implements Hold {
         }
         long steps = engine.clock.steps();
         long heard = contradiction.heard();
-        engine.wire.send(new Command.Poll(List.of(ref)), Caller.GOES_ON, new Wire.Answer() {
+        session.part.wire.send(new Command.Poll(List.of(ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 Reply.ClaimReply state =
@@ -330,14 +332,14 @@ final class TaskTurn implements Hold {
                     engine.environment.schedule(
                             Jitter.spread(engine.environment, MIN_RETRY_NANOS), TaskTurn.this::poll);
                 }
-                engine.troubled(failure);
+                session.part.troubled(failure);
             }
         });
     }
 
     private void confirmed(Reply.Granted granted, long sentAt, long steps, long heard) {
         contradiction.settle(heard);
-        long margin = engine.rules.margin(atMost.toNanos(), engine.wire.p99RoundTrip());
+        long margin = engine.rules.margin(atMost.toNanos(), session.part.wire.p99RoundTrip());
         lock.lock();
         try {
             clearedSteps = Math.max(clearedSteps, steps);

@@ -69,8 +69,9 @@ final class TaskTurns {
     /** A call goes on when there is a session. */
     void awaitSession(TurnCall call) {
         waiting.add(call);
-        if (engine.session() != null) {
-            goOn();
+        StorePart part = call.part();
+        if (part.session() != null) {
+            goOn(part);
         }
     }
 
@@ -78,13 +79,19 @@ final class TaskTurns {
         waiting.remove(call);
     }
 
-    /** There is a session. */
-    void goOn() {
+    /** There is a session of a part. */
+    void goOn(StorePart part) {
         for (TurnCall call : List.copyOf(waiting)) {
-            if (waiting.remove(call)) {
+            if (call.part() == part && waiting.remove(call)) {
                 call.ask();
             }
         }
+    }
+
+    /** Whether a task runs, waits or is to end in a part. */
+    boolean isUsing(StorePart part) {
+        return known.stream().anyMatch(ref -> engine.part(ref.resource()) == part)
+                || waiting.stream().anyMatch(call -> call.part() == part);
     }
 
     /** The client is closed. */

@@ -44,6 +44,7 @@ final class TurnCall {
     record Result(@Nullable TaskTurn turn, String why) {}
 
     private final Engine engine;
+    private final StorePart part;
     private final ResourceName name;
     private final Duration atMost;
     private final Duration atLeast;
@@ -52,10 +53,16 @@ final class TurnCall {
 
     TurnCall(Engine engine, ResourceName name, Duration atMost, Duration atLeast) {
         this.engine = engine;
+        this.part = engine.part(name);
         this.name = name;
         this.atMost = atMost;
         this.atLeast = atLeast;
         this.watch = engine.watches.begin(name, MODE);
+    }
+
+    /** The part of the store that the task belongs to. */
+    StorePart part() {
+        return part;
     }
 
     /** Ends with the result, or fails with what users are told. */
@@ -94,9 +101,9 @@ final class TurnCall {
         if (result.isDone()) {
             return;
         }
-        Session session = engine.session();
+        Session session = part.session();
         if (session == null) {
-            engine.needSession(Caller.GOES_ON);
+            part.needSession(Caller.GOES_ON);
             engine.turns.awaitSession(this);
             return;
         }
@@ -110,7 +117,7 @@ final class TurnCall {
         long steps = engine.clock.steps();
         Command.Acquire acquire = new Command.Acquire(
                 ref, epoch, sending, MODE.spec(), MODE.weight(), Lease.detached(atMost), Waiting.TRY, 1);
-        engine.wire.send(acquire, caller, new Wire.Answer() {
+        part.wire.send(acquire, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Granted granted) {
@@ -119,9 +126,9 @@ final class TurnCall {
                     engine.turns.forget(ref);
                     refused(refused);
                 } else if (reply instanceof Reply.Stale) {
-                    engine.keeper.afterRaise(session, epoch, () -> again(session, ref));
+                    part.keeper.afterRaise(session, epoch, () -> again(session, ref));
                 } else if (reply instanceof Reply.SessionEnded) {
-                    engine.keeper.endedAtStore(session);
+                    part.keeper.endedAtStore(session);
                     again(session, ref);
                 } else {
                     fail(engine.storeFailure(name.value(), Unexpected.reply(reply)));
@@ -140,7 +147,7 @@ final class TurnCall {
             Session session, ClaimRef ref, Sending sending, Reply.Granted granted, long sentAt, long steps) {
         long now = engine.clock.now();
         long lease = granted.remaining().orElse(atMost).toNanos();
-        long margin = engine.rules.margin(atMost.toNanos(), engine.wire.p99RoundTrip());
+        long margin = engine.rules.margin(atMost.toNanos(), part.wire.p99RoundTrip());
         long deadline = engine.rules.deadline(sentAt, now, lease, margin);
         if (!session.isAlive() || !engine.rules.isGood(now, deadline)) {
             // The answer comes too late to be of use.
@@ -176,12 +183,12 @@ final class TurnCall {
             engine.turns.forget(ref);
             engine.environment.schedule(Jitter.spread(engine.environment, RETRY_NANOS), this::ask);
         } else if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
-            engine.keeper.afterRaise(session, epoch, () -> again(session, ref));
+            part.keeper.afterRaise(session, epoch, () -> again(session, ref));
         } else {
             long delay = Jitter.spread(engine.environment, RETRY_NANOS);
             engine.environment.schedule(delay, () -> again(session, ref));
         }
-        engine.troubled(failure);
+        part.troubled(failure);
     }
 
     /** A sending that had no effect, or one that is not known, is over: asks once more. */
@@ -199,7 +206,7 @@ final class TurnCall {
 
     /** Withdraws a claim; after that it is asked for with another, if somebody still waits. */
     private void withdraw(Session session, ClaimRef ref, Sending outcome) {
-        engine.settler.settle(
+        part.settler.settle(
                 new Command.Withdraw(ref, outcome),
                 session,
                 new OwnLease(atMost.toNanos()),

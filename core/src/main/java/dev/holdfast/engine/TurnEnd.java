@@ -70,7 +70,7 @@ final class TurnEnd {
 
     /** Gives it back at once. */
     void release(Caller caller) {
-        engine.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
+        session.part.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
                 engine.turns.forget(ref);
@@ -88,7 +88,7 @@ final class TurnEnd {
     private void shorten(Caller caller, long beganAt, long leftNanos, int failures) {
         Command extend = new Command.Extend(ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
         atStore.extend(leftNanos);
-        engine.wire.send(extend, caller, new Wire.Answer() {
+        session.part.wire.send(extend, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 atStore.extended(leftNanos, engine.clock.now(), session);

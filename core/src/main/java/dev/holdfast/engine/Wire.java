@@ -104,6 +104,11 @@ final class Wire {
         return since == null ? 0 : clock.now() - since;
     }
 
+    /** Whether nothing is on its way. */
+    boolean isIdle() {
+        return underWay.isEmpty();
+    }
+
     /** What is not answered by now will not be: the client is closed, and timers don't run any more. */
     void close() {
         isClosed = true;

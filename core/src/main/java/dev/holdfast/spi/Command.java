@@ -59,22 +59,29 @@ public sealed interface Command {
      *
      * @param ttl how long it lives without a keep-alive; a store may lengthen it to its minimum and granularity
      * @param label who it is, for people: at most 256 bytes of UTF-8
+     * @param part the part of the store that it is a session of, see {@link LockStore#parts()}; the id tells the store
      */
-    record OpenSession(Duration ttl, String label) implements Command {
+    record OpenSession(Duration ttl, String label, int part) implements Command {
         /** The longest label, in bytes of UTF-8. */
         public static final int MAX_LABEL_BYTES = 256;
 
         /**
-         * Checks the ttl and the label.
+         * Checks the ttl, the label and the part.
          *
-         * @throws IllegalArgumentException if the ttl is not positive or beyond {@link #MAX_DURATION}, or the
-         *     label is too long
+         * @throws IllegalArgumentException if the ttl is not positive or beyond {@link #MAX_DURATION}, the
+         *     label is too long, or the part is negative
          */
         public OpenSession {
+            checkLeast("The number of a part", part, 0);
             checkDuration("The ttl of a session", ttl);
             if (label.getBytes(StandardCharsets.UTF_8).length > MAX_LABEL_BYTES) {
                 throw new IllegalArgumentException("A label has at most " + MAX_LABEL_BYTES + " bytes of UTF-8");
             }
+        }
+
+        /** A session of the first part, which is the only one of most stores. */
+        public OpenSession(Duration ttl, String label) {
+            this(ttl, label, 0);
         }
     }
 
@@ -347,8 +354,20 @@ public sealed interface Command {
      * @param prefix only resources whose name begins so; empty for all
      * @param cursor where the page before ended, empty for the first
      * @param limit the size of a page, at least 1
+     * @param scope whether only the resource of exactly that name is asked for
      */
-    record Inspect(String prefix, Optional<String> cursor, int limit) implements Command {
+    record Inspect(String prefix, Optional<String> cursor, int limit, Scope scope) implements Command {
+        /** How much of the store is asked about. */
+        public enum Scope {
+            /** All whose name begins so. */
+            PREFIX,
+            /**
+             * The one whose name is the prefix: a store that keeps names in several places looks in one only. Others
+             * whose name begins so may be told as well.
+             */
+            NAME
+        }
+
         /**
          * Checks the limit.
          *
@@ -356,6 +375,11 @@ public sealed interface Command {
          */
         public Inspect {
             checkLeast("The size of a page", limit, 1);
+        }
+
+        /** Asks about all whose name begins so. */
+        public Inspect(String prefix, Optional<String> cursor, int limit) {
+            this(prefix, cursor, limit, Scope.PREFIX);
         }
     }
 

@@ -30,6 +30,23 @@ public interface LockStore extends AutoCloseable {
     StoreTraits traits();
 
     /**
+     * In how many parts this store keeps sessions: 1 for most. Where there are more, a session is one of a single part,
+     * and so are its claims, its deadline, its epoch and its end; a client opens one for each part that it uses. What
+     * befalls a part does not delay the others, so a client judges each by itself. Constant for the life of the store.
+     */
+    default int parts() {
+        return 1;
+    }
+
+    /**
+     * The part to which a resource belongs, from 0: always the same for a name, for all clients of the store. In a
+     * session of another part the resource can't be had: for it, that session has ended.
+     */
+    default int partOf(ResourceName name) {
+        return 0;
+    }
+
+    /**
      * Carries out one command.
      *
      * <p><b>Blocking:</b> never waits for another caller's work. With {@link Caller#WAITS} a store whose trait {@code

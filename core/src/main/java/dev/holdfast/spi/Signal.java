@@ -1,5 +1,7 @@
 package dev.holdfast.spi;
 
+import java.util.OptionalInt;
+
 /**
  * A hint that a store pushes. It may be lost, late or out of order: who gets one believes nothing that a later command
  * would contradict.
@@ -20,6 +22,15 @@ public sealed interface Signal {
     /** A session has ended at the store; in doubt until the store is asked. */
     record SessionEnded(SessionId session) implements Signal {}
 
-    /** The subscription was made again after a gap: every waiting claim is to be polled at once. */
-    record Resubscribed() implements Signal {}
+    /**
+     * The subscription was made again after a gap: every waiting claim is to be polled at once.
+     *
+     * @param part the part of the store whose claims are meant; empty for all
+     */
+    record Resubscribed(OptionalInt part) implements Signal {
+        /** For all claims. */
+        public Resubscribed() {
+            this(OptionalInt.empty());
+        }
+    }
 }

@@ -22,7 +22,7 @@ class ClaimTest {
     private static Claim claim() {
         SessionId session = new SessionId("s");
         ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
-        return new Claim(null, ref, new Session(session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
+        return new Claim(null, ref, new Session(null, session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
     }
 
     private List<Long> tokens(int howMany) {

@@ -347,7 +347,7 @@ abstract class AdmissionRules extends SessionRules {
         Probe heavy = bob.permits("gpu", 4, 4).isQueued();
         Probe light = bob.permits("gpu", 2, 4).isQueued();
         ResourceName gpu = two.ref().resource();
-        alice.send(new Command.Resize(gpu, alice.session, 0, 3), Reply.Done.class);
+        alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 3), Reply.Done.class);
         heavy.isGone();
         heavy.isRefused(Refusal.TOO_HEAVY);
         heavy.isGone();
@@ -356,7 +356,7 @@ abstract class AdmissionRules extends SessionRules {
         light.isWaiting();
         bob.permits("gpu", 1, 3).isRefused(Refusal.MISMATCH);
         assertThat(bench.info(gpu).spec().capacity()).isEqualTo(3);
-        alice.send(new Command.Resize(gpu, alice.session, 0, 6), Reply.Done.class);
+        alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 6), Reply.Done.class);
         light.isHeld();
         alice.permits("gpu", 1, 4).tried().isRefused(Refusal.TAKEN);
         bob.permits("gpu", 4, 4).isQueued();
@@ -371,7 +371,10 @@ abstract class AdmissionRules extends SessionRules {
         Probe held = alice.permits("gpu", 1, 4).isGranted();
         Probe heavy = alice.permits("gpu", 4, 4).isQueued();
         Probe behind = alice.permits("gpu", 2, 4).isQueued();
-        alice.send(new Command.Resize(held.ref().resource(), alice.session, 0, 3), Reply.Done.class);
+        alice.send(
+                new Command.Resize(
+                        held.ref().resource(), alice.sessionOf(held.ref().resource()), 0, 3),
+                Reply.Done.class);
         heavy.isGone();
         behind.isHeld();
     }
@@ -383,14 +386,16 @@ abstract class AdmissionRules extends SessionRules {
         Client alice = bench.client("alice");
         Probe held = alice.permits("gpu", 1, 1).isGranted();
         ResourceName gpu = held.ref().resource();
-        alice.send(new Command.Resize(gpu, alice.session, 0, 2), Reply.Done.class);
+        alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 2), Reply.Done.class);
         held.release();
-        alice.send(new Command.Resize(gpu, alice.session, 0, 2), Reply.Absent.class);
+        alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 2), Reply.Absent.class);
         alice.permits("gpu", 1, 1).isGranted();
         alice.permits("gpu", 1, 1).tried().isRefused(Refusal.TAKEN);
         Probe mutex = alice.mutex("ledger").isGranted();
-        Reply.Refused refused =
-                alice.send(new Command.Resize(mutex.ref().resource(), alice.session, 0, 2), Reply.Refused.class);
+        Reply.Refused refused = alice.send(
+                new Command.Resize(
+                        mutex.ref().resource(), alice.sessionOf(mutex.ref().resource()), 0, 2),
+                Reply.Refused.class);
         assertThat(refused.reason()).isEqualTo(Refusal.MISMATCH);
         bench.other("bob").mutex("ledger").tried().isRefused(Refusal.TAKEN);
     }

@@ -18,11 +18,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A session at the store under test, of a client that sends what it is told to and believes nothing. */
+/**
+ * A session at the store under test, of a client that sends what it is told to and believes nothing. Where the store has parts
+ * it is a session in each of them, and what is done to it is done to all.
+ */
 final class Client {
 
     final LockStore store;
-    final SessionId session;
+    private final List<SessionId> sessions;
     final Duration ttl;
 
     /** Under which claims that are made from now on are sent. */
@@ -30,20 +33,27 @@ final class Client {
 
     private long claims;
 
-    private Client(LockStore store, SessionId session, Duration ttl) {
+    private Client(LockStore store, List<SessionId> sessions, Duration ttl) {
         this.store = store;
-        this.session = session;
+        this.sessions = sessions;
         this.ttl = ttl;
     }
 
     static Client open(LockStore store, Duration ttl, String label) {
-        Reply.SessionOpened opened = Bench.send(store, new Command.OpenSession(ttl, label), Reply.SessionOpened.class);
-        return new Client(store, opened.session(), opened.ttl());
+        List<SessionId> sessions = new ArrayList<>();
+        Duration shortest = Command.MAX_DURATION;
+        for (int part = 0; part < store.parts(); part++) {
+            Reply.SessionOpened opened =
+                    Bench.send(store, new Command.OpenSession(ttl, label, part), Reply.SessionOpened.class);
+            sessions.add(opened.session());
+            shortest = shortest.compareTo(opened.ttl()) < 0 ? shortest : opened.ttl();
+        }
+        return new Client(store, sessions, shortest);
     }
 
     /** The same session, used through another connection. */
     Client through(LockStore other) {
-        Client same = new Client(other, session, ttl);
+        Client same = new Client(other, sessions, ttl);
         same.epoch = epoch;
         same.claims = claims + 1_000_000;
         return same;
@@ -72,7 +82,8 @@ final class Client {
     }
 
     Probe probe(String name, ResourceSpec spec, int weight) {
-        ClaimRef ref = new ClaimRef(new ResourceName(name), session, ++claims);
+        ResourceName resource = new ResourceName(name);
+        ClaimRef ref = new ClaimRef(resource, sessionOf(resource), ++claims);
         return new Probe(this, ref, epoch, Sending.FIRST, spec, weight, Lease.SESSION, Waiting.QUEUE, 1);
     }
 
@@ -82,22 +93,39 @@ final class Client {
 
     // Its session.
 
+    /** The session under which a resource is asked for. */
+    SessionId sessionOf(ResourceName resource) {
+        return sessions.get(store.partOf(resource));
+    }
+
+    SessionId sessionOf(Probe probe) {
+        return sessionOf(probe.ref().resource());
+    }
+
+    /** Keeps it alive; in all parts the answer is the same. */
     Reply keepAlive(long underEpoch) {
-        return Bench.send(store, new Command.KeepAlive(session, underEpoch));
+        List<Reply> replies = sessions.stream()
+                .map(session -> Bench.send(store, new Command.KeepAlive(session, underEpoch)))
+                .distinct()
+                .toList();
+        if (replies.size() > 1) {
+            throw new AssertionError("The parts of the store differ in whether a session lives: " + replies);
+        }
+        return replies.get(0);
     }
 
     /** Raises the epoch and expects that to succeed. */
     void raiseEpoch() {
         epoch++;
-        Bench.send(store, new Command.KeepAlive(session, epoch), Reply.SessionAlive.class);
+        sessions.forEach(session -> Bench.send(store, new Command.KeepAlive(session, epoch), Reply.SessionAlive.class));
     }
 
     void retire() {
-        Bench.send(store, new Command.Retire(session), Reply.Done.class);
+        sessions.forEach(session -> Bench.send(store, new Command.Retire(session), Reply.Done.class));
     }
 
     void close() {
-        Bench.send(store, new Command.CloseSession(session), Reply.Done.class);
+        sessions.forEach(session -> Bench.send(store, new Command.CloseSession(session), Reply.Done.class));
     }
 
     @CanIgnoreReturnValue
@@ -117,6 +145,11 @@ final class Client {
     List<List<ClaimRef>> audit(int pageSize) {
         List<ClaimRef> held = new ArrayList<>();
         List<ClaimRef> waiting = new ArrayList<>();
+        sessions.forEach(session -> audit(session, pageSize, held, waiting));
+        return List.of(held, waiting);
+    }
+
+    private void audit(SessionId session, int pageSize, List<ClaimRef> held, List<ClaimRef> waiting) {
         Optional<String> cursor = Optional.empty();
         do {
             Reply.Audited page = send(new Command.Audit(session, cursor, pageSize), Reply.Audited.class);
@@ -127,6 +160,5 @@ final class Client {
             waiting.addAll(page.waiting());
             cursor = page.cursor();
         } while (cursor.isPresent());
-        return List.of(held, waiting);
     }
 }

@@ -175,7 +175,10 @@ abstract class IdentityRules extends AdmissionRules {
         bench.needsAdmission(Admission.COUNTED);
         Client alice = bench.client("alice");
         Probe held = alice.permits("gpu", 2, 4).isGranted();
-        alice.send(new Command.Resize(held.ref().resource(), alice.session, 0, 2), Reply.Done.class);
+        alice.send(
+                new Command.Resize(
+                        held.ref().resource(), alice.sessionOf(held.ref().resource()), 0, 2),
+                Reply.Done.class);
         Probe heavy = alice.permits("gpu", 3, 4);
         assertThat(held.yieldFor(heavy))
                 .isInstanceOfSatisfying(

@@ -185,7 +185,7 @@ abstract class InputRules extends LatchRules {
                 });
         bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
         assertThat(held.stateThrough(bench.second)).isInstanceOf(Reply.Granted.class);
-        assertThat(Bench.send(bench.second, new Command.KeepAlive(alice.session, 0)))
+        assertThat(Bench.send(bench.second, new Command.KeepAlive(alice.sessionOf(held), 0)))
                 .isInstanceOf(Reply.SessionAlive.class);
     }
 

@@ -21,7 +21,8 @@ abstract class LatchRules extends ViewRules {
     @CanIgnoreReturnValue
     private Reply.Count set(Client client, long generation, long count) {
         return client.send(
-                new Command.SetCount(START, client.session, client.epoch, generation, count), Reply.Count.class);
+                new Command.SetCount(START, client.sessionOf(START), client.epoch, generation, count),
+                Reply.Count.class);
     }
 
     @CanIgnoreReturnValue
@@ -168,7 +169,7 @@ abstract class LatchRules extends ViewRules {
         assertThat(bench.inspect("")).hasSize(1);
         countDown(bob, 1, "a", 1);
         Probe mutex = bob.mutex("start").tried().isGranted();
-        assertThat(bob.send(new Command.SetCount(START, bob.session, 0, 2, 1), Reply.Refused.class)
+        assertThat(bob.send(new Command.SetCount(START, bob.sessionOf(START), 0, 2, 1), Reply.Refused.class)
                         .reason())
                 .isEqualTo(Refusal.MISMATCH);
         assertThat(bob.send(new Command.CountDown(START, 1, "b", 1), Reply.Refused.class)
@@ -215,7 +216,7 @@ abstract class LatchRules extends ViewRules {
     void latchesMayBeUnsupported() {
         Bench.needs(!bench.traits.admissions().contains(Admission.LATCH), "the store has latches");
         Client alice = bench.client("alice");
-        alice.send(new Command.SetCount(START, alice.session, 0, 1, 1), Reply.Unsupported.class);
+        alice.send(new Command.SetCount(START, alice.sessionOf(START), 0, 1, 1), Reply.Unsupported.class);
         alice.send(new Command.CountDown(START, 1, "a", 1), Reply.Unsupported.class);
         alice.send(alice.pass("start").command(), Reply.Unsupported.class);
         alice.mutex("start").tried().isGranted();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * What a store's {@linkplain dev.holdfast.spi.StoreTraits traits} say that it can't do is skipped, with the reason.
  */
 @TestMethodOrder(MethodOrderer.DisplayName.class)
-public abstract class LockStoreConformance extends ModelRules {
+public abstract class LockStoreConformance extends PartRules {
 
     /** For the stores' own tests. */
     protected LockStoreConformance() {}

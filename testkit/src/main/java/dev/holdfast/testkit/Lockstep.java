@@ -22,6 +22,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /** One run of steps against the store under test and the reference, which must answer the same. */
@@ -37,8 +39,8 @@ final class Lockstep {
     /** What was sent, and what both answered. */
     final List<String> trace = new ArrayList<>();
 
-    /** The sessions in the slots; those before them live on unseen. */
-    private final SessionPair[] slots = new SessionPair[Step.SESSIONS];
+    /** The sessions in the slots, one for each part of the store; those before them live on unseen. */
+    private final SessionPair[][] slots;
 
     private final Map<SessionId, SessionId> sessions = new HashMap<>();
     private final List<SessionPair> opened = new ArrayList<>();
@@ -71,6 +73,7 @@ final class Lockstep {
         this.prefix = prefix;
         this.time = bench.hasClock();
         this.things = Step.things(bench.traits);
+        this.slots = new SessionPair[Step.SESSIONS][bench.first.parts()];
         Duration grain = bench.traits.ttlGranularity().plusMillis(1);
         this.agreement = new Agreement(grain, time, bench.traits.waitersKnown(), this::toReference);
     }
@@ -158,7 +161,7 @@ final class Lockstep {
             case SET_COUNT ->
                 new Command.SetCount(
                         name(Step.Thing.LATCH),
-                        session,
+                        sessionFor(step, Step.Thing.LATCH, world),
                         epoch(step),
                         step.oneOf(1, 1, 1, 2, 3),
                         step.oneOf(2, 1, 2, 4));
@@ -169,7 +172,11 @@ final class Lockstep {
                         "id-" + step.oneOf(2, 1, 2),
                         step.oneOf(3, 1, 2));
             case RESIZE ->
-                new Command.Resize(name(Step.Thing.PERMITS), session, epoch(step), step.oneOf(1, 1, 3, 4, 6));
+                new Command.Resize(
+                        name(Step.Thing.PERMITS),
+                        sessionFor(step, Step.Thing.PERMITS, world),
+                        epoch(step),
+                        step.oneOf(1, 1, 3, 4, 6));
             case AUDIT -> new Command.Audit(session, Optional.empty(), 1_000);
             default -> throw new IllegalStateException("Not a single command: " + step);
         };
@@ -231,18 +238,26 @@ final class Lockstep {
 
     private Optional<String> open(int slot, boolean isLong) {
         Duration ttl = time ? Duration.ofSeconds(isLong ? 30 : 5) : Duration.ofHours(1);
-        Command command = new Command.OpenSession(ttl, "slot-" + slot);
-        Reply real = Bench.send(store(slot), command);
-        Reply modelled = reference.apply(command, referenceMicros).reply();
-        trace.add(command + "\n    store:     " + real);
-        if (real instanceof Reply.SessionOpened a && modelled instanceof Reply.SessionOpened b) {
-            slots[slot] = new SessionPair(a.session(), b.session());
-            opened.add(slots[slot]);
-            return sessions.put(a.session(), b.session()) == null
-                    ? Optional.empty()
-                    : Optional.of("a session was given twice: " + real);
+        Set<Integer> parts = new TreeSet<>();
+        things.forEach(thing -> parts.add(bench.first.partOf(name(thing))));
+        for (int part : parts) {
+            Command command = new Command.OpenSession(ttl, "slot-" + slot, part);
+            Reply real = Bench.send(store(slot), command);
+            // The reference has one part only: of another it would answer the same.
+            Reply modelled = reference
+                    .apply(new Command.OpenSession(ttl, "slot-" + slot), referenceMicros)
+                    .reply();
+            trace.add(command + "\n    store:     " + real);
+            if (!(real instanceof Reply.SessionOpened a) || !(modelled instanceof Reply.SessionOpened b)) {
+                return Optional.of("a session was not opened: " + real);
+            }
+            slots[slot][part] = new SessionPair(a.session(), b.session());
+            opened.add(slots[slot][part]);
+            if (sessions.put(a.session(), b.session()) != null) {
+                return Optional.of("a session was given twice: " + real);
+            }
         }
-        return Optional.of("a session was not opened: " + real);
+        return Optional.empty();
     }
 
     private Optional<String> pass(Step step) {
@@ -342,7 +357,12 @@ final class Lockstep {
     }
 
     private ClaimRef ref(Step step, int number, World world) {
-        return new ClaimRef(name(step.thing()), world.session(slots[step.session()]), number);
+        ResourceName name = name(step.thing());
+        return new ClaimRef(name, world.session(slots[step.session()][bench.first.partOf(name)]), number);
+    }
+
+    private SessionId sessionFor(Step step, Step.Thing thing, World world) {
+        return world.session(slots[step.session()][bench.first.partOf(name(thing))]);
     }
 
     private ClaimRef toReference(ClaimRef claim) {

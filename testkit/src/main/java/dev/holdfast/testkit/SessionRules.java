@@ -203,7 +203,7 @@ abstract class SessionRules extends Harness {
             alice.permits("permits", 1, 1).isGranted();
             Probe second = alice.permits("permits", 1, 1).isQueued();
             ResourceName permits = second.ref().resource();
-            alice.send(new Command.Resize(permits, alice.session, 0, 2), Reply.Stale.class);
+            alice.send(new Command.Resize(permits, alice.sessionOf(permits), 0, 2), Reply.Stale.class);
             second.isWaiting();
         }
         Bench.needs(
@@ -212,7 +212,7 @@ abstract class SessionRules extends Harness {
                 "the store has neither permits nor latches");
         if (bench.traits.admissions().contains(Admission.LATCH)) {
             ResourceName latch = new ResourceName("latch");
-            alice.send(new Command.SetCount(latch, alice.session, 0, 1, 3), Reply.Stale.class);
+            alice.send(new Command.SetCount(latch, alice.sessionOf(latch), 0, 1, 3), Reply.Stale.class);
             assertThat(alice.send(new Command.CountDown(latch, 1, "x", 1), Reply.Count.class)
                             .generation())
                     .isZero();
@@ -264,7 +264,13 @@ abstract class SessionRules extends Harness {
         assertThat(held.yieldFor(alice.mutex("ledger"))).isInstanceOf(Reply.SessionEnded.class);
         if (bench.traits.admissions().contains(Admission.COUNTED)) {
             Probe permit = bench.other("bob").permits("permits", 1, 1).isGranted();
-            alice.send(new Command.Resize(permit.ref().resource(), alice.session, 1, 2), Reply.SessionEnded.class);
+            alice.send(
+                    new Command.Resize(
+                            permit.ref().resource(),
+                            alice.sessionOf(permit.ref().resource()),
+                            1,
+                            2),
+                    Reply.SessionEnded.class);
         }
     }
 

@@ -206,10 +206,10 @@ abstract class WaitingRules extends LeaseRules {
         bench.soon("the holder is told", () -> bench.told.contains(new Signal.Revoked(forced.ref())));
         Probe next = bob.mutex("expires").isQueued();
         bench.until("the session has ended", next::holds);
-        bench.soon("the session is told", () -> bench.told.contains(new Signal.SessionEnded(dies.session)));
+        bench.soon("the session is told", () -> bench.told.contains(new Signal.SessionEnded(dies.sessionOf(expires))));
         expires.isGone();
         assertThat(bench.toldSecond)
-                .doesNotContain(new Signal.Revoked(forced.ref()), new Signal.SessionEnded(dies.session));
+                .doesNotContain(new Signal.Revoked(forced.ref()), new Signal.SessionEnded(dies.sessionOf(expires)));
     }
 
     private static boolean isAbout(Signal signal, Probe probe) {

@@ -10,8 +10,17 @@ import java.util.concurrent.atomic.AtomicLong;
 final class ReferenceSubject implements StoreUnderTest {
 
     private final AtomicLong micros = new AtomicLong(1_750_000_000_000_000L);
-    private final ReferenceStore first = new ReferenceStore(micros::get);
-    private final ReferenceStore second = first.connect();
+    private final ReferenceStore first;
+    private final ReferenceStore second;
+
+    ReferenceSubject() {
+        this(1);
+    }
+
+    ReferenceSubject(int parts) {
+        this.first = new ReferenceStore(micros::get, parts);
+        this.second = first.connect();
+    }
 
     @Override
     public LockStore first() {

@@ -96,7 +96,9 @@ class EngineUnderTest implements ClientUnderTest {
     public CompletionStage<Boolean> release(String semaphore, String id) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         Command.Release command = new Command.Release(PermitHold.refOf(new ResourceName(semaphore), id));
-        engine.wire.send(command, Caller.GOES_ON, dev.holdfast.engine.Settings.completing(answer));
+        engine.part(new ResourceName(semaphore))
+                .wire
+                .send(command, Caller.GOES_ON, dev.holdfast.engine.Settings.completing(answer));
         return told(semaphore, answer.thenApply(Reply.Released.class::isInstance));
     }
 
@@ -106,7 +108,8 @@ class EngineUnderTest implements ClientUnderTest {
         return told(
                 semaphore,
                 dev.holdfast.engine.Settings.send(
-                                engine, (session, epoch) -> new Command.Resize(name, session, epoch, permits))
+                                engine.part(name),
+                                (session, epoch) -> new Command.Resize(name, session, epoch, permits))
                         .thenApply(Reply.Done.class::isInstance));
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.engine;
 
 import dev.holdfast.store.memory.BareStore;
 import dev.holdfast.store.memory.PassiveStore;
+import dev.holdfast.store.memory.ReferenceMachine;
 import dev.holdfast.testkit.sim.SimStore;
 import dev.holdfast.testkit.sim.Simulation;
 import java.util.function.Supplier;
@@ -15,7 +16,9 @@ enum SimulatedStore {
     /** A passive one that pushes nothing and gives one block of tokens to a grant. */
     BARE(5, () -> new BareStore(false)),
     /** The same, but it promises more tokens and never has them. */
-    BARE_AND_VAIN(20, () -> new BareStore(true));
+    BARE_AND_VAIN(20, () -> new BareStore(true)),
+    /** The reference, with sessions in parts that fail one by one. */
+    PARTS(4, () -> SimStore.of(new ReferenceMachine(3)));
 
     /** Of how many seeds one is run here. */
     final long share;

@@ -266,7 +266,9 @@ final class Actor implements Participant {
             run.reached.hit(Reach.STORE_UNAVAILABLE);
             boolean wasTooShort = wish.options.maxWait().isPresent()
                     && wish.options.maxWait().get().toNanos() < 100 * MILLI;
-            wrong = run.plan.isCalm && !wasTooShort ? "though nothing was disturbed" : "";
+            boolean isUndisturbed = wish.parts.stream()
+                    .allMatch(part -> run.isUndisturbed(part.resource().name()));
+            wrong = isUndisturbed && !wasTooShort ? "though nothing was disturbed" : "";
         } else if (failure instanceof ClientClosedException) {
             run.reached.hit(Reach.CLOSED_WHILE_WAITING);
             wrong = client.isClosing() ? "" : "though its client was not closed";

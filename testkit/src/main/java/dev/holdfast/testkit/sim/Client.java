@@ -259,7 +259,7 @@ final class Client implements LinkWatch {
     /** Who neither holds nor waits has nothing at the store, as soon as what was on its way has been settled. */
     private void lookWhetherIdle(String resource) {
         long since = run.world.now();
-        if (run.plan.isCalm) {
+        if (run.isUndisturbed(resource)) {
             run.world.after(run.plan.settledWithin(), () -> {
                 boolean holdsNothing =
                         holding.getOrDefault(resource, 0) == 0 && lastHeld.getOrDefault(resource, 0L) <= since;
@@ -298,6 +298,9 @@ final class Client implements LinkWatch {
     public void sent(Command command) {
         if (isClosed && !process.isDead()) {
             run.world.fail(Rule.CLOSED, name() + " was closed, and sends " + Words.of(command));
+        }
+        if (command instanceof Command.CloseSession && !isClosing && run.server.parts() > 1) {
+            run.reached.hit(Reach.SESSION_RESTED);
         }
         hasRetired |= command instanceof Command.Retire;
         if (ambushed != null && ambushed.isInstance(command)) {

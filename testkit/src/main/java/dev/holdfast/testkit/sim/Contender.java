@@ -176,7 +176,7 @@ final class Contender implements Candidate, Participant {
         boolean isLost = end.reason() == TermEnd.Reason.LOST;
         if (isLost) {
             run.reached.hit(Reach.TERM_LOST);
-            if (run.plan.isCalm && !client.isClosing()) {
+            if (run.isUndisturbed(Run.ELECTION) && !client.isClosing()) {
                 run.world.fail(Rule.HEALTHY_KEEPS, name + " lost term " + leadership.term() + " undisturbed");
             }
         } else if (run.plan.isStoreSound() && !client.isClosing()) {
@@ -187,7 +187,9 @@ final class Contender implements Candidate, Participant {
 
     @Override
     public void onError(Throwable failure) {
-        boolean isTrouble = !run.plan.isCalm || failure instanceof Failed || failure instanceof ClientClosedException;
+        boolean isTrouble = !run.isUndisturbed(Run.ELECTION)
+                || failure instanceof Failed
+                || failure instanceof ClientClosedException;
         if (!isTrouble) {
             run.world.fail(Rule.THREE_OUTCOMES, name + " is told of trouble, though nothing was disturbed: " + failure);
         }

@@ -171,7 +171,7 @@ final class Counter implements Participant {
         Throwable cause = Actor.causeOf(failure);
         run.say(name + "'s " + what + " fails: " + cause);
         boolean isClosed = cause instanceof ClientClosedException && client.isClosing();
-        boolean isSilence = cause instanceof StoreUnavailableException && !run.plan.isCalm;
+        boolean isSilence = cause instanceof StoreUnavailableException && !run.isUndisturbed(Run.LATCH);
         if (!isClosed && !isSilence) {
             run.world.fail(
                     Rule.THREE_OUTCOMES, name + "'s " + what + " ended for no reason that it could have: " + cause);

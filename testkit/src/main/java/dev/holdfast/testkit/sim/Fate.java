@@ -3,6 +3,7 @@ package dev.holdfast.testkit.sim;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,32 @@ final class Fate {
         times(plan.storeSteps, this::stepStore);
         times(plan.forced, this::force);
         times(plan.ambushes, () -> withOne(this::ambush));
+        if (run.server.parts() > 1 && dice.chance(0.6)) {
+            failParts();
+        }
         times(plan.expiresActively ? 20 : 0, () -> run.server.expire(anyLink()));
+    }
+
+    /** Some parts of the store fail, also where nothing else does: the others must not notice. */
+    private void failParts() {
+        for (int i = 0; i + 1 < run.server.parts(); i++) {
+            int part = dice.below(run.server.parts());
+            run.weather.makeFrail(part);
+            times((int) dice.between(1, 3), () -> failPart(part));
+        }
+    }
+
+    private void failPart(int part) {
+        boolean isDown = dice.chance(0.5);
+        long duration = dice.heavyTail(10 * MILLI, 3 * plan.ttl);
+        run.say("part " + part + (isDown ? " goes down" : " stands still") + " for " + duration / MILLI + " ms");
+        run.weather.fail(part, isDown, duration);
+        run.clients().stream().map(Client::link).filter(Objects::nonNull).forEach(link -> {
+            if (isDown) {
+                link.breakPart(part);
+            }
+        });
+        run.reached.hit(Reach.PART_FAILED);
     }
 
     private void times(int count, Runnable event) {

@@ -8,6 +8,10 @@ final class Holding {
 
     final Client client;
     final SimResource resource;
+
+    /** All that was asked for together. */
+    final Wish wish;
+
     final Lease.Binding binding;
     final boolean isPartOfSeveral;
     final long token;
@@ -52,6 +56,7 @@ final class Holding {
     Holding(Hold hold, Client client, Wish wish, Wish.Part part, long token, long seenAt) {
         this.hold = hold;
         this.client = client;
+        this.wish = wish;
         this.resource = part.resource();
         this.weight = part.weight();
         this.binding = wish.binding();

@@ -5,6 +5,7 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -23,17 +24,19 @@ final class Judge {
     private final Plan plan;
     private final Ledger ledger;
     private final SimServer server;
+    private final Weather weather;
     private final Reached reached;
     private final Watchman watchman;
     private final Map<String, List<Holding>> inHand = new LinkedHashMap<>();
     private final TokenJudge tokens;
     private final Map<String, Guarded> guarded = new HashMap<>();
 
-    Judge(World world, Plan plan, Ledger ledger, SimServer server, Reached reached) {
+    Judge(World world, Plan plan, Ledger ledger, SimServer server, Weather weather, Reached reached) {
         this.world = world;
         this.plan = plan;
         this.ledger = ledger;
         this.server = server;
+        this.weather = weather;
         this.reached = reached;
         this.watchman = new Watchman(world, plan, this);
         this.tokens = new TokenJudge(world, plan, ledger, reached);
@@ -193,7 +196,7 @@ final class Judge {
 
     private void checkCause(Holding holding, Loss loss) {
         boolean isNatural = loss.cause() == Loss.Cause.LEASE_ENDED || loss.cause() == Loss.Cause.CLIENT_CLOSED;
-        if (plan.isCalm && !isNatural && !ledger.wasTakenAway(holding)) {
+        if (isUndisturbed(holding) && !isNatural && !ledger.wasTakenAway(holding)) {
             world.fail(Rule.HEALTHY_KEEPS, holding + " was lost though nothing was disturbed: " + loss.cause());
         }
         boolean isDetached = holding.binding == Lease.Binding.DETACHED && !holding.isPartOfSeveral;
@@ -264,7 +267,7 @@ final class Judge {
             case LOST -> {
                 reached.hit(Reach.RELEASE_AFTER_LOSS);
                 boolean isClosed = holding.client.isClosing() || ledger.wasTakenAway(holding);
-                if (plan.isCalm && !holding.wasOver && holding.told == 0 && !isClosed) {
+                if (isUndisturbed(holding) && !holding.wasOver && holding.told == 0 && !isClosed) {
                     checkEndedByLease(holding);
                 }
             }
@@ -288,6 +291,19 @@ final class Judge {
                     Rule.RELEASED_IS_GONE,
                     holding + " was released by its id, but the store still keeps " + ledger.grantOf(holding));
         }
+    }
+
+    /** Whether nothing goes wrong with what it is a hold of; of several, with any of them. */
+    private boolean isUndisturbed(Holding holding) {
+        return plan.isCalm
+                && holding.wish.parts.stream()
+                        .allMatch(part -> weather.isSpared(
+                                server.partOf(new ResourceName(part.resource().name()))));
+    }
+
+    /** Whether all parts of the store go on without a break. */
+    boolean isStoreWhole() {
+        return weather.sparesAllParts();
     }
 
     private void checkEndedByLease(Holding holding) {

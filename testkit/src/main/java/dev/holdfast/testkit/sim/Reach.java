@@ -110,5 +110,9 @@ public enum Reach {
     /** A leader lost its term. */
     TERM_LOST,
     /** A candidate threw when it was elected. */
-    CANDIDATE_FAILED
+    CANDIDATE_FAILED,
+    /** A part of the store failed; only where it has several. */
+    PART_FAILED,
+    /** A client ended a session of a part that it did not use any more; only there. */
+    SESSION_RESTED
 }

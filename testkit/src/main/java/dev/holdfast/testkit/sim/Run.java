@@ -1,5 +1,6 @@
 package dev.holdfast.testkit.sim;
 
+import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -43,7 +44,7 @@ final class Run {
         SimClock storeClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
         this.server = new SimServer(world, storeClock, stores, ledger, reached);
         this.weather = new Weather(world, plan);
-        this.judge = new Judge(world, plan, ledger, server, reached);
+        this.judge = new Judge(world, plan, ledger, server, weather, reached);
         ledger.onGrant(electorate::storeElects);
         SimProcess console = new SimProcess(world, "operator", new SimClock(0, 0, EPOCH_2026, false));
         this.operator = new SimLink(
@@ -120,6 +121,11 @@ final class Run {
 
     private SimEnvironment environmentOf(SimProcess process) {
         return new SimEnvironment(world, process, process.clock(), dice.fork(), plan.lateness);
+    }
+
+    /** Whether nothing goes wrong with a resource but what its users do. */
+    boolean isUndisturbed(String resource) {
+        return plan.isCalm && weather.isSpared(server.partOf(new ResourceName(resource)));
     }
 
     // ---- Calm

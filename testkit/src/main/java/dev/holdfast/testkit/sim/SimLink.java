@@ -4,6 +4,8 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
@@ -11,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -45,11 +48,16 @@ final class SimLink implements LockStore {
 
     /** One connection after the other, of which each keeps the order. */
     private static final class Lane {
+        final int part;
         final Deque<Call> underWay = new ArrayDeque<>();
         long newestArrival;
         long newestReply;
         long connection;
         long downUntil;
+
+        Lane(int part) {
+            this.part = part;
+        }
     }
 
     private final World world;
@@ -58,7 +66,7 @@ final class SimLink implements LockStore {
     private final Weather weather;
     private final Dice dice;
     private final LinkWatch watch;
-    private final Lane[] lanes = new Lane[LANES];
+    private final Lane[] lanes;
     private @Nullable Consumer<Signal> listener;
     private boolean isClosed;
 
@@ -69,8 +77,10 @@ final class SimLink implements LockStore {
         this.weather = weather;
         this.dice = dice;
         this.watch = watch;
-        for (int i = 0; i < LANES; i++) {
-            lanes[i] = new Lane();
+        // Where the store has parts each is a server of its own, with one connection to it.
+        this.lanes = new Lane[server.parts() > 1 ? server.parts() : LANES];
+        for (int i = 0; i < lanes.length; i++) {
+            lanes[i] = new Lane(server.parts() > 1 ? i : CONTROL_LANE);
         }
     }
 
@@ -81,6 +91,16 @@ final class SimLink implements LockStore {
     @Override
     public StoreTraits traits() {
         return server.traits();
+    }
+
+    @Override
+    public int parts() {
+        return server.parts();
+    }
+
+    @Override
+    public int partOf(ResourceName name) {
+        return server.partOf(name);
     }
 
     @Override
@@ -106,7 +126,7 @@ final class SimLink implements LockStore {
                     failure(StoreException.Reason.CLOSED, StoreException.Effect.NONE, "the link was closed"));
         }
         Lane lane = laneOf(command);
-        if (!server.isUp() || world.now() < lane.downUntil) {
+        if (!server.isUp() || world.now() < lane.downUntil || weather.isDown(lane.part)) {
             process.after(weather.delay(dice), () -> fail(call, StoreException.Effect.NONE, "no connection"));
         } else if (dice.chance(weather.breaking())) {
             lane.underWay.add(call);
@@ -122,10 +142,11 @@ final class SimLink implements LockStore {
 
     /** The store has something to tell, without promise. */
     void pushed(Signal signal) {
-        Lane lane = lanes[CONTROL_LANE];
+        Lane lane = controlLane(SimServer.sessionOf(signal));
         boolean isLost = dice.chance(weather.signalLoss())
                 || world.now() < lane.downUntil
-                || weather.isCut(this, Weather.Way.BACK);
+                || weather.isCut(this, Weather.Way.BACK)
+                || weather.isOut(lane.part);
         if (isLost) {
             watch.signalLost(signal);
             return;
@@ -174,7 +195,8 @@ final class SimLink implements LockStore {
             // Nobody notices: the sender's own time-out ends it.
             return;
         }
-        long travel = weather.delay(dice) + (isCut ? weather.cutLeft() : 0);
+        // A server that stands still takes what has come when it goes on.
+        long travel = weather.delay(dice) + (isCut ? weather.cutLeft() : 0) + weather.outLeft(lane.part);
         lane.newestArrival = Math.max(lane.newestArrival + 1, world.now() + travel);
         world.after(lane.newestArrival - world.now(), () -> arrive(call, lane, connection));
         if (dice.chance(weather.harmlessCopy(call.command))) {
@@ -186,7 +208,7 @@ final class SimLink implements LockStore {
         if (lane.connection != connection) {
             return;
         }
-        if (!server.isUp()) {
+        if (!server.isUp() || weather.isDown(lane.part)) {
             breakUp(lane);
             return;
         }
@@ -249,11 +271,12 @@ final class SimLink implements LockStore {
             }
             process.after(weather.delay(dice), () -> fail(call, StoreException.Effect.UNKNOWN, "the connection broke"));
         }
-        if (lane == lanes[CONTROL_LANE]) {
+        if (lanes.length == server.parts() || lane == lanes[CONTROL_LANE]) {
+            OptionalInt part = server.parts() > 1 ? OptionalInt.of(lane.part) : OptionalInt.empty();
             long connection = lane.connection;
             process.after(lane.downUntil - world.now() + weather.delay(dice), () -> {
                 if (lane.connection == connection) {
-                    tell(new Signal.Resubscribed());
+                    tell(new Signal.Resubscribed(part));
                 }
             });
         }
@@ -287,7 +310,19 @@ final class SimLink implements LockStore {
         }
     }
 
+    /** A part has failed: connections to it break. */
+    void breakPart(int part) {
+        breakUp(lanes[part]);
+    }
+
+    private Lane controlLane(@Nullable SessionId session) {
+        return server.parts() > 1 && session != null ? lanes[server.partOf(session)] : lanes[CONTROL_LANE];
+    }
+
     private Lane laneOf(Command command) {
+        if (server.parts() > 1) {
+            return lanes[server.partOf(command)];
+        }
         return command instanceof Command.OnResource on
                 ? lanes[1 + Math.floorMod(on.resource().value().hashCode(), LANES - 1)]
                 : lanes[CONTROL_LANE];

@@ -4,6 +4,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
@@ -25,6 +26,10 @@ final class SimServer {
     private final Ledger ledger;
     private final Reached reached;
     private final Map<SessionId, SimLink> owners = new HashMap<>();
+
+    /** In which part each session is, if there are several. */
+    private final Map<SessionId, Integer> places = new HashMap<>();
+
     private final StoreTraits traits;
     private SimStore store;
     private boolean isUp = true;
@@ -43,6 +48,40 @@ final class SimServer {
         return traits;
     }
 
+    int parts() {
+        return store.parts();
+    }
+
+    int partOf(ResourceName name) {
+        return store.partOf(name);
+    }
+
+    int partOf(SessionId session) {
+        return places.getOrDefault(session, 0);
+    }
+
+    /** The part that a command is for; what is for several or none goes to the first. */
+    int partOf(Command command) {
+        if (command instanceof Command.OnResource on) {
+            return partOf(on.resource());
+        } else if (command instanceof Command.OpenSession open) {
+            return open.part();
+        } else if (command instanceof Command.KeepAlive keepAlive) {
+            return partOf(keepAlive.session());
+        } else if (command instanceof Command.Retire retire) {
+            return partOf(retire.session());
+        } else if (command instanceof Command.CloseSession close) {
+            return partOf(close.session());
+        } else if (command instanceof Command.Audit audit) {
+            return partOf(audit.session());
+        } else if (command instanceof Command.Poll poll && !poll.claims().isEmpty()) {
+            return partOf(poll.claims().get(0).resource());
+        } else if (command instanceof Command.Inspect look && look.scope() == Command.Inspect.Scope.NAME) {
+            return partOf(new ResourceName(look.prefix()));
+        }
+        return 0;
+    }
+
     boolean isUp() {
         return isUp;
     }
@@ -59,6 +98,7 @@ final class SimServer {
         Reply reply = outcome.reply();
         if (reply instanceof Reply.SessionOpened opened) {
             owners.put(opened.session(), from);
+            places.put(opened.session(), ((Command.OpenSession) command).part());
         }
         if (world.trace().isInWords()) {
             world.say("store: " + Words.of(command) + " -> " + Words.of(reply));

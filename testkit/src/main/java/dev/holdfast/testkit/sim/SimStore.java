@@ -1,6 +1,7 @@
 package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.store.memory.ReferenceMachine;
 import dev.holdfast.store.memory.ReferenceStore;
@@ -19,6 +20,16 @@ public interface SimStore {
      */
     default boolean isPassive() {
         return false;
+    }
+
+    /** As {@link dev.holdfast.spi.LockStore#parts()}. */
+    default int parts() {
+        return 1;
+    }
+
+    /** As {@link dev.holdfast.spi.LockStore#partOf}. */
+    default int partOf(ResourceName name) {
+        return 0;
     }
 
     /**
@@ -40,6 +51,16 @@ public interface SimStore {
             @Override
             public StoreTraits traits() {
                 return traits;
+            }
+
+            @Override
+            public int parts() {
+                return machine.parts();
+            }
+
+            @Override
+            public int partOf(ResourceName name) {
+                return machine.partOf(name);
             }
 
             @Override

@@ -57,7 +57,7 @@ final class Watchman {
 
     /** Sees to it that a doubt ends: as held, or as lost. */
     void awaitCertainty(Holding holding) {
-        if (!plan.isNetworkClean()) {
+        if (!plan.isNetworkClean() || !judge.isStoreWhole()) {
             return;
         }
         long within = plan.ttl / 2 + plan.settledWithin();

@@ -2,7 +2,10 @@ package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.Command;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The state of the network: rough while the chaos lasts, fair after that. */
 final class Weather {
@@ -13,11 +16,18 @@ final class Weather {
         BACK
     }
 
+    private record Outage(boolean isDown, long until) {}
+
     private record Cut(boolean out, boolean back, long until) {}
 
     private final World world;
     private final Plan plan;
     private final Map<SimLink, Cut> cuts = new HashMap<>();
+    private final Map<Integer, Outage> outages = new HashMap<>();
+
+    /** The parts of the store that fail now and then. */
+    private final Set<Integer> frail = new HashSet<>();
+
     private boolean isFair;
     private long lastCutLeft;
 
@@ -30,6 +40,7 @@ final class Weather {
     void clear() {
         isFair = true;
         cuts.clear();
+        outages.clear();
     }
 
     long delay(Dice dice) {
@@ -56,6 +67,45 @@ final class Weather {
         }
         lastCutLeft = cut.until() - world.now();
         return way == Way.OUT ? cut.out() : cut.back();
+    }
+
+    /** A part of the store stands still for a while, or is down: then connections to it are refused. */
+    void fail(int part, boolean isDown, long duration) {
+        outages.put(part, new Outage(isDown, world.now() + duration));
+    }
+
+    private @Nullable Outage outage(int part) {
+        Outage outage = outages.isEmpty() ? null : outages.get(part);
+        return outage != null && world.now() < outage.until() ? outage : null;
+    }
+
+    boolean isOut(int part) {
+        return outage(part) != null;
+    }
+
+    boolean isDown(int part) {
+        Outage outage = outage(part);
+        return outage != null && outage.isDown();
+    }
+
+    /** For how long a part still stands still. */
+    long outLeft(int part) {
+        Outage outage = outage(part);
+        return outage == null ? 0 : outage.until() - world.now();
+    }
+
+    /** A part will fail now and then. */
+    void makeFrail(int part) {
+        frail.add(part);
+    }
+
+    /** Whether a part never fails by itself. */
+    boolean isSpared(int part) {
+        return !frail.contains(part);
+    }
+
+    boolean sparesAllParts() {
+        return frail.isEmpty();
     }
 
     /** How long the cut lasts that was found last. */

@@ -4,6 +4,7 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
@@ -105,6 +106,16 @@ public final class Line implements LockStore {
         disturb(new Disturbance(command -> true, false, (command, caller) -> new CompletableFuture<>()));
     }
 
+    /** From now on commands that are meant never arrive, until the line is mended, and nobody is told. */
+    public void isCutFor(Predicate<Command> meant) {
+        disturb(new Disturbance(meant, false, (command, caller) -> new CompletableFuture<>()));
+    }
+
+    /** From now on commands that are meant fail, and don't reach the store, until the line is mended. */
+    public void failsFor(Predicate<Command> meant, Reason reason, Effect effect) {
+        disturb(new Disturbance(meant, false, failing(reason, effect)));
+    }
+
     /**
      * After so many more commands nothing arrives, neither commands nor signals, until the line is mended.
      *
@@ -186,6 +197,16 @@ public final class Line implements LockStore {
     @Override
     public StoreTraits traits() {
         return store.traits();
+    }
+
+    @Override
+    public int parts() {
+        return store.parts();
+    }
+
+    @Override
+    public int partOf(ResourceName name) {
+        return store.partOf(name);
     }
 
     @Override

@@ -24,19 +24,25 @@ public final class World implements AutoCloseable {
     private final List<Actor> actors = new ArrayList<>();
     private final List<Line> lines = new ArrayList<>();
 
-    private World(Optional<ManualEnvironment> time) {
+    private World(Optional<ManualEnvironment> time, int parts) {
         this.time = time;
-        this.store = time.map(manual -> new ReferenceStore(manual.unixMicros())).orElseGet(ReferenceStore::new);
+        this.store = time.map(manual -> new ReferenceStore(manual.unixMicros(), parts))
+                .orElseGet(ReferenceStore::new);
     }
 
     /** A world on the system's time. */
     public static World live() {
-        return new World(Optional.empty());
+        return new World(Optional.empty(), 1);
     }
 
     /** A world in which time passes only when the test says so. */
     public static World still() {
-        return new World(Optional.of(new ManualEnvironment()));
+        return inParts(1);
+    }
+
+    /** As {@link #still()}, with a store that keeps sessions in parts. */
+    public static World inParts(int parts) {
+        return new World(Optional.of(new ManualEnvironment()), parts);
     }
 
     /** The time of a {@linkplain #still() still} world. */

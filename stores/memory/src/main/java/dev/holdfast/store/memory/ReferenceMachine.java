@@ -24,6 +24,7 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
@@ -57,8 +58,23 @@ public final class ReferenceMachine {
         this(new State());
     }
 
+    /** Makes an empty store that keeps sessions in parts. */
+    public ReferenceMachine(int parts) {
+        this(new State(parts));
+    }
+
     ReferenceMachine(State state) {
         this.state = state;
+    }
+
+    /** As {@link dev.holdfast.spi.LockStore#parts()}. */
+    public int parts() {
+        return state.parts();
+    }
+
+    /** As {@link dev.holdfast.spi.LockStore#partOf}. */
+    public int partOf(ResourceName name) {
+        return state.partOf(name);
     }
 
     /**
@@ -169,7 +185,7 @@ public final class ReferenceMachine {
     // Claims
 
     private Reply acquire(Acquire command) {
-        Session session = state.liveSession(command.claim().session());
+        Session session = state.liveSession(command.claim().session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -258,7 +274,7 @@ public final class ReferenceMachine {
     }
 
     private Reply yieldFor(Yield command) {
-        Session session = state.liveSession(command.claim().session());
+        Session session = state.liveSession(command.claim().session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -325,7 +341,7 @@ public final class ReferenceMachine {
     // Resources
 
     private Reply setCount(SetCount command) {
-        Session session = state.liveSession(command.session());
+        Session session = state.liveSession(command.session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }
@@ -362,7 +378,7 @@ public final class ReferenceMachine {
     }
 
     private Reply resize(Resize command) {
-        Session session = state.liveSession(command.session());
+        Session session = state.liveSession(command.session(), command.resource());
         if (session == null) {
             return new Reply.SessionEnded();
         }

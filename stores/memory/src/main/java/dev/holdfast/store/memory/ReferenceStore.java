@@ -5,6 +5,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
@@ -73,7 +74,16 @@ public final class ReferenceStore implements LockStore {
      * @param unixMicros the store's clock, in microseconds since 1970; called once for each command
      */
     public ReferenceStore(LongSupplier unixMicros) {
-        this(new Shared(unixMicros), () -> {});
+        this(unixMicros, 1);
+    }
+
+    /**
+     * Makes an empty store that keeps sessions in parts, as one that is spread over several servers does.
+     *
+     * @param unixMicros as above
+     */
+    public ReferenceStore(LongSupplier unixMicros, int parts) {
+        this(new Shared(unixMicros, parts), () -> {});
     }
 
     private ReferenceStore(Shared shared, Runnable onClose) {
@@ -94,6 +104,16 @@ public final class ReferenceStore implements LockStore {
     @Override
     public StoreTraits traits() {
         return TRAITS;
+    }
+
+    @Override
+    public int parts() {
+        return shared.parts;
+    }
+
+    @Override
+    public int partOf(ResourceName name) {
+        return State.partOf(name, shared.parts);
     }
 
     @Override
@@ -141,13 +161,18 @@ public final class ReferenceStore implements LockStore {
         private final LongSupplier clock;
 
         /** Guarded by this. */
-        private final ReferenceMachine machine = new ReferenceMachine();
+        private final ReferenceMachine machine;
 
         /** Whom to tell about a session: the connection that opened it. Guarded by this. */
         private final Map<SessionId, Mailbox> owners = new HashMap<>();
 
-        Shared(LongSupplier clock) {
+        /** In how many parts the machine keeps sessions; it is asked for the part of a name without a lock. */
+        private final int parts;
+
+        Shared(LongSupplier clock, int parts) {
             this.clock = clock;
+            this.machine = new ReferenceMachine(parts);
+            this.parts = parts;
         }
 
         Reply apply(Command command, Mailbox from) {

@@ -11,6 +11,9 @@ final class Session extends Expiring {
     final String label;
     final long ttl;
 
+    /** The part of the store that it is a session of. */
+    final int part;
+
     /** Rises only. */
     long epoch;
 
@@ -20,10 +23,11 @@ final class Session extends Expiring {
     /** In the order in which they were made. */
     final Set<Claim> claims = new LinkedHashSet<>();
 
-    Session(long number, SessionId id, String label, long ttl) {
+    Session(long number, SessionId id, String label, long ttl, int part) {
         super(number);
         this.id = id;
         this.label = label;
         this.ttl = ttl;
+        this.part = part;
     }
 }

@@ -47,6 +47,9 @@ class State {
     /** No token of a resource without a record is above it. */
     private long floor;
 
+    /** In how many parts the sessions are. */
+    private final int parts;
+
     private long numbers;
 
     /** The time of the step that is under way, in microseconds since 1970. */
@@ -54,6 +57,30 @@ class State {
 
     /** What the step that is under way tells. */
     private List<Signal> signals = new ArrayList<>(0);
+
+    State() {
+        this(1);
+    }
+
+    State(int parts) {
+        if (parts < 1) {
+            throw new IllegalArgumentException("A store has at least one part, not " + parts);
+        }
+        this.parts = parts;
+    }
+
+    int parts() {
+        return parts;
+    }
+
+    /** The part of a name. */
+    int partOf(ResourceName name) {
+        return partOf(name, parts);
+    }
+
+    static int partOf(ResourceName name, int parts) {
+        return Math.floorMod(name.hashCode(), parts);
+    }
 
     /** Begins a step: nothing that is over by now is seen by what follows. */
     void begin(long unixMicros) {
@@ -82,10 +109,14 @@ class State {
     // Sessions
 
     Session open(OpenSession command) {
+        if (command.part() >= parts) {
+            throw new IllegalArgumentException("There is no part " + command.part() + ": there are " + parts);
+        }
         long number = ++numbers;
         // Unlike any id of a store that this JVM had before, as long as the clock goes on.
         SessionId id = new SessionId("m" + Long.toString(now, 36) + "-" + Long.toString(number, 36));
-        Session session = new Session(number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())));
+        Session session =
+                new Session(number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())), command.part());
         sessions.put(id, session);
         renew(session);
         return session;
@@ -99,6 +130,13 @@ class State {
     Session liveSession(SessionId id) {
         Session session = sessions.get(id);
         return session != null && session.live ? session : null;
+    }
+
+    /** A session under which a resource may be asked for: one of its part. */
+    @Nullable
+    Session liveSession(SessionId id, ResourceName resource) {
+        Session session = liveSession(id);
+        return session != null && session.part == partOf(resource) ? session : null;
     }
 
     /** Also of a session that has ended, while detached grants of it last. */

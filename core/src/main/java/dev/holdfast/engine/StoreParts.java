@@ -1,0 +1,66 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/** The parts of the store that this client has used so far. Thread-safe. */
+final class StoreParts {
+
+    private final Engine engine;
+    private final LockStore store;
+    private final AtomicReferenceArray<StorePart> parts;
+
+    StoreParts(Engine engine, LockStore store) {
+        this.engine = engine;
+        this.store = store;
+        this.parts = new AtomicReferenceArray<>(store.parts());
+    }
+
+    /** Whether the store has more than one. */
+    boolean areSeveral() {
+        return parts.length() > 1;
+    }
+
+    /** The number of the part of a name. */
+    int numberOf(ResourceName name) {
+        return areSeveral() ? store.partOf(name) : 0;
+    }
+
+    /** The part of a name. */
+    StorePart of(ResourceName name) {
+        return at(numberOf(name));
+    }
+
+    StorePart at(int number) {
+        StorePart part = parts.get(number);
+        return part == null ? make(number) : part;
+    }
+
+    private StorePart make(int number) {
+        StorePart fresh = new StorePart(engine, number);
+        if (!parts.compareAndSet(number, null, fresh)) {
+            return parts.get(number);
+        }
+        if (engine.isClosing()) {
+            // The close may have looked before it was there.
+            var unused = fresh.shut();
+            var unusedEnd = fresh.endClose(Settler.Closing.CONFIRMED);
+        }
+        return fresh;
+    }
+
+    /** Those that were used. */
+    List<StorePart> used() {
+        List<StorePart> used = new ArrayList<>();
+        for (int i = 0; i < parts.length(); i++) {
+            StorePart part = parts.get(i);
+            if (part != null) {
+                used.add(part);
+            }
+        }
+        return used;
+    }
+}

@@ -1,0 +1,141 @@
+package dev.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** U: a store that keeps sessions in parts keeps them apart. */
+abstract class PartRules extends ModelRules {
+
+    /** Two names of different parts; of which there are two at least. */
+    private String here = "";
+
+    private String there = "";
+
+    @BeforeEach
+    void findNamesOfTwoParts() {
+        here = "name-0";
+        there = IntStream.range(1, 10_000)
+                .mapToObj(i -> "name-" + i)
+                .filter(name -> partOf(name) != partOf(here))
+                .findFirst()
+                .orElse("");
+    }
+
+    private int partOf(String name) {
+        return bench.first.partOf(new ResourceName(name));
+    }
+
+    private void needsParts() {
+        Bench.needs(bench.first.parts() > 1, "the store has one part only");
+    }
+
+    @Test
+    @DisplayName("U1: a name belongs to one part, the same for all clients")
+    void nameHasOnePart() {
+        assertThat(bench.first.parts()).isPositive().isEqualTo(bench.second.parts());
+        for (int i = 0; i < 1_000; i++) {
+            ResourceName name = new ResourceName("name-" + i);
+            assertThat(bench.first.partOf(name))
+                    .isEqualTo(bench.second.partOf(name))
+                    .isBetween(0, bench.first.parts() - 1);
+        }
+        assertThat(there.isEmpty()).isEqualTo(bench.first.parts() == 1);
+    }
+
+    @Test
+    @DisplayName("U2: under a session of another part nothing can be had")
+    void sessionsServeTheirOwnPartOnly() {
+        needsParts();
+        Client alice = bench.client("alice");
+        SessionId wrong = alice.sessionOf(new ResourceName(there));
+        Probe right = alice.mutex(here);
+        Command.Acquire strange = new Command.Acquire(
+                new ClaimRef(right.ref().resource(), wrong, 1),
+                0,
+                right.sending(),
+                right.spec(),
+                1,
+                right.lease(),
+                right.waiting(),
+                1);
+        alice.send(strange, Reply.SessionEnded.class);
+        assertThat(bench.inspect(here)).isEmpty();
+        right.isGranted();
+    }
+
+    @Test
+    @DisplayName("U3: the end, the deadline and the epoch of a session are of its part alone")
+    void sessionsLiveByThemselves() {
+        needsParts();
+        Client alice = bench.client("alice");
+        Probe ends = alice.mutex(here).isGranted();
+        Probe stays = alice.mutex(there).isGranted();
+        Bench.send(bench.first, new Command.KeepAlive(alice.sessionOf(ends), 7), Reply.SessionAlive.class);
+        alice.mutex(here).isStale();
+        alice.mutex(there).tried().isRefused(Refusal.TAKEN);
+        Bench.send(bench.first, new Command.CloseSession(alice.sessionOf(ends)), Reply.Done.class);
+        ends.isGone();
+        stays.isHeld();
+        assertThat(alice.held()).containsExactly(stays.ref());
+        stays.release();
+    }
+
+    @Test
+    @DisplayName("U4: claims of several parts may be polled together, and are answered in their order")
+    void pollsGoToAllParts() {
+        needsParts();
+        Client alice = bench.client("alice");
+        Probe one = alice.mutex(here).isGranted();
+        Probe two = alice.mutex(there).isGranted();
+        Probe none = alice.mutex(here);
+        Reply.Polled polled = Bench.send(
+                bench.first, new Command.Poll(List.of(two.ref(), none.ref(), one.ref())), Reply.Polled.class);
+        assertThat(polled.states().get(0)).isEqualTo(two.grant());
+        assertThat(polled.states().get(1)).isInstanceOf(Reply.Absent.class);
+        assertThat(polled.states().get(2)).isEqualTo(one.grant());
+    }
+
+    @Test
+    @DisplayName("U5: an inspection goes through all parts, and one of a single name finds it")
+    void inspectionGoesThroughAllParts() {
+        needsParts();
+        Client alice = bench.client("alice");
+        List<ResourceName> names = IntStream.range(0, 40)
+                .mapToObj(i -> alice.mutex("part/" + i).isGranted().ref().resource())
+                .toList();
+        assertThat(bench.inspect("part/")).extracting(info -> info.name()).containsExactlyInAnyOrderElementsOf(names);
+        Reply.Inspected one = Bench.send(
+                bench.second,
+                new Command.Inspect("part/7", Optional.empty(), 100, Command.Inspect.Scope.NAME),
+                Reply.Inspected.class);
+        assertThat(one.resources()).extracting(info -> info.name().value()).contains("part/7");
+    }
+
+    @Test
+    @DisplayName("U6: tokens rise in each part, whatever the clients do in others")
+    void tokensRiseInEachPart() {
+        needsParts();
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        long before = 0;
+        for (int i = 0; i < 20; i++) {
+            Probe held = (i % 2 == 0 ? alice : bob).mutex(here).isGranted();
+            alice.mutex(there + i).isGranted();
+            assertThat(held.block().first()).isGreaterThan(before);
+            before = held.block().last();
+            held.release();
+        }
+    }
+}

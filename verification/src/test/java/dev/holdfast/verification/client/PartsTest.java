@@ -1,0 +1,299 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Attendance;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.Loss;
+import dev.holdfast.MultiHold;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.TaskRun;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Where a store has parts, each is judged by itself")
+@Tag("C18")
+class PartsTest {
+
+    private static final int PARTS = 8;
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
+
+    private final World world = World.inParts(PARTS);
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final Actor actor = world.actor("actor");
+
+    /** One name of each part, by its number. */
+    private final List<String> names = IntStream.range(0, PARTS)
+            .mapToObj(part -> IntStream.range(0, 1_000)
+                    .mapToObj(i -> "name-" + i)
+                    .filter(name -> line.partOf(new ResourceName(name)) == part)
+                    .findFirst()
+                    .orElseThrow())
+            .toList();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    /** All that is about a part: what opens its sessions, what is sent under them, and what is about its names. */
+    private boolean isOf(int part, Command command) {
+        if (command instanceof Command.OnResource on) {
+            return line.partOf(on.resource()) == part;
+        } else if (command instanceof Command.Poll poll) {
+            return line.partOf(poll.claims().get(0).resource()) == part;
+        } else if (command instanceof Command.OpenSession open) {
+            return open.part() == part;
+        }
+        return sessionOf(command) != null && sessionsOf(part).contains(sessionOf(command));
+    }
+
+    private static SessionId sessionOf(Command command) {
+        if (command instanceof Command.KeepAlive keepAlive) {
+            return keepAlive.session();
+        } else if (command instanceof Command.Retire retire) {
+            return retire.session();
+        } else if (command instanceof Command.CloseSession close) {
+            return close.session();
+        }
+        return command instanceof Command.Audit audit ? audit.session() : null;
+    }
+
+    /** The sessions under which something of a part was asked for. */
+    private Set<SessionId> sessionsOf(int part) {
+        Set<SessionId> sessions = ConcurrentHashMap.newKeySet();
+        line.sent(Command.Acquire.class).stream()
+                .filter(acquire -> line.partOf(acquire.resource()) == part)
+                .forEach(acquire -> sessions.add(acquire.claim().session()));
+        return sessions;
+    }
+
+    private Hold acquired(String name) throws Exception {
+        return alice.lock(name)
+                .acquireAsync(AcquireOptions.defaults())
+                .toCompletableFuture()
+                .get();
+    }
+
+    @Test
+    @DisplayName("a session is opened for the parts that are used, when they are, and ended when they are not any more")
+    void sessionsComeAndGoWithTheirNames() throws Exception {
+        assertThat(line.sent()).isEmpty();
+        Hold first = acquired(names.get(3));
+        Hold second = acquired(names.get(5));
+        acquired(names.get(5) + "-no").close();
+        assertThat(line.sent(Command.OpenSession.class))
+                .extracting(Command.OpenSession::part)
+                .contains(3, 5)
+                .doesNotContain(2);
+        first.close();
+        for (int i = 0; i < 4; i++) {
+            world.passes(KEEP_ALIVE);
+        }
+        assertThat(line.sent(Command.CloseSession.class))
+                .extracting(Command.CloseSession::session)
+                .containsAll(sessionsOf(3))
+                .doesNotContainAnyElementsOf(sessionsOf(5));
+        assertThat(second.isHeld()).isTrue();
+
+        // From then on it costs nothing, until it is used again.
+        line.forget();
+        world.passes(KEEP_ALIVE);
+        assertThat(line.sent())
+                .hasSizeLessThanOrEqualTo(2)
+                .allMatch(command -> isOf(5, command) || sessionOf(command) != null);
+        acquired(names.get(3)).close();
+        assertThat(line.sent(Command.OpenSession.class))
+                .extracting(Command.OpenSession::part)
+                .containsExactly(3);
+        second.close();
+    }
+
+    @Test
+    @DisplayName("one that does not answer loses its own holds and fails its own waiters, and no others")
+    void deadPartTakesNobodyWithIt() throws Exception {
+        List<Hold> held = new ArrayList<>();
+        for (String name : names) {
+            held.add(acquired(name));
+        }
+        Holdfast bob = world.client("bob");
+        line.isCutFor(command -> isOf(4, command));
+        Actor other = world.actor("other");
+        Doing<Hold> waitsThere = other.waitsFor(() -> alice.lock(another(4)).acquire());
+
+        for (int i = 0; i < 40; i++) {
+            world.passes(Duration.ofSeconds(1));
+        }
+
+        assertThat(held.get(4).isHeld()).isFalse();
+        assertThatThrownBy(waitsThere::result).isInstanceOf(StoreUnavailableException.class);
+        for (int part = 0; part < PARTS; part++) {
+            assertThat(held.get(part).isHeld()).as("the hold in part %d", part).isEqualTo(part != 4);
+        }
+        assertThat(bob.lock(names.get(4)).tryLock()).isTrue();
+        bob.lock(names.get(4)).unlock();
+        line.isMended();
+        for (int i = 0; i < 5; i++) {
+            world.passes(Duration.ofSeconds(1));
+        }
+        for (int part = 0; part < PARTS; part++) {
+            if (part != 4) {
+                held.get(part).close();
+            } else {
+                assertThatThrownBy(held.get(part)::close).hasMessageContaining(names.get(4));
+            }
+        }
+        acquired(names.get(4)).close();
+    }
+
+    private String another(int part) {
+        return IntStream.range(1_000, 10_000)
+                .mapToObj(i -> "name-" + i)
+                .filter(name -> line.partOf(new ResourceName(name)) == part)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    @DisplayName("one that refuses everything does not fail who waits for others")
+    void refusingPartFailsNobodyElse() throws Exception {
+        Holdfast bob = world.client("bob");
+        Hold theirs =
+                bob.lock(names.get(2)).acquireAsync().toCompletableFuture().get();
+        Doing<Hold> waits = actor.waitsFor(() -> alice.lock(names.get(2)).acquire());
+        line.failsFor(command -> isOf(6, command), Reason.UNAVAILABLE, Effect.NONE);
+        var refused = alice.lock(names.get(6)).acquireAsync().toCompletableFuture();
+        for (int i = 0; i < 60; i++) {
+            world.passes(Duration.ofSeconds(1));
+        }
+        assertThat(refused).isCompletedExceptionally();
+        assertThat(waits.isDone()).isFalse();
+        theirs.close();
+        actor.performs(waits.result()::close);
+        line.isMended();
+    }
+
+    @Test
+    @DisplayName("the end of one session is the loss of what it held, and of nothing else")
+    void endOfOneSessionEndsItsOwnHolds() throws Exception {
+        Hold ended = acquired(names.get(0));
+        Hold stays = acquired(names.get(7));
+        List<Loss> losses = new ArrayList<>();
+        ended.onLost(losses::add);
+        stays.onLost(losses::add);
+        world.ask(new Command.CloseSession(sessionsOf(0).iterator().next()));
+        Eventually.holds("the loss is told", () -> !losses.isEmpty());
+        world.passes(KEEP_ALIVE);
+        assertThat(losses).extracting(Loss::name).containsExactly(names.get(0));
+        assertThat(stays.isHeld()).isTrue();
+        assertThatThrownBy(ended::close).hasMessageContaining(names.get(0));
+        stays.close();
+    }
+
+    @Test
+    @DisplayName("a gap in the signals of one polls what waits there, and nothing else")
+    void gapOfOnePartPollsItsOwnWaiters() throws Exception {
+        Holdfast bob = world.client("bob");
+        Hold one = bob.lock(names.get(1)).acquireAsync().toCompletableFuture().get();
+        Hold two = bob.lock(names.get(2)).acquireAsync().toCompletableFuture().get();
+        Doing<Hold> first = actor.waitsFor(() -> alice.lock(names.get(1)).acquire());
+        Actor other = world.actor("other");
+        Doing<Hold> second =
+                other.waitsFor(() -> alice.lock(names.get(2)).acquire());
+        line.losesSignals();
+        one.close();
+        two.close();
+        line.forget();
+        line.signals(new Signal.Resubscribed(OptionalInt.of(1)));
+        actor.performs(first.result()::close);
+        assertThat(line.sent(Command.Poll.class)).allMatch(poll -> isOf(1, poll));
+        assertThat(second.isDone()).isFalse();
+        line.signals(new Signal.Resubscribed());
+        other.performs(second.result()::close);
+    }
+
+    @Test
+    @DisplayName("keep-alives of parts that are due at about the same time go out together")
+    void keepAlivesGoTogether() throws Exception {
+        List<Hold> held = new ArrayList<>();
+        for (String name : names) {
+            held.add(acquired(name));
+            world.passes(Duration.ofMillis(20));
+        }
+        world.passes(KEEP_ALIVE);
+        line.forget();
+        int moments = 0;
+        int sent = 0;
+        for (int i = 0; i < 100; i++) {
+            world.passes(KEEP_ALIVE.dividedBy(100));
+            int now = line.sent(Command.KeepAlive.class).size();
+            moments += now > sent ? 1 : 0;
+            sent = now;
+        }
+        assertThat(sent).isEqualTo(PARTS);
+        assertThat(moments).isLessThanOrEqualTo(2);
+        held.forEach(Hold::close);
+    }
+
+    @Test
+    @DisplayName("several locks at once, latches, barriers, elections and tasks may be of different parts")
+    void primitivesSpanParts() throws Exception {
+        Holdfast bob = world.client("bob");
+        try (MultiHold all =
+                actor.does(() -> alice.lockAll(names.toArray(String[]::new)).acquire())) {
+            assertThat(all.isHeld()).isTrue();
+            assertThat(bob.lock(names.get(6)).tryLock()).isFalse();
+            actor.performs(all::close);
+        }
+        for (String name : names) {
+            assertThat(alice.latch(name + "/latch").trySetCount(1)).isTrue();
+            bob.latch(name + "/latch").countDown();
+            assertThat(alice.latch(name + "/latch").await(Duration.ofSeconds(5)))
+                    .isTrue();
+            assertThat(bob.semaphore(name + "/permits", 3).resize(5)).isFalse();
+            assertThat(alice.task(name + "/task").runIfDue(Duration.ofMinutes(1), Duration.ZERO, hold -> "done"))
+                    .isInstanceOf(TaskRun.Ran.class);
+        }
+    }
+
+    @Test
+    @DisplayName("a barrier keeps what is under one session in one part")
+    void barriersWork() throws Exception {
+        Holdfast bob = world.client("bob");
+        for (String name : names) {
+            var one = alice.barrier(name + "/barrier", 2).enterAsync().toCompletableFuture();
+            var two = bob.barrier(name + "/barrier", 2).enterAsync().toCompletableFuture();
+            for (int i = 0; i < 200 && !(one.isDone() && two.isDone()); i++) {
+                world.passes(Duration.ofMillis(100));
+            }
+            try (Attendance a = one.get();
+                    Attendance b = two.get()) {
+                assertThat(a.generation()).isEqualTo(b.generation());
+            }
+        }
+    }
+}
