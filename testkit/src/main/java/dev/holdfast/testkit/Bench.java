@@ -72,6 +72,10 @@ final class Bench {
         return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl();
     }
 
+    int randomRuns() {
+        return subject.randomRuns();
+    }
+
     boolean hasClock() {
         return subject.clock().isPresent();
     }

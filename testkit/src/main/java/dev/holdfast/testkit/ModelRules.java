@@ -34,7 +34,7 @@ abstract class ModelRules extends ConcurrencyRules {
             return;
         }
         // Where the clock can be moved a run costs no time; elsewhere a command may cost a write to a disk.
-        int count = Integer.getInteger(RUNS, bench.hasClock() ? 300 : 60);
+        int count = Integer.getInteger(RUNS, bench.randomRuns());
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
             check(start + i);

@@ -40,6 +40,14 @@ public interface StoreUnderTest extends AutoCloseable {
     }
 
     /**
+     * How many random runs of commands are compared with the reference: fewer where each command is a trip over a network. A property of the kit
+     * overrides it.
+     */
+    default int randomRuns() {
+        return clock().isPresent() ? 300 : 60;
+    }
+
+    /**
      * Makes the store forget of its idle resources what it will ever forget, as if their retention were over.
      *
      * @return false if the test can't bring that about; what depends on it is skipped then
