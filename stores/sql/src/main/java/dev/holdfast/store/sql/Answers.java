@@ -8,11 +8,6 @@ import java.util.Optional;
 /** What a claimant is told of its claim. Changes nothing. */
 final class Answers {
 
-    // A waiter looks itself whether the process of the holder has ended; the head more often than those who would not
-    // be admitted anyway.
-    private static final long HEAD_RECHECK_MICROS = 40_000;
-    private static final long RECHECK_MICROS = 100_000;
-
     private final Ledger ledger;
 
     Answers(Ledger ledger) {
@@ -54,19 +49,8 @@ final class Answers {
             left = Math.min(left, sessionLeft(head.session));
         }
         Session own = ledger.sessions().known(waiter.session);
-        return new Reply.Queued(Micros.duration(recheck(own == null ? 1 : own.ttl, isHead, left)));
-    }
-
-    /**
-     * When a waiter is to look again at the latest.
-     *
-     * @param ttl of its session
-     * @param isHead whether it is the next
-     * @param left the time to the earliest end of what is in its way
-     */
-    static long recheck(long ttl, boolean isHead, long left) {
-        long looks = isHead ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
-        return Math.max(1, Math.min(Math.min(looks, ttl / 3), left));
+        long looks = ledger.backing().recheck(own == null ? 1 : own.ttl, isHead);
+        return new Reply.Queued(Micros.duration(Math.max(1, Math.min(looks, left))));
     }
 
     /** The microseconds after which a live claim ends if nobody renews or extends anything. */

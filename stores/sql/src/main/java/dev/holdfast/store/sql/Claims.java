@@ -14,12 +14,12 @@ final class Claims {
 
     private final Transaction transaction;
     private final ClaimRows rows;
-    private final Dialect dialect;
+    private final Backing backing;
 
-    Claims(Transaction transaction, ClaimRows rows, Dialect dialect) {
+    Claims(Transaction transaction, ClaimRows rows, Backing backing) {
         this.transaction = transaction;
         this.rows = rows;
-        this.dialect = dialect;
+        this.backing = backing;
     }
 
     /** A claim, whether it lives or not; null if there is none. */
@@ -113,7 +113,7 @@ final class Claims {
 
     private void lastIfDetached(Claim grant) throws SQLException {
         if (grant.outlivesSession()) {
-            dialect.mustLast();
+            backing.mustLast();
         }
     }
 

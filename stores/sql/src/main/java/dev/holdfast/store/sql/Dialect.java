@@ -1,9 +1,7 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.SQLException;
@@ -11,18 +9,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What differs from database to database. All methods are called by the one thread that has the lane.
+ * How a {@link Lane} makes its trips to a database that one writer has to itself.
  */
-interface Dialect extends AutoCloseable {
-
-    /** The store instance that this is. */
-    long client();
-
-    /** The database machine's clock. */
-    StoreClock clock();
-
-    /** The statements of the one connection of the lane. */
-    Statements statements();
+interface Dialect extends Backing, AutoCloseable {
 
     /** How long a trip waits for a database that others keep busy. */
     Duration patience();
@@ -59,27 +48,6 @@ interface Dialect extends AutoCloseable {
 
     /** A failure in the terms of the SPI, and in words for people. */
     StoreException translated(SQLException failure, Effect effect);
-
-    /** Whether the processes that stand behind a store instance are known to have ended, and with them all that could renew or use its holds. */
-    boolean isGone(long client) throws SQLException;
-
-    /** The row of a session that is about to be opened, under a number that no session ever had. */
-    Session newcomer(OpenSession command, long now) throws SQLException;
-
-    /** The row of a session was dropped. */
-    void forgotten(Session session) throws SQLException;
-
-    /** No token is given up to here, whatever the row of a resource says. */
-    long tokenFloor();
-
-    /** Tokens were reserved up to here, in the transaction that is under way. */
-    void reserved(long lastToken) throws SQLException;
-
-    /** What the transaction that is under way writes must not be lost, even if all that is held ends with the machine: once it is committed, it stays. */
-    void mustLast() throws SQLException;
-
-    /** Tells another store instance what is for it: a hint, which may be lost. */
-    void tell(long client, Signal signal);
 
     @Override
     void close();

@@ -31,7 +31,7 @@ final class Ledger {
     private final Rows rows;
     private final ClaimRows claimRows;
     private final LatchRows latches;
-    private final Dialect dialect;
+    private final Backing backing;
     private final Transaction transaction;
     private final Sessions sessions;
     private final Resources resources;
@@ -41,16 +41,16 @@ final class Ledger {
     /** What was changed in such a way that more may be let in. */
     private final ArrayDeque<Resource> unsettled = new ArrayDeque<>();
 
-    Ledger(Dialect dialect) {
-        this.rows = new Rows(dialect.statements());
-        this.claimRows = new ClaimRows(dialect.statements());
-        this.latches = new LatchRows(dialect.statements());
-        this.dialect = dialect;
-        this.transaction = new Transaction(dialect.clock());
-        this.sessions = new Sessions(transaction, rows, dialect);
-        this.resources = new Resources(transaction, rows);
-        this.claims = new Claims(transaction, claimRows, dialect);
-        this.tokens = new TokenCounters(transaction, dialect);
+    Ledger(Backing backing) {
+        this.rows = new Rows(backing.statements());
+        this.claimRows = new ClaimRows(backing.statements());
+        this.latches = new LatchRows(backing.statements());
+        this.backing = backing;
+        this.transaction = new Transaction(backing.clock());
+        this.sessions = new Sessions(transaction, rows, backing);
+        this.resources = new Resources(transaction, rows, backing.isAlone());
+        this.claims = new Claims(transaction, claimRows, backing);
+        this.tokens = new TokenCounters(transaction, backing);
     }
 
     /** Forgets everything, for a new transaction that has what locks it needs. */
@@ -61,10 +61,19 @@ final class Ledger {
         transaction.begin(writing);
     }
 
-    /** Writes what the command that ends here has changed. */
+    /** Ends a command: what it has changed is written, at the latest by {@link #finish()}. */
     void flush() throws SQLException {
         settleAll();
+        resources.endStep();
+    }
+
+    /** Writes all that is not written yet, before the commit. */
+    void finish() throws SQLException {
         resources.save();
+    }
+
+    Resources resources() {
+        return resources;
     }
 
     /** What is to be told once this is committed. */
@@ -74,6 +83,10 @@ final class Ledger {
 
     long now() {
         return transaction.now();
+    }
+
+    Backing backing() {
+        return backing;
     }
 
     Rows rows() {
@@ -118,11 +131,29 @@ final class Ledger {
         if (session == null || session.hasEnded()) {
             return null;
         }
-        if (sessions.isOver(session)) {
+        if (!sessions.isOver(session)) {
+            return session;
+        }
+        if (backing.isAlone()) {
             end(session);
             return null;
         }
-        return session;
+        return bury(session) ? null : session;
+    }
+
+    /**
+     * Ends a session alone. What it has on the resources that are locked goes when they are looked at, which whoever found it over is about to do; the rest likewise, by whoever locks that.
+     */
+    private boolean bury(Session session) throws SQLException {
+        mustWrite();
+        if (!backing.bury(session)) {
+            session.isWitnessed = true;
+            return false;
+        }
+        session.epoch = Session.RETIRED;
+        session.deadline = 0;
+        transaction.tell(session.client, new Signal.SessionEnded(Session.idOf(session.id)));
+        return true;
     }
 
     /** Ends a session with all that it holds and waits for; detached grants that were picked up stay, and so does its row for them. */
@@ -376,7 +407,7 @@ final class Ledger {
     void save(Resource resource, Latch latch) throws SQLException {
         mustWrite();
         latches.save(resource, latch, transaction.unix());
-        dialect.mustLast();
+        backing.mustLast();
     }
 
     /** The claimant hears of its grant: a lease of its own begins, once. */

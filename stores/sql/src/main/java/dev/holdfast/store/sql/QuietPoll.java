@@ -53,18 +53,18 @@ final class QuietPoll {
         select.setLong(4, now);
         long holder;
         long head;
-        long recheck;
+        long left;
         try (ResultSet row = select.executeQuery()) {
             if (!row.next()) {
                 return null;
             }
             holder = row.getLong(1);
             head = row.getLong(2);
-            recheck = Answers.recheck(row.getLong(3), row.getInt(4) != 0, row.getLong(5) - now);
+            left = Math.min(SqliteDialect.looks(row.getLong(3), row.getInt(4) != 0), row.getLong(5) - now);
         }
         if ((holder != own && clients.isGone(holder)) || (head != own && clients.isGone(head))) {
             return null;
         }
-        return new Reply.Polled(List.of(new Reply.Queued(Micros.duration(recheck))));
+        return new Reply.Polled(List.of(new Reply.Queued(Micros.duration(Math.max(1, left)))));
     }
 }

@@ -76,6 +76,7 @@ final class Reports {
             SessionId session, List<ClaimRows.Place> page, Set<ClaimRef> held, List<ClaimRef> waiting)
             throws SQLException {
         Optional<String> end = Optional.empty();
+        ledger.resources().require(page.stream().map(ClaimRows.Place::name).toList());
         for (ClaimRows.Place place : page) {
             ClaimRef ref = new ClaimRef(place.name(), session, place.claim().number);
             // Looks at the resource too, so that a holder whose time has come makes room before we tell.
@@ -95,6 +96,7 @@ final class Reports {
         byte[] key = after.getBytes(StandardCharsets.UTF_8);
         List<Rows.Inline> page = ledger.rows().inline(Session.numberOf(session), key, limit + 1);
         String last = after;
+        ledger.resources().require(page.stream().map(Rows.Inline::name).toList());
         for (Rows.Inline inline : page.subList(0, Math.min(limit, page.size()))) {
             ClaimRef ref = new ClaimRef(inline.name(), session, inline.claim());
             if (ledger.claim(ref) != null) {
@@ -114,6 +116,7 @@ final class Reports {
         List<ResourceName> page = ledger.rows().inUse(from, endOf(prefix), limit + 1);
         boolean isLast = page.size() <= limit;
         List<ResourceInfo> found = new ArrayList<>();
+        ledger.resources().require(page);
         for (ResourceName name : isLast ? page : page.subList(0, limit)) {
             Resource resource = ledger.resource(name);
             if (ledger.isInUse(resource)) {

@@ -2,7 +2,9 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,11 +16,13 @@ final class Resources {
 
     private final Transaction transaction;
     private final Rows rows;
+    private final boolean isAlone;
     private final Map<ResourceName, Resource> met = new HashMap<>();
 
-    Resources(Transaction transaction, Rows rows) {
+    Resources(Transaction transaction, Rows rows, boolean isAlone) {
         this.transaction = transaction;
         this.rows = rows;
+        this.isAlone = isAlone;
     }
 
     /** For a new transaction, whatever was changed. */
@@ -32,6 +36,9 @@ final class Resources {
         if (known != null) {
             return known;
         }
+        if (!isAlone) {
+            throw new NotLocked(List.of(name));
+        }
         Resource resource = rows.resource(name);
         if (resource == null) {
             resource = new Resource(name, name.utf8());
@@ -41,7 +48,39 @@ final class Resources {
         return resource;
     }
 
-    /** Writes what was changed. What comes next reads anew. */
+    /** A resource that is locked, or that has no row. */
+    void give(Resource resource) {
+        met.put(resource.name, resource);
+    }
+
+    /**
+     * Where only what is locked may be used: looks whether all of these are.
+     *
+     * @throws NotLocked if not
+     */
+    void require(Collection<ResourceName> names) {
+        List<ResourceName> missing = isAlone
+                ? List.of()
+                : names.stream().filter(name -> !met.containsKey(name)).toList();
+        if (!missing.isEmpty()) {
+            throw new NotLocked(missing);
+        }
+    }
+
+    /** A command has ended: writes what was changed, and what comes next reads anew. What is locked is only written when all have ended. */
+    void endStep() throws SQLException {
+        if (isAlone) {
+            save();
+            met.clear();
+            return;
+        }
+        for (Resource resource : met.values()) {
+            resource.isSwept = false;
+            resource.isSettled = false;
+        }
+    }
+
+    /** Writes what was changed. */
     void save() throws SQLException {
         for (Resource resource : met.values()) {
             if (resource.isDirty) {
@@ -49,7 +88,6 @@ final class Resources {
                 rows.save(resource);
             }
         }
-        met.clear();
     }
 
     /** Drops the row of a resource that nobody uses. */

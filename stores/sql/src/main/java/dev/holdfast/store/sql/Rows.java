@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -35,6 +36,18 @@ final class Rows {
         try (ResultSet row = select.executeQuery()) {
             return row.next() ? resource(new Resource(name, key), row) : null;
         }
+    }
+
+    /** The rows that a query finds which has the name behind all else. */
+    static List<Resource> resources(PreparedStatement select) throws SQLException {
+        List<Resource> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                byte[] key = row.getBytes(15);
+                found.add(resource(new Resource(Statements.name(key), key), row));
+            }
+        }
+        return found;
     }
 
     private static Resource resource(Resource into, ResultSet row) throws SQLException {
@@ -164,11 +177,16 @@ final class Rows {
         return Statements.names(select);
     }
 
+    /** From here on no resource without a row begins below that token. */
+    void raiseFloor(long token) throws SQLException {
+        PreparedStatement raise = statements.prepare(Sql.RAISE_FLOOR);
+        raise.setLong(1, token);
+        Statements.changeOne(raise);
+    }
+
     /** Drops a resource. Its last token is remembered: above it all go on that have no row. */
     void drop(Resource resource) throws SQLException {
-        PreparedStatement raise = statements.prepare(Sql.RAISE_FLOOR);
-        raise.setLong(1, resource.lastToken);
-        Statements.changeOne(raise);
+        raiseFloor(resource.lastToken);
         PreparedStatement delete = statements.prepare(Sql.DROP_RESOURCE);
         delete.setBytes(1, resource.key);
         Statements.changeOne(delete);
@@ -182,23 +200,30 @@ final class Rows {
         PreparedStatement select = statements.prepare(Sql.SESSION);
         select.setLong(1, id);
         try (ResultSet row = select.executeQuery()) {
-            if (!row.next()) {
-                return null;
-            }
-            String label = row.getString(3);
-            Session session = new Session(
-                    id, row.getLong(1), row.getLong(2), label == null ? "" : label, row.getLong(4), row.getLong(5));
-            if (session.ttl <= 0 || session.epoch < 0 || session.deadline < 0) {
-                throw new StoreException(
-                        StoreException.Reason.CORRUPT,
-                        StoreException.Effect.NONE,
-                        "the row of session " + Session.idOf(id) + " is damaged: its ttl is " + session.ttl
-                                + ", its epoch " + session.epoch + " and its deadline " + session.deadline
-                                + "; nothing was changed",
-                        null);
-            }
-            return session;
+            return row.next() ? session(id, row) : null;
         }
+    }
+
+    /** The session of a row that has the columns of {@link Sql#SESSION}. */
+    static Session session(long id, ResultSet row) throws SQLException {
+        byte[] label = row.getBytes(3);
+        Session session = new Session(
+                id,
+                row.getLong(1),
+                row.getLong(2),
+                label == null ? "" : new String(label, StandardCharsets.UTF_8),
+                row.getLong(4),
+                row.getLong(5));
+        if (session.ttl <= 0 || session.epoch < 0 || session.deadline < 0) {
+            throw new StoreException(
+                    StoreException.Reason.CORRUPT,
+                    StoreException.Effect.NONE,
+                    "the row of session " + Session.idOf(id) + " is damaged: its ttl is " + session.ttl
+                            + ", its epoch " + session.epoch + " and its deadline " + session.deadline
+                            + "; nothing was changed",
+                    null);
+        }
+        return session;
     }
 
     void add(Session session) throws SQLException {
@@ -224,6 +249,21 @@ final class Rows {
         PreparedStatement delete = statements.prepare(Sql.DROP_SESSION);
         delete.setLong(1, session.id);
         Statements.changeOne(delete);
+    }
+
+    /** Ends a session, and leaves what it has to others. */
+    void end(long id) throws SQLException {
+        PreparedStatement update = statements.prepare(Sql.END_SESSION);
+        update.setLong(1, Session.RETIRED);
+        update.setLong(2, id);
+        update.executeUpdate();
+    }
+
+    /** Drops the row of a session that has ended and has no claims. */
+    void forget(long id) throws SQLException {
+        PreparedStatement delete = statements.prepare(Sql.FORGET_SESSION);
+        delete.setLong(1, id);
+        delete.executeUpdate();
     }
 
     /** Sessions whose time has come. */

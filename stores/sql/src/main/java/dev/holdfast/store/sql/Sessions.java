@@ -15,13 +15,13 @@ final class Sessions {
 
     private final Transaction transaction;
     private final Rows rows;
-    private final Dialect dialect;
+    private final Backing backing;
     private final Map<Long, Optional<Session>> known = new HashMap<>();
 
-    Sessions(Transaction transaction, Rows rows, Dialect dialect) {
+    Sessions(Transaction transaction, Rows rows, Backing backing) {
         this.transaction = transaction;
         this.rows = rows;
-        this.dialect = dialect;
+        this.backing = backing;
     }
 
     /** For a new transaction. */
@@ -44,12 +44,17 @@ final class Sessions {
     boolean isOver(Session session) throws SQLException {
         if (!session.isWitnessed) {
             if (session.deadline <= transaction.now()
-                    || (session.client != dialect.client() && dialect.isGone(session.client))) {
+                    || (session.client != backing.client() && backing.isGone(session.client))) {
                 return true;
             }
             session.isWitnessed = true;
         }
         return false;
+    }
+
+    /** A session as it was read with a lock that keeps it as it is. */
+    void give(Session session) {
+        known.put(session.id, Optional.of(session));
     }
 
     void add(Session session) throws SQLException {
@@ -68,6 +73,6 @@ final class Sessions {
         transaction.mustWrite();
         rows.drop(session);
         known.put(session.id, Optional.empty());
-        dialect.forgotten(session);
+        backing.forgotten(session);
     }
 }

@@ -47,6 +47,13 @@ enum Sql {
     SAVE_SESSION("UPDATE holdfast_session SET epoch = ?, deadline = ? WHERE id = ?"),
     DROP_SESSION("DELETE FROM holdfast_session WHERE id = ?"),
 
+    END_SESSION("UPDATE holdfast_session SET epoch = ?, deadline = 0 WHERE id = ? AND deadline > 0"),
+
+    FORGET_SESSION("""
+            DELETE FROM holdfast_session
+             WHERE id = ? AND deadline = 0
+               AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)"""),
+
     SESSIONS_OVER("SELECT id FROM holdfast_session WHERE deadline > 0 AND deadline <= ? LIMIT ?"),
 
     /** Those that have ended, and of which no detached grant is left. */

@@ -3,7 +3,6 @@ package dev.holdfast.store.sql;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -22,6 +21,9 @@ final class SqliteDialect implements Dialect {
     /** How often the file is looked at: a look costs a tenth of a commit that is not flushed. */
     private static final long CHECK_NANOS = 100_000_000;
 
+    private static final long HEAD_RECHECK_MICROS = 40_000;
+    private static final long RECHECK_MICROS = 100_000;
+
     private static final long MIN_TTL_MICROS = 200_000;
 
     private static final int RANDOM_BITS = 31;
@@ -33,7 +35,6 @@ final class SqliteDialect implements Dialect {
     private final StoreClock clock;
     private final Statements statements;
     private final SqliteClients clients;
-    private final Wakes wakes;
     private final FastPath fastPath;
     private final QuietPoll quietPoll;
     private final RandomGenerator random;
@@ -53,12 +54,11 @@ final class SqliteDialect implements Dialect {
     /** Whether the transaction that is under way has to be on the disk before anybody is answered. */
     private boolean mustLast;
 
-    SqliteDialect(SqliteDatabase database, SqliteClients clients, Wakes wakes, RandomGenerator random, long client) {
+    SqliteDialect(SqliteDatabase database, SqliteClients clients, RandomGenerator random, long client) {
         this.database = database;
         this.clock = database.clock();
         this.statements = database.statements();
         this.clients = clients;
-        this.wakes = wakes;
         this.random = random;
         this.client = client;
         this.fastPath = new FastPath(statements);
@@ -257,8 +257,23 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public void tell(long other, Signal signal) {
-        wakes.tell(other, signal);
+    public boolean isAlone() {
+        return true;
+    }
+
+    @Override
+    public boolean bury(Session session) {
+        throw new IllegalStateException("What is alone with its database ends sessions wholly");
+    }
+
+    @Override
+    public long recheck(long ttl, boolean isHead) {
+        return looks(ttl, isHead);
+    }
+
+    /** A waiter looks itself whether the process of the holder has ended; the head more often than those who would not be admitted anyway. */
+    static long looks(long ttl, boolean isHead) {
+        return Math.min(isHead ? HEAD_RECHECK_MICROS : RECHECK_MICROS, ttl / 3);
     }
 
     @Override

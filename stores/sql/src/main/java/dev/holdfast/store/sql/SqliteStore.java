@@ -74,7 +74,7 @@ public final class SqliteStore implements LockStore {
         this.traits = traits(machine);
         this.wakes = new Wakes(file, client, machine.observes(), listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
-        this.lane = new Lane(new SqliteDialect(database, clients, wakes, random, client), this::tell);
+        this.lane = new Lane(new SqliteDialect(database, clients, random, client), this::tell);
         this.executor = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), SqliteStore::thread);
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);

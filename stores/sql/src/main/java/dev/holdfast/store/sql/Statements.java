@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -28,22 +29,61 @@ final class Statements {
     /** Enough to find the row by, and not a page of it. */
     private static final int BYTES_SHOWN = 16;
 
-    private final Connection connection;
+    private final Texts texts;
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
+    private @Nullable Connection connection;
 
+    /** The statements of a connection that stays. */
     Statements(Connection connection) {
+        this(Texts.OF_SQLITE);
         this.connection = connection;
     }
 
+    /** Statements for one connection after another. */
+    Statements(Texts texts) {
+        this.texts = texts;
+    }
+
+    /** From here on the statements are those of this connection. */
+    void attach(Connection other) {
+        if (other != connection) {
+            forget();
+            connection = other;
+        }
+    }
+
+    /** The connection that the statements are of. */
+    Connection connection() {
+        if (connection == null) {
+            throw new IllegalStateException("There is no connection to prepare a statement on");
+        }
+        return connection;
+    }
+
+    /** The texts that statements are prepared from. */
+    Texts texts() {
+        return texts;
+    }
+
     PreparedStatement prepare(Sql sql) throws SQLException {
-        return prepare(sql.text);
+        return prepare(texts.of(sql));
     }
 
     /** The statement of a text, prepared the first time. */
     PreparedStatement prepare(String text) throws SQLException {
         PreparedStatement known = prepared.get(text);
         if (known == null) {
-            known = connection.prepareStatement(text);
+            known = connection().prepareStatement(text);
+            prepared.put(text, known);
+        }
+        return known;
+    }
+
+    /** The statement of a text that tells the keys that it made; prepared the first time. */
+    PreparedStatement prepareWithKeys(String text) throws SQLException {
+        PreparedStatement known = prepared.get(text);
+        if (known == null) {
+            known = connection().prepareStatement(text, Statement.RETURN_GENERATED_KEYS);
             prepared.put(text, known);
         }
         return known;

@@ -41,13 +41,13 @@ final class Steps {
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
     private final Ledger ledger;
-    private final Dialect dialect;
+    private final Backing backing;
     private final Answers answers;
     private final Reports reports;
 
-    Steps(Ledger ledger, Dialect dialect) {
+    Steps(Ledger ledger, Backing backing) {
         this.ledger = ledger;
-        this.dialect = dialect;
+        this.backing = backing;
         this.answers = new Answers(ledger);
         this.reports = new Reports(ledger, answers);
     }
@@ -113,7 +113,7 @@ final class Steps {
     // Sessions
 
     private Reply open(OpenSession command) throws SQLException {
-        Session session = dialect.newcomer(command, ledger.now());
+        Session session = backing.newcomer(command, ledger.now());
         ledger.sessions().add(session);
         return new Reply.SessionOpened(Session.idOf(session.id), Micros.duration(session.ttl));
     }

@@ -9,25 +9,25 @@ import org.jspecify.annotations.Nullable;
 final class TokenCounters {
 
     private final Transaction transaction;
-    private final Dialect dialect;
+    private final Backing backing;
 
-    TokenCounters(Transaction transaction, Dialect dialect) {
+    TokenCounters(Transaction transaction, Backing backing) {
         this.transaction = transaction;
-        this.dialect = dialect;
+        this.backing = backing;
     }
 
     /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is spent. */
     @Nullable
     TokenBlock reserve(Resource resource, long atLeast, int want) throws SQLException {
         transaction.mustWrite();
-        long last = Math.max(Math.max(resource.lastToken, dialect.tokenFloor()), atLeast);
+        long last = Math.max(Math.max(resource.lastToken, backing.tokenFloor()), atLeast);
         if (isSpent(last)) {
             return null;
         }
         TokenBlock block = Tokens.next(last, transaction.unix(), want);
         resource.lastToken = block.last();
         resource.isDirty = true;
-        dialect.reserved(block.last());
+        backing.reserved(block.last());
         return block;
     }
 

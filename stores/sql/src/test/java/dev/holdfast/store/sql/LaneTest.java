@@ -62,8 +62,7 @@ class LaneTest {
                 .open(new SqliteOptions(SqliteStore.Synchronous.NORMAL, Duration.ofMillis(20), List.of()));
         SqliteClients clients =
                 new SqliteClients(database.statements(), machine, new ProcFs(SystemMachine.PROC), CLIENT);
-        Wakes wakes = new Wakes(file, CLIENT, false, signal -> {});
-        Dialect real = new SqliteDialect(database, clients, wakes, new SplittableRandom(1), CLIENT);
+        Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT);
         lane = new Lane(faulty(real), told::addAll);
         batcher = new Batcher(1, (command, lanes) -> 0, 8, true, Runnable::run, lane);
         session = ((Reply.SessionOpened) send(new Command.OpenSession(Duration.ofHours(1), "test"))).session();

@@ -1,0 +1,22 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.List;
+
+/** Thrown where a command meets resources that its transaction has not locked: it is undone, and carried out anew with these locked too. */
+final class NotLocked extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<ResourceName> names;
+
+    // Without a stack trace: it is no failure.
+    NotLocked(List<ResourceName> names) {
+        super("there is more to lock", null, false, false);
+        this.names = names;
+    }
+
+    List<ResourceName> names() {
+        return names;
+    }
+}
