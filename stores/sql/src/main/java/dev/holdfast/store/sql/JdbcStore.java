@@ -1,0 +1,265 @@
+package dev.holdfast.store.sql;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks in the tables of a PostgreSQL, MySQL or MariaDB server.
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>Locks are as durable as a committed transaction on the primary. Tables, not the server's own locks, hold them; so neither a pooler nor a lost connection ends them.
+ *   <li>Only the server's clock decides when a lease ends.
+ *   <li>On PostgreSQL who waits is told of its grant with the commit that released it; elsewhere each client looks for all its waiters together.
+ *   <li>What many threads ask for while one transaction is under way goes together in the next.
+ * </ul>
+ *
+ * <p>An instance uses one connection for locks and one that renews sessions, and on PostgreSQL one on which it is told. Commands never take part in a transaction of the program.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class JdbcStore implements LockStore {
+
+    private static final int LOCKS = 0;
+    private static final int SESSIONS = 1;
+    private static final int MAX_BATCH = 256;
+    private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
+
+    private final StoreTraits traits;
+    private final Listener listener = new Listener();
+    private final ServerConnections connections;
+    private final ServerLane lane;
+    private final SessionLane sessions;
+    private final ThreadPoolExecutor executor;
+    private final Batcher batcher;
+    private final ServerHousekeeping housekeeping;
+    private final @Nullable PostgresListening listening;
+    private final long client;
+
+    private JdbcStore(Builder options) {
+        SplittableRandom random = new SplittableRandom(Randomness.nextLong());
+        this.client = 1 + (random.nextLong() >>> 2);
+        this.connections = new ServerConnections(options.source, options.isPool);
+        Product product;
+        Texts texts;
+        try {
+            Connection first = connections.get(ServerConnections.Use.LOCKS);
+            product = Products.of(first, options.clock, options.prefix);
+            texts = new Texts(product.texts(), options.prefix);
+            product.schema(texts, options.initialize).prepare(first);
+            this.listening = product instanceof PostgresProduct postgres && options.listens
+                    ? new PostgresListening(options.source, postgres.channelOf(client), listener)
+                    : null;
+            if (listening != null) {
+                listening.start();
+            }
+        } catch (SQLException e) {
+            connections.close();
+            throw Products.failedToOpen(e);
+        } catch (RuntimeException e) {
+            connections.close();
+            throw e;
+        }
+        connections.rest(ServerConnections.Use.LOCKS, new Statements(texts));
+        this.traits = traits(product, listening != null);
+        this.lane = new ServerLane(product, texts, connections, client, this::tell);
+        this.sessions = new SessionLane(product, texts, connections, random, client);
+        this.executor = new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), JdbcStore::thread);
+        this.batcher = new Batcher(
+                2,
+                (command, lanes) -> ServerSessions.isOurs(command) ? SESSIONS : LOCKS,
+                MAX_BATCH,
+                true,
+                executor,
+                (number, calls) -> (number == SESSIONS ? sessions : lane).make(number, calls));
+        this.housekeeping = new ServerHousekeeping(lane, product, texts, executor);
+    }
+
+    private static StoreTraits traits(Product product, boolean isTold) {
+        return new StoreTraits(
+                product.title(),
+                isTold,
+                true,
+                true,
+                true,
+                Set.of(Admission.values()),
+                Duration.ofMillis(200),
+                Duration.ofNanos(1_000),
+                FixedLease.NATIVE,
+                true,
+                TokenSource.CLOCKED,
+                true,
+                true,
+                true,
+                Duration.ofMillis(10));
+    }
+
+    private static Thread thread(Runnable work) {
+        Thread thread = new Thread(work, "holdfast-jdbc");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /**
+     * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which it finds out by itself. Connections are taken for a moment and given
+     * back, but for the one on which PostgreSQL tells of grants; see {@link Builder#listens}. The pool is never closed.
+     */
+    public static Builder builder(DataSource source) {
+        return new Builder(source);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        if (command instanceof Command.KeepAlive) {
+            housekeeping.consider();
+        }
+        return batcher.submit(command, caller);
+    }
+
+    @Override
+    public void subscribe(Consumer<Signal> told) {
+        listener.subscribe(told);
+    }
+
+    @Override
+    public void close() {
+        listener.unsubscribe();
+        batcher.close();
+        if (listening != null) {
+            listening.close();
+        }
+        connections.close();
+        executor.shutdown();
+    }
+
+    /** Does the housekeeping now. */
+    ServerHousekeeping housekeeping() {
+        return housekeeping;
+    }
+
+    private void tell(List<Transaction.Told> told) {
+        for (Transaction.Told one : told) {
+            if (one.client() == client) {
+                listener.accept(one.signal());
+            }
+        }
+    }
+
+    /** When the store makes its tables. */
+    public enum Initialize {
+        /** At each start, what is missing. */
+        ALWAYS,
+
+        /** If the first of them is not there. The default. */
+        IF_MISSING,
+
+        /** Not at all: whoever looks after the database has made them, and the user of the store needs no permission to. */
+        NEVER
+    }
+
+    /** Sets up a store. Not thread-safe. */
+    public static final class Builder {
+        private final DataSource source;
+        private boolean isPool = true;
+        private boolean listens = true;
+        private Initialize initialize = Initialize.IF_MISSING;
+        private String prefix = "holdfast_";
+        private @Nullable String clock;
+
+        private Builder(DataSource source) {
+            this.source = source;
+        }
+
+        /** Connections are ours alone: they stay open. */
+        @CanIgnoreReturnValue
+        Builder keepsConnections() {
+            isPool = false;
+            return this;
+        }
+
+        /** For tests: an expression for another clock. */
+        @CanIgnoreReturnValue
+        Builder clock(String expression) {
+            clock = expression;
+            return this;
+        }
+
+        /**
+         * Whether one connection is kept on which PostgreSQL tells of grants; true if not set. Without it, or where a pooler gives each transaction another connection, waiters look for
+         * themselves.
+         */
+        @CanIgnoreReturnValue
+        public Builder listens(boolean one) {
+            listens = one;
+            return this;
+        }
+
+        /** When the store makes its tables; {@link Initialize#IF_MISSING} if not set. */
+        @CanIgnoreReturnValue
+        public Builder initialize(Initialize when) {
+            initialize = when;
+            return this;
+        }
+
+        /**
+         * What the names of the tables begin with; {@code holdfast_} if not set.
+         *
+         * @param other a lower-case letter or {@code _}, and up to 39 lower-case letters, digits and {@code _}
+         * @throws IllegalArgumentException if it is not of that form
+         */
+        @CanIgnoreReturnValue
+        public Builder tablePrefix(String other) {
+            if (!PREFIX.matcher(other).matches()) {
+                throw new IllegalArgumentException(
+                        "A prefix of tables has 1 to 40 lower-case letters, digits and '_', and begins with no digit, unlike '"
+                                + ResourceName.printable(other) + "'");
+            }
+            prefix = other;
+            return this;
+        }
+
+        /**
+         * Opens the store.
+         *
+         * <p><b>Blocking:</b> until there is a connection, for as long as the source lets it.
+         *
+         * @throws StoreException if the database can't be reached, is none that this store knows, does not permit what it needs, or its tables are missing or of another version
+         */
+        public JdbcStore open() {
+            return new JdbcStore(this);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+
+/**
+ * Opens {@code postgresql://[user[:password]@]host[:port]/database}, and the same with {@code mysql:} and {@code mariadb:}. User and password are percent-encoded. An address of IPv6 stands
+ * in brackets. The driver of the database must be on the class path.
+ *
+ * <p>Parameters: {@code prefix} of the tables, {@code initialize} as in {@link JdbcStore.Initialize}, {@code timeout} in the form of {@code PT10S}, after which a statement without an answer
+ * ends with an unknown outcome, and those for TLS that the database's own driver knows: {@code sslmode}, {@code sslrootcert}, {@code sslcert} and {@code sslkey} for PostgreSQL, {@code
+ * sslMode} and {@code serverSslCert} for the others. No other parameter reaches a driver.
+ */
+public final class JdbcStoreProvider implements StoreProvider {
+
+    private static final String PREFIX = "prefix";
+    private static final String INITIALIZE = "initialize";
+    private static final String TIMEOUT = "timeout";
+    private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
+
+    /** What may be said to a driver: nothing that loads classes, reads files of others or runs anything. */
+    private static final Set<String> POSTGRES_TLS = Set.of("sslmode", "sslrootcert", "sslcert", "sslkey");
+
+    private static final Set<String> MYSQL_TLS = Set.of("sslMode", "serverSslCert");
+    private static final Map<String, Integer> PORTS = Map.of("postgresql", 5432, "mysql", 3306, "mariadb", 3306);
+
+    /** For {@link java.util.ServiceLoader}. */
+    public JdbcStoreProvider() {}
+
+    @Override
+    public Set<String> schemes() {
+        return PORTS.keySet();
+    }
+
+    @Override
+    public LockStore open(StoreUri uri) {
+        return builder(uri).open();
+    }
+
+    static JdbcStore.Builder builder(StoreUri uri) {
+        boolean isPostgres = uri.scheme().equals("postgresql");
+        Set<String> tls = isPostgres ? POSTGRES_TLS : MYSQL_TLS;
+        Set<String> known = new HashSet<>(tls);
+        known.addAll(Set.of(PREFIX, INITIALIZE, TIMEOUT));
+        uri.allowOnly(known);
+        JdbcStore.Builder builder = JdbcStore.builder(source(uri, tls)).keepsConnections();
+        Map<String, String> parameters = uri.parameters();
+        if (parameters.containsKey(PREFIX)) {
+            builder.tablePrefix(parameters.get(PREFIX));
+        }
+        if (parameters.containsKey(INITIALIZE)) {
+            builder.initialize(initialize(parameters.get(INITIALIZE)));
+        }
+        return builder;
+    }
+
+    static UrlSource source(StoreUri uri, Set<String> tls) {
+        String rest = uri.rest();
+        int at = rest.lastIndexOf('@');
+        int slash = rest.indexOf('/', Math.max(2, at));
+        if (!rest.startsWith("//") || slash < 0 || slash + 1 == rest.length()) {
+            throw malformed(uri);
+        }
+        String place = rest.substring(at < 0 ? 2 : at + 1, slash);
+        int colon = place.endsWith("]") ? -1 : place.lastIndexOf(':');
+        String host = colon < 0 ? place : place.substring(0, colon);
+        boolean isBracketed = host.startsWith("[") && host.endsWith("]");
+        if (host.isEmpty() || (host.indexOf(':') >= 0 && !isBracketed) || !isPlain(host)) {
+            throw malformed(uri);
+        }
+        String database = decoded(rest.substring(slash + 1), uri);
+        if (!isPlain(database) || database.indexOf(':') >= 0) {
+            throw malformed(uri);
+        }
+        int port = colon < 0 ? PORTS.getOrDefault(uri.scheme(), 0) : port(place.substring(colon + 1), uri);
+        Properties properties = new Properties();
+        if (at >= 0) {
+            String[] user = rest.substring(2, at).split(":", 2);
+            properties.setProperty("user", decoded(user[0], uri));
+            if (user.length > 1) {
+                properties.setProperty("password", decoded(user[1], uri));
+            }
+        }
+        Map<String, String> parameters = uri.parameters();
+        setTimes(properties, uri.scheme(), timeout(uri));
+        tls.stream()
+                .filter(parameters::containsKey)
+                .forEach(name -> properties.setProperty(name, parameters.get(name)));
+        String url = "jdbc:" + uri.scheme() + "://" + host + ":" + port + "/" + database;
+        return new UrlSource(url, properties);
+    }
+
+    /** No character that means something to a driver; whatever is unusual belongs into a data source of the program's own. */
+    private static boolean isPlain(String text) {
+        return text.chars().allMatch(c -> c > ' ' && c < 0x7f && "/\\?&;#%(),'\"".indexOf(c) < 0);
+    }
+
+    private static void setTimes(Properties properties, String scheme, Duration timeout) {
+        boolean isPostgres = scheme.equals("postgresql");
+        properties.setProperty("tcpKeepAlive", "true");
+        if (isPostgres) {
+            String seconds = Long.toString(Math.max(1, timeout.toSeconds()));
+            properties.setProperty("socketTimeout", seconds);
+            properties.setProperty("connectTimeout", seconds);
+            properties.setProperty("ApplicationName", "holdfast");
+        } else {
+            String millis = Long.toString(timeout.toMillis());
+            properties.setProperty("socketTimeout", millis);
+            properties.setProperty("connectTimeout", millis);
+        }
+    }
+
+    private static Duration timeout(StoreUri uri) {
+        String text = uri.parameters().get(TIMEOUT);
+        if (text == null) {
+            return DEFAULT_TIMEOUT;
+        }
+        try {
+            Duration timeout = Duration.parse(text);
+            if (timeout.compareTo(Duration.ofSeconds(1)) >= 0 && timeout.compareTo(Duration.ofHours(1)) <= 0) {
+                return timeout;
+            }
+        } catch (DateTimeParseException e) {
+            // Told below, with what is right.
+        }
+        throw new IllegalArgumentException(
+                "The parameter 'timeout' of a database is one second to an hour, in the form of PT10S: " + uri);
+    }
+
+    private static JdbcStore.Initialize initialize(String value) {
+        for (JdbcStore.Initialize one : JdbcStore.Initialize.values()) {
+            if (text(one).equals(value)) {
+                return one;
+            }
+        }
+        throw new IllegalArgumentException("The parameter 'initialize' of a database is one of "
+                + Arrays.stream(JdbcStore.Initialize.values())
+                        .map(JdbcStoreProvider::text)
+                        .toList()
+                + ", not '" + value + "'");
+    }
+
+    private static String text(JdbcStore.Initialize initialize) {
+        return initialize.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static int port(String text, StoreUri uri) {
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= 1 && number <= 65_535) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Told below, with what is right.
+        }
+        throw malformed(uri);
+    }
+
+    private static String decoded(String text, StoreUri uri) {
+        try {
+            return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            // Without its cause, whose text repeats a part of the password.
+            throw new IllegalArgumentException("User, password and database are percent-encoded: " + uri);
+        }
+    }
+
+    private static IllegalArgumentException malformed(StoreUri uri) {
+        return new IllegalArgumentException(
+                "A database has the form " + uri.scheme() + "://[user[:password]@]host[:port]/database, unlike " + uri);
+    }
+}

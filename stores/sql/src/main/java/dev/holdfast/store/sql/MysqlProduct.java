@@ -1,0 +1,182 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+
+/** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
+final class MysqlProduct implements Product {
+
+    static final Map<Sql, String> TEXTS = Map.of(
+            Sql.RAISE_FLOOR,
+            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?)",
+            Sql.CONTENDED,
+            PostgresProduct.TEXTS.get(Sql.CONTENDED));
+
+    /** Told in UTC, so that no time zone and no summer time has a part in it. */
+    static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
+
+    private static final String SKIPPING =
+            "SELECT 1 FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED";
+
+    // Error codes of both servers.
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
+    private static final int DEADLOCK = 1213;
+    private static final int CHANGED_SINCE_SNAPSHOT = 1020;
+    private static final int NO_TABLE = 1146;
+    private static final int DISK_FULL = 1021;
+    private static final int TABLE_FULL = 1114;
+    private static final int READ_ONLY = 1290;
+
+    private final String title;
+    private final String clock;
+
+    MysqlProduct(String title, String clock) {
+        this.title = title;
+        this.clock = clock;
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    @Override
+    public Map<Sql, String> texts() {
+        return TEXTS;
+    }
+
+    @Override
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public ServerSchema schema(Texts texts, JdbcStore.Initialize initialize) {
+        return new ServerSchema("mysql", texts, initialize);
+    }
+
+    @Override
+    public ServerFastPath fastPath(Texts texts) {
+        return new MysqlFastPath(texts, clock);
+    }
+
+    @Override
+    public PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException {
+        int places = placesFor(keys.size());
+        PreparedStatement select = statements.prepare(statements
+                .texts()
+                .of("SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name IN (?" + ", ?".repeat(places - 1)
+                        + ") ORDER BY name FOR UPDATE"));
+        for (int i = 0; i < places; i++) {
+            select.setBytes(i + 1, keys.get(Math.min(i, keys.size() - 1)));
+        }
+        return select;
+    }
+
+    /** The next power of two, so that there are few statements to prepare. */
+    private static int placesFor(int keys) {
+        return keys == 1 ? 1 : Integer.highestOneBit(keys - 1) << 1;
+    }
+
+    @Override
+    public void add(Statements statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement insert = statements.prepare(statements
+                .texts()
+                .of("INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
+                        + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ? FROM holdfast_meta"
+                        + " ON DUPLICATE KEY UPDATE grants = holdfast_resource.grants"));
+        for (byte[] key : keys) {
+            insert.setBytes(1, key);
+            insert.executeUpdate();
+        }
+    }
+
+    @Override
+    public String sharingSession() {
+        return "SELECT client, ttl, label, epoch, deadline, " + clock
+                + " FROM holdfast_session WHERE id = ? LOCK IN SHARE MODE";
+    }
+
+    @Override
+    public boolean bury(Statements statements, Session session) throws SQLException {
+        PreparedStatement select = statements.prepare(statements.texts().of(SKIPPING));
+        select.setLong(1, session.id);
+        select.setLong(2, session.deadline);
+        try (ResultSet row = select.executeQuery()) {
+            if (!row.next()) {
+                return false;
+            }
+        }
+        PreparedStatement update = statements.prepare(Sql.END_SESSION);
+        update.setLong(1, Session.RETIRED);
+        update.setLong(2, session.id);
+        return update.executeUpdate() > 0;
+    }
+
+    @Override
+    public void begin(Statements statements) throws SQLException {
+        statements.prepare("START TRANSACTION").execute();
+    }
+
+    @Override
+    public void commit(Statements statements) throws SQLException {
+        statements.prepare("COMMIT").execute();
+    }
+
+    @Override
+    public void rollback(Statements statements) throws SQLException {
+        statements.prepare("ROLLBACK").execute();
+    }
+
+    /** There is no way to tell: waiters look for themselves. */
+    @Override
+    public void tell(Statements statements, List<Transaction.Told> told) {
+        // As above.
+    }
+
+    @Override
+    public boolean isBusy(SQLException failure) {
+        return switch (failure.getErrorCode()) {
+            case LOCK_WAIT_TIMEOUT, DEADLOCK, CHANGED_SINCE_SNAPSHOT -> true;
+            default -> "40001".equals(failure.getSQLState());
+        };
+    }
+
+    @Override
+    public boolean isConnectionLost(SQLException failure) {
+        return String.valueOf(failure.getSQLState()).startsWith("08");
+    }
+
+    @Override
+    public StoreException translated(SQLException failure, Effect effect) {
+        String state = String.valueOf(failure.getSQLState());
+        String said = title + ": " + failure.getMessage();
+        if (state.startsWith("28") || state.equals("42000")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    effect,
+                    "the user may not do what locks need (" + said + "); the manual lists the permissions",
+                    failure);
+        }
+        return switch (failure.getErrorCode()) {
+            case NO_TABLE ->
+                new StoreException(Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
+            case DISK_FULL, TABLE_FULL ->
+                new StoreException(Reason.DENIED, effect, "the database has no room left (" + said + ")", failure);
+            case READ_ONLY ->
+                new StoreException(
+                        Reason.DENIED,
+                        effect,
+                        "the database takes no writes: connect to the primary (" + said + ")",
+                        failure);
+            default ->
+                new StoreException(Reason.UNAVAILABLE, effect, "the database did not do it (" + said + ")", failure);
+        };
+    }
+}

@@ -1,0 +1,187 @@
+package dev.holdfast.store.sql;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Signal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost. */
+final class PostgresListening implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresListening.class);
+
+    /** How long one look lasts: the driver can't be woken, so closing may take as long. */
+    private static final int LOOK_MILLIS = 10_000;
+
+    private static final long SHORTEST_PAUSE_MILLIS = 20;
+    private static final long LONGEST_PAUSE_MILLIS = 2_000;
+
+    private final DataSource source;
+    private final String channel;
+    private final Consumer<Signal> listener;
+    private final Thread thread;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final CountDownLatch closing = new CountDownLatch(1);
+
+    @GuardedBy("lock")
+    private @Nullable Connection connection;
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    PostgresListening(DataSource source, String channel, Consumer<Signal> listener) {
+        this.source = source;
+        this.channel = channel;
+        this.listener = listener;
+        this.thread = new Thread(this::run, "holdfast-postgresql-listener");
+        thread.setDaemon(true);
+    }
+
+    /** Listens from here on; the first connection is made before this returns. */
+    void start() throws SQLException {
+        Connection first = connect();
+        if (take(first)) {
+            thread.start();
+        }
+    }
+
+    private Connection connect() throws SQLException {
+        Connection made = source.getConnection();
+        try {
+            if (!made.getAutoCommit()) {
+                made.setAutoCommit(true);
+            }
+            try (Statement statement = made.createStatement()) {
+                statement.execute("LISTEN \"" + channel + "\"");
+            }
+            return made;
+        } catch (SQLException e) {
+            end(made);
+            throw e;
+        }
+    }
+
+    private boolean take(Connection made) {
+        lock.lock();
+        try {
+            if (!closed) {
+                connection = made;
+                return true;
+            }
+        } finally {
+            lock.unlock();
+        }
+        end(made);
+        return false;
+    }
+
+    private void run() {
+        SplittableRandom random = new SplittableRandom(Randomness.nextLong());
+        long pause = SHORTEST_PAUSE_MILLIS;
+        while (true) {
+            Connection present;
+            lock.lock();
+            try {
+                present = connection;
+                if (closed) {
+                    return;
+                }
+            } finally {
+                lock.unlock();
+            }
+            try {
+                if (present == null) {
+                    if (!take(connect())) {
+                        return;
+                    }
+                    // What was told in between nobody has heard.
+                    listener.accept(new Signal.Resubscribed());
+                    pause = SHORTEST_PAUSE_MILLIS;
+                } else {
+                    hear(present);
+                }
+            } catch (SQLException e) {
+                LOG.debug("the connection on which PostgreSQL tells of grants is lost", e);
+                lose(present);
+                pause(pause / 2 + random.nextLong(pause / 2 + 1));
+                pause = Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
+            }
+        }
+    }
+
+    private void hear(Connection present) throws SQLException {
+        PGNotification[] told = present.unwrap(PGConnection.class).getNotifications(LOOK_MILLIS);
+        if (told != null) {
+            for (PGNotification one : told) {
+                WakeLine.signal(one.getParameter()).ifPresent(listener);
+            }
+        }
+    }
+
+    private void lose(@Nullable Connection present) {
+        if (present != null) {
+            lock.lock();
+            try {
+                if (connection == present) {
+                    connection = null;
+                }
+            } finally {
+                lock.unlock();
+            }
+            end(present);
+        }
+    }
+
+    private void pause(long millis) {
+        try {
+            if (closing.await(millis, TimeUnit.MILLISECONDS)) {
+                LOG.debug("there is nothing to connect for any more");
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("nobody interrupts this thread; it goes on", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        Connection last;
+        lock.lock();
+        try {
+            closed = true;
+            last = connection;
+            connection = null;
+        } finally {
+            lock.unlock();
+        }
+        closing.countDown();
+        if (last != null) {
+            // In order would wait for the look that is under way.
+            try {
+                last.abort(Runnable::run);
+            } catch (SQLException e) {
+                end(last);
+            }
+        }
+    }
+
+    private static void end(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            LOG.debug("a connection could not be closed in order", e);
+        }
+    }
+}

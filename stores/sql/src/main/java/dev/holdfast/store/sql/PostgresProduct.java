@@ -1,0 +1,197 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+
+/** PostgreSQL, from version 12 on. */
+final class PostgresProduct implements Product {
+
+    static final Map<Sql, String> TEXTS = Map.of(
+            Sql.RAISE_FLOOR,
+            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?)",
+            Sql.CONTENDED,
+            // An index over a column that each grant changes would make each grant dearer.
+            "SELECT DISTINCT r.name FROM holdfast_claim c JOIN holdfast_resource r ON r.name = c.name"
+                    + " WHERE c.granted = 0 AND r.session = ?");
+
+    static final String CLOCK = "(extract(epoch from statement_timestamp()) * 1000000)::bigint";
+
+    private static final String LOCK =
+            "SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
+
+    private static final String ADD = "INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
+            + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name"
+            + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta ORDER BY n.place"
+            + " ON CONFLICT (name) DO NOTHING";
+
+    private static final String BURY = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
+            + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
+
+    private final String title;
+    private final String clock;
+    private final String channel;
+
+    /**
+     * Knows a server.
+     *
+     * @param clock {@link #CLOCK}, or another for tests
+     * @param channel what the names of the channels begin with
+     */
+    PostgresProduct(String title, String clock, String channel) {
+        this.title = title;
+        this.clock = clock;
+        this.channel = channel;
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    @Override
+    public Map<Sql, String> texts() {
+        return TEXTS;
+    }
+
+    @Override
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public ServerSchema schema(Texts texts, JdbcStore.Initialize initialize) {
+        return new ServerSchema("postgresql", texts, initialize);
+    }
+
+    @Override
+    public ServerFastPath fastPath(Texts texts) {
+        return new PostgresFastPath(texts, clock);
+    }
+
+    @Override
+    public PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement select = statements.prepare(statements.texts().of(LOCK));
+        select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        return select;
+    }
+
+    @Override
+    public void add(Statements statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement insert = statements.prepare(statements.texts().of(ADD));
+        insert.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        insert.executeUpdate();
+    }
+
+    @Override
+    public String sharingSession() {
+        return "SELECT client, ttl, label, epoch, deadline, " + clock + " FROM holdfast_session WHERE id = ? FOR SHARE";
+    }
+
+    @Override
+    public boolean bury(Statements statements, Session session) throws SQLException {
+        PreparedStatement update = statements.prepare(statements.texts().of(BURY));
+        update.setLong(1, session.id);
+        update.setLong(2, session.deadline);
+        return update.executeUpdate() > 0;
+    }
+
+    // The driver begins a transaction with its first statement, without a trip of its own.
+
+    @Override
+    public void begin(Statements statements) throws SQLException {
+        statements.connection().setAutoCommit(false);
+    }
+
+    @Override
+    public void commit(Statements statements) throws SQLException {
+        Connection connection = statements.connection();
+        connection.commit();
+        connection.setAutoCommit(true);
+    }
+
+    @Override
+    public void rollback(Statements statements) throws SQLException {
+        Connection connection = statements.connection();
+        connection.rollback();
+        connection.setAutoCommit(true);
+    }
+
+    @Override
+    public void tell(Statements statements, List<Transaction.Told> told) throws SQLException {
+        Connection connection = statements.connection();
+        PreparedStatement notify = statements.prepare("SELECT pg_notify(c, m) FROM unnest(?, ?) AS told (c, m)");
+        notify.setArray(
+                1,
+                connection.createArrayOf(
+                        "text",
+                        told.stream().map(one -> channelOf(one.client())).toArray()));
+        notify.setArray(
+                2,
+                connection.createArrayOf(
+                        "text",
+                        told.stream().map(one -> WakeLine.of(one.signal())).toArray()));
+        // What it answers says nothing; it is told with the commit.
+        notify.executeQuery().close();
+    }
+
+    String channelOf(long client) {
+        return channel + Long.toHexString(client);
+    }
+
+    @Override
+    public boolean isBusy(SQLException failure) {
+        String state = String.valueOf(failure.getSQLState());
+        return switch (state) {
+            // Serialization failure, dead lock, lock not available.
+            case "40001", "40P01", "55P03" -> true;
+            default -> false;
+        };
+    }
+
+    @Override
+    public boolean isConnectionLost(SQLException failure) {
+        String state = String.valueOf(failure.getSQLState());
+        return state.startsWith("08") || state.startsWith("57P");
+    }
+
+    @Override
+    public StoreException translated(SQLException failure, Effect effect) {
+        String state = String.valueOf(failure.getSQLState());
+        String said = title + ": " + failure.getMessage();
+        if (state.startsWith("28")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    effect,
+                    "the database does not accept the user or the password (" + said + ")",
+                    failure);
+        } else if (state.equals("42501")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    effect,
+                    "the user may not do what locks need (" + said + "); the manual lists the permissions",
+                    failure);
+        } else if (state.equals("3D000") || state.equals("42P01") || state.equals("3F000") || state.equals("42703")) {
+            return new StoreException(
+                    Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
+        } else if (state.startsWith("53")) {
+            return new StoreException(
+                    Reason.DENIED, effect, "the database has no room or no connection left (" + said + ")", failure);
+        } else if (state.equals("25006")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    effect,
+                    "the database takes no writes: connect to the primary (" + said + ")",
+                    failure);
+        } else if (state.startsWith("XX")) {
+            return new StoreException(
+                    Reason.CORRUPT, effect, "the database is damaged, and a person must look (" + said + ")", failure);
+        }
+        return new StoreException(Reason.UNAVAILABLE, effect, "the database did not do it (" + said + ")", failure);
+    }
+}

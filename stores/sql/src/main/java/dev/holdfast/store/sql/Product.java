@@ -1,0 +1,63 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+
+/** What differs between the database servers. Stateless; the statements say which connection is meant. */
+interface Product {
+
+    /** The names of the columns of a resource, as {@link Rows#resources} wants them. */
+    String RESOURCE_COLUMNS = "spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,"
+            + " grants, shared, waiters, places, name";
+
+    /** What it is called. */
+    String title();
+
+    /** What it says in another way than {@link Sql}. */
+    Map<Sql, String> texts();
+
+    /** An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever the time zones are. */
+    String clock();
+
+    /** The tables of locks. */
+    ServerSchema schema(Texts texts, JdbcStore.Initialize initialize);
+
+    /** How locks that nobody else wants are taken and given back. */
+    ServerFastPath fastPath(Texts texts);
+
+    /** A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each other in a circle. */
+    PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException;
+
+    /** Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that somebody else adds meanwhile are left alone. */
+    void add(Statements statements, List<byte[]> keys) throws SQLException;
+
+    /** A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction ends. */
+    String sharingSession();
+
+    /** Ends a session if its deadline is still that one and nobody has its row locked; tells whether it did. */
+    boolean bury(Statements statements, Session session) throws SQLException;
+
+    /** Begins a transaction, in which each statement sees what was committed before it. */
+    void begin(Statements statements) throws SQLException;
+
+    void commit(Statements statements) throws SQLException;
+
+    /** Undoes what is under way. */
+    void rollback(Statements statements) throws SQLException;
+
+    /** Sends what is to be told to other clients when the transaction commits. */
+    void tell(Statements statements, List<Transaction.Told> told) throws SQLException;
+
+    /** Whether others were in the way: it had no effect, and is worth another try at once. */
+    boolean isBusy(SQLException failure);
+
+    /** Whether the connection is of no use any more. */
+    boolean isConnectionLost(SQLException failure);
+
+    /** A failure in the terms of the SPI, and in words for people. */
+    StoreException translated(SQLException failure, Effect effect);
+}

@@ -1,0 +1,81 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.Command.OpenSession;
+import java.sql.SQLException;
+
+/** A database server, on which a transaction has what it has locked. */
+final class ServerBacking implements Backing {
+
+    private final Product product;
+    private final Statements statements;
+    private final ServerClock clock = new ServerClock();
+    private final long client;
+
+    ServerBacking(Product product, Statements statements, long client) {
+        this.product = product;
+        this.statements = statements;
+        this.client = client;
+    }
+
+    @Override
+    public long client() {
+        return client;
+    }
+
+    @Override
+    public ServerClock clock() {
+        return clock;
+    }
+
+    @Override
+    public Statements statements() {
+        return statements;
+    }
+
+    @Override
+    public boolean isAlone() {
+        return false;
+    }
+
+    @Override
+    public boolean bury(Session session) throws SQLException {
+        return product.bury(statements, session);
+    }
+
+    /** Nobody can tell from here: only the lease decides. */
+    @Override
+    public boolean isGone(long other) {
+        return false;
+    }
+
+    @Override
+    public Session newcomer(OpenSession command, long now) {
+        throw new IllegalStateException("Sessions are opened elsewhere: " + command);
+    }
+
+    @Override
+    public void forgotten(Session session) {
+        // Nothing else is recorded of it.
+    }
+
+    /** The rows are as durable as all else here, and keep their counters. */
+    @Override
+    public long tokenFloor() {
+        return 0;
+    }
+
+    @Override
+    public void reserved(long lastToken) {
+        // As above.
+    }
+
+    @Override
+    public void mustLast() {
+        // Every commit does, as far as the server is set so.
+    }
+
+    @Override
+    public long recheck(long ttl, boolean isHead) {
+        return ttl / 3;
+    }
+}

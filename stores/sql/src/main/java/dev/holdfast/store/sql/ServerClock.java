@@ -1,0 +1,21 @@
+package dev.holdfast.store.sql;
+
+/** The time of the database server, as it was told at the beginning of a transaction. Not thread-safe. */
+final class ServerClock implements StoreClock {
+
+    private long micros;
+
+    void set(long nowMicros) {
+        micros = nowMicros;
+    }
+
+    @Override
+    public long nowMicros() {
+        return micros;
+    }
+
+    @Override
+    public long unixMicros() {
+        return micros;
+    }
+}

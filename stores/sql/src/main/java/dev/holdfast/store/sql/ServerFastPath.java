@@ -1,0 +1,54 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease.Binding;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.Tokens;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Taking locks that are free, and giving back locks that nobody waits for: one statement for all that are asked for together, with all checks in it. What a statement finds no row for it has
+ * not changed, and {@link Steps} finds out why.
+ *
+ * <p>The checks are those of {@link Ledger}: a resource without grants and waiters that is declared as it is asked for, a session that lives and whose epoch is not above the claim's, which
+ * stays so until the commit, and tokens as {@link Tokens#next} gives them unless the counter is level with the clock. Not thread-safe.
+ */
+abstract class ServerFastPath {
+
+    /** No block that begins here or before goes beyond the last token. */
+    static final long LARGEST_FIRST = Tokens.MAX_TOKEN - Tokens.MAX_BLOCK;
+
+    static final Reply.Released RELEASED = new Reply.Released();
+
+    /** Whether a claim can be granted so. */
+    static boolean isPlain(Acquire acquire) {
+        return acquire.spec().kind() != Kind.LATCH && acquire.lease().binding() != Binding.DETACHED;
+    }
+
+    /** Gives locks of different names back; null for each that it could not. */
+    abstract List<Reply.@Nullable Released> giveBack(Statements statements, List<Release> releases) throws SQLException;
+
+    /** Takes locks of different names; null for each that it could not. */
+    abstract List<Reply.@Nullable Granted> take(Statements statements, List<Acquire> acquires) throws SQLException;
+
+    /** All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the clock stands. */
+    static Reply.Granted granted(Acquire acquire, long first) {
+        Duration lease = acquire.lease().length();
+        return new Reply.Granted(
+                new TokenBlock(first, first + acquire.tokens() - 1),
+                lease.isZero() ? Optional.empty() : Optional.of(lease),
+                false);
+    }
+
+    /** {@link Tokens#floor} in SQL, of an expression for microseconds. */
+    static String floor(String micros, String divide) {
+        return "((" + micros + ") " + divide + " 125 * 128 + (" + micros + ") % 125 * 128 " + divide + " 125)";
+    }
+}

@@ -1,0 +1,14 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.servers.MariaDbServer;
+import dev.holdfast.testkit.LockStoreConformance;
+import dev.holdfast.testkit.StoreUnderTest;
+
+/** The rules of every store, on a clock that the tests move. */
+class MariaDbConformanceTest extends LockStoreConformance {
+
+    @Override
+    protected StoreUnderTest open() {
+        return new JdbcUnderTest(MariaDbServer.shared(), true);
+    }
+}
