@@ -18,32 +18,73 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** What the script answers to one command: a letter, and what belongs to it. */
 final class Answer {
+
+    private static final List<?> NONSENSE = List.of("");
 
     private final List<?> parts;
     private final boolean more;
     private final long replicas;
 
-    /**
-     * Reads an answer.
-     *
-     * @param more whether more was due in this bucket than the script ended
-     */
-    Answer(List<?> parts, boolean more) {
-        this(parts, more, 0);
-    }
-
-    /**
-     * Reads an answer about which replicas were asked.
-     *
-     * @param replicas how many of them have it
-     */
-    Answer(List<?> parts, boolean more, long replicas) {
+    private Answer(List<?> parts, boolean more, long replicas) {
         this.parts = parts;
         this.more = more;
         this.replicas = replicas;
+    }
+
+    /**
+     * Reads what the script answers to commands: lines of words, as long as it is nothing but words; else a list of answers, after whether more was due
+     * than the script ended.
+     *
+     * @param replicas how many replicas have it, if they were asked
+     * @return an answer for each command; empty if that is not what it is
+     */
+    static List<Answer> read(List<?> answers, int commands, long replicas) {
+        List<Answer> all = new ArrayList<>(commands);
+        if (answers.size() == 1 && answers.get(0) instanceof byte[] lines) {
+            int from = 0;
+            for (int at = 0; at <= lines.length; at++) {
+                if (at == lines.length || lines[at] == '\n') {
+                    all.add(new Answer(words(lines, from, at), false, replicas));
+                    from = at + 1;
+                }
+            }
+        } else if (answers.size() == commands + 1) {
+            boolean more = !Long.valueOf(0).equals(answers.get(0));
+            for (int i = 1; i <= commands; i++) {
+                all.add(new Answer(parts(answers.get(i)), more, replicas));
+            }
+        }
+        return all.size() == commands ? all : List.of();
+    }
+
+    private static List<?> parts(@Nullable Object answer) {
+        if (answer instanceof byte[] line) {
+            return words(line, 0, line.length);
+        }
+        return answer instanceof List<?> list ? list : NONSENSE;
+    }
+
+    /** A letter, and numbers. */
+    private static List<Object> words(byte[] line, int from, int to) {
+        List<Object> words = new ArrayList<>(5);
+        if (from < to) {
+            words.add(new byte[] {line[from]});
+        }
+        int at = from + 1;
+        while (at < to) {
+            at++;
+            boolean isNegative = at < to && line[at] == '-';
+            long number = 0;
+            for (at += isNegative ? 1 : 0; at < to && line[at] != ' '; at++) {
+                number = number * 10 + (line[at] - '0');
+            }
+            words.add(isNegative ? -number : number);
+        }
+        return words;
     }
 
     /** How many replicas have what the command did, if they were asked. */
@@ -58,6 +99,11 @@ final class Answer {
 
     private char letter() {
         return text(0).charAt(0);
+    }
+
+    /** Whether it is none at all. */
+    boolean isNonsense() {
+        return parts == NONSENSE;
     }
 
     /** Whether the command failed in the script; others that left with it did not. */
@@ -94,11 +140,7 @@ final class Answer {
     /** The state of a claim. */
     ClaimReply state() {
         return switch (letter()) {
-            case 'G' ->
-                new Reply.Granted(
-                        new TokenBlock(number(1), number(2)),
-                        number(3) < 0 ? Optional.empty() : Optional.of(Micros.duration(number(3))),
-                        number(4) != 0);
+            case 'G' -> granted();
             case 'Q' -> new Reply.Queued(Micros.duration(number(1)));
             case 'A' -> new Reply.Absent();
             case 'X' -> new Reply.SessionEnded();
@@ -107,6 +149,16 @@ final class Answer {
             case 'F' -> refused();
             default -> throw new IllegalStateException("The script gave the unknown answer '" + letter() + "'");
         };
+    }
+
+    /** The last token is left out if it is the first; the lease, and whether anyone waits, if there is nothing to say. */
+    private Reply.Granted granted() {
+        TokenBlock tokens = new TokenBlock(number(1), number(parts.size() > 2 ? 2 : 1));
+        boolean isBound = parts.size() < 4 || number(3) < 0;
+        return new Reply.Granted(
+                tokens,
+                isBound ? Optional.empty() : Optional.of(Micros.duration(number(3))),
+                parts.size() > 4 && number(4) != 0);
     }
 
     /** The states of the claims of a poll. */
@@ -193,7 +245,7 @@ final class Answer {
     }
 
     private Answer part(int index) {
-        return new Answer((List<?>) parts.get(index), more);
+        return new Answer(parts(parts.get(index)), more, replicas);
     }
 
     private long number(int index) {

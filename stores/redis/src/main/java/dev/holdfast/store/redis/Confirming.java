@@ -41,7 +41,7 @@ final class Confirming {
     CompletionStage<Reply> send(Lane lane, Command command) {
         ClaimRef claim =
                 command instanceof Command.Yield yield ? yield.next().claim() : ((Command.Acquire) command).claim();
-        return lane.submitConfirmed(Request.of(command)).thenCompose(answer -> {
+        return lane.submitConfirmed(Request.of(command, lane.slotDigits())).thenCompose(answer -> {
             Reply reply = answer.reply(command);
             if (!(reply instanceof Granted) || isEnough(answer, claim)) {
                 return CompletableFuture.completedFuture(reply);
@@ -119,7 +119,7 @@ final class Confirming {
 
     /** Whatever comes of it, it was not without effect: the grant is there until this is done. */
     private static CompletionStage<Answer> withdraw(Lane lane, ClaimRef claim) {
-        return lane.submit(Request.of(new Command.Withdraw(claim, Command.Sending.FIRST)))
+        return lane.submit(Request.of(new Command.Withdraw(claim, Command.Sending.FIRST), lane.slotDigits()))
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(Failures.notWithdrawn(failure)));
     }
 }

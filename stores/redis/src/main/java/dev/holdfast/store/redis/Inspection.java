@@ -82,7 +82,9 @@ final class Inspection {
 
     private CompletionStage<Reply> take(String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
         TreeSet<ResourceName> names = new TreeSet<>();
-        part.getMap().keySet().forEach(key -> names.add(new ResourceName(new String(key, StandardCharsets.UTF_8))));
+        part.getMap().keySet().stream()
+                .filter(KeyLayout::isName)
+                .forEach(key -> names.add(new ResourceName(new String(key, StandardCharsets.UTF_8))));
         ResourceName last = after;
         for (ResourceName name : after == null ? names : names.tailSet(after, false)) {
             if (page.size() == limit) {

@@ -18,10 +18,10 @@ final class KeyLayout {
     static final String DEFAULT_NAMESPACE = "holdfast";
 
     /** One letter for each key of a bucket, in the order in which the script takes them. */
-    private static final String LETTERS = "msdrkocl";
+    private static final String LETTERS = "hdo";
 
     /** The place of the hash of the names in use among the keys of a bucket. */
-    static final int NAMES = 3;
+    static final int NAMES = 0;
 
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_.:-]{1,64}");
 
@@ -71,6 +71,11 @@ final class KeyLayout {
         return tags;
     }
 
+    /** Whether a field of the hash is a name, and nothing of the script's own: that begins with a byte which UTF-8 does not have. */
+    static boolean isName(byte[] field) {
+        return field[0] != (byte) 0xFF;
+    }
+
     int buckets() {
         return keys.length;
     }
@@ -84,6 +89,19 @@ final class KeyLayout {
     /** The keys of a bucket, as the script takes them; not to be changed. */
     byte[][] keys(int bucket) {
         return keys[bucket];
+    }
+
+    /**
+     * How many of the last digits of a claim's number make the slot in which its session finds it again: a bucket has few claims of a session where there
+     * are many buckets, and a look through the slots takes time.
+     */
+    int slotDigits() {
+        return keys.length == 1 ? 3 : 1;
+    }
+
+    /** What the script is told of a bucket before the commands. */
+    byte[] header(int bucket) {
+        return ascii(slotDigits() + channels[bucket]);
     }
 
     /** What the names of the channels of a bucket begin with. */

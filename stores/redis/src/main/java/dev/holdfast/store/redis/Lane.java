@@ -3,7 +3,6 @@ package dev.holdfast.store.redis;
 import dev.holdfast.spi.StoreException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +34,8 @@ final class Lane {
     private final Way way;
     private final Script script;
     private final byte[][] keys;
-    private final byte[] channels;
+    private final byte[] header;
+    private final int slotDigits;
     private final LongSupplier ticks;
     private final Replicas replicas;
 
@@ -49,13 +49,19 @@ final class Lane {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
 
-    Lane(Way way, Script script, byte[][] keys, String channels, Replicas replicas, LongSupplier ticks) {
+    Lane(Way way, Script script, KeyLayout layout, int bucket, Replicas replicas, LongSupplier ticks) {
         this.way = way;
         this.script = script;
-        this.keys = keys;
-        this.channels = channels.getBytes(StandardCharsets.US_ASCII);
+        this.keys = layout.keys(bucket);
+        this.header = layout.header(bucket);
+        this.slotDigits = layout.slotDigits();
         this.replicas = replicas;
         this.ticks = ticks;
+    }
+
+    /** As of {@link KeyLayout#slotDigits()}. */
+    int slotDigits() {
+        return slotDigits;
     }
 
     /** One command on its way. */
@@ -131,7 +137,7 @@ final class Lane {
             return;
         }
         List<byte[]> all = new ArrayList<>(1 + 11 * calls.size());
-        all.add(channels);
+        all.add(header);
         calls.forEach(call -> all.addAll(call.request.arguments()));
         underWay.incrementAndGet();
         Trip trip = new Trip(calls, connection);
@@ -212,29 +218,26 @@ final class Lane {
         }
 
         private void end(@Nullable List<Object> answers, long copies, @Nullable Throwable failure) {
-            if (answers == null || answers.size() != calls.size() + 1) {
+            List<Answer> all = answers == null ? List.of() : Answer.read(answers, calls.size(), copies);
+            if (all.isEmpty()) {
                 fail(failure == null ? Failures.nonsense(way.server()) : Failures.ofTrip(failure, way.server()));
                 return;
             }
             if (!finish()) {
                 return;
             }
-            boolean more = !Long.valueOf(0).equals(answers.get(0));
             for (int i = 0; i < calls.size(); i++) {
-                settle(calls.get(i), answers.get(i + 1), more, copies);
+                settle(calls.get(i), all.get(i));
             }
-            if (more) {
+            if (all.get(0).more()) {
                 sweep();
             }
         }
 
-        private void settle(Call call, Object parts, boolean more, long copies) {
-            if (!(parts instanceof List<?> list)) {
+        private void settle(Call call, Answer answer) {
+            if (answer.isNonsense()) {
                 call.answer.completeExceptionally(Failures.nonsense(way.server()));
-                return;
-            }
-            Answer answer = new Answer(list, more, copies);
-            if (answer.isFailure()) {
+            } else if (answer.isFailure()) {
                 refuse(call, Failures.ofStep(answer, way.server()));
             } else {
                 call.answer.complete(answer);

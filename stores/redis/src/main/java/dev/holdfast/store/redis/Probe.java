@@ -2,7 +2,6 @@ package dev.holdfast.store.redis;
 
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,25 +16,32 @@ final class Probe {
     private Probe() {}
 
     /** Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something else is in the place. */
-    static void run(Way way, Script script, byte[][] keys, String channels, Replicas replicas, Duration patience) {
+    static void run(Way way, Script script, KeyLayout layout, int bucket, Replicas replicas, Duration patience) {
         StatefulRedisConnection<byte[], byte[]> connection = way.current();
         if (connection == null) {
             throw way.missing();
         }
-        List<byte[]> arguments = new ArrayList<>(List.of(channels.getBytes(StandardCharsets.US_ASCII)));
+        List<byte[]> arguments = new ArrayList<>(List.of(layout.header(bucket)));
         arguments.addAll(Request.probe().arguments());
         List<Object> answers = await(
                 connection
                         .async()
                         .<List<Object>>eval(
-                                script.text(), ScriptOutputType.MULTI, keys, arguments.toArray(byte[][]::new)),
+                                script.text(),
+                                ScriptOutputType.MULTI,
+                                layout.keys(bucket),
+                                arguments.toArray(byte[][]::new)),
                 way,
                 patience);
         if (replicas.areAsked()) {
             // Not for long, and whatever the answer is: only whether it may be asked.
             var unused = await(connection.async().waitForReplication(0, 1), way, patience);
         }
-        Answer answer = new Answer((List<?>) answers.get(1), false);
+        List<Answer> all = Answer.read(answers, 1, 0);
+        if (all.isEmpty()) {
+            throw Failures.nonsense(way.server());
+        }
+        Answer answer = all.get(0);
         if (answer.isFailure()) {
             throw Failures.ofStep(answer, way.server());
         }

@@ -86,24 +86,14 @@ public final class RedisStore implements LockStore {
         this.confirming = new Confirming(options.replicas, topology.name());
         this.lanes = new Lane[layout.buckets()];
         for (int bucket = 0; bucket < lanes.length; bucket++) {
-            lanes[bucket] = new Lane(
-                    topology.way(bucket),
-                    options.script,
-                    layout.keys(bucket),
-                    layout.channels(bucket),
-                    options.replicas,
-                    new SystemTicks());
+            lanes[bucket] =
+                    new Lane(topology.way(bucket), options.script, layout, bucket, options.replicas, new SystemTicks());
         }
         try {
             ServerFacts facts = topology.open(options.connectTimeout);
             for (int bucket = 0; bucket < lanes.length; bucket++) {
                 Probe.run(
-                        topology.way(bucket),
-                        options.script,
-                        layout.keys(bucket),
-                        layout.channels(bucket),
-                        options.replicas,
-                        options.connectTimeout);
+                        topology.way(bucket), options.script, layout, bucket, options.replicas, options.connectTimeout);
             }
             this.traits = traits(facts.product());
         } catch (RuntimeException e) {
@@ -189,11 +179,11 @@ public final class RedisStore implements LockStore {
         } else if (command instanceof Command.Audit audit) {
             return answered(command, Request.audit(audit, LARGEST_AUDIT));
         } else if (command instanceof Command.CloseSession) {
-            return lanes[0].submit(Request.of(command))
+            return lanes[0].submit(Request.of(command, layout.slotDigits()))
                     .thenCompose(this::swept)
                     .thenApply(answer -> answer.reply(command));
         }
-        return answered(command, Request.of(command));
+        return answered(command, Request.of(command, layout.slotDigits()));
     }
 
     private CompletionStage<Reply> answered(Command command, Request request) {

@@ -20,7 +20,7 @@ import java.util.List;
 final class Request {
 
     /** No session of ours has this id. */
-    private static final SessionId NOBODY = new SessionId("?");
+    private static final String NOBODY = "?";
 
     private final List<byte[]> arguments = new ArrayList<>(12);
 
@@ -71,24 +71,20 @@ final class Request {
         return request;
     }
 
-    /** All other commands. */
-    static Request of(Command command) {
+    /**
+     * All other commands.
+     *
+     * @param slotDigits as of {@link KeyLayout#slotDigits()}
+     */
+    static Request of(Command command, int slotDigits) {
         if (command instanceof Acquire acquire) {
-            return new Request('A')
-                    .claim(acquire.claim())
-                    .exact(acquire.epoch())
-                    .asked(acquire)
-                    .text(acquire.waiting() == Command.Waiting.QUEUE ? "q" : "t");
+            return acquire(acquire, slotDigits);
         } else if (command instanceof Command.Release release) {
-            return new Request('R').claim(release.claim());
+            return new Request('R').name(release.claim().resource()).reference(release.claim(), slotDigits);
         } else if (command instanceof Command.Withdraw withdraw) {
             return new Request('W').claim(withdraw.claim());
         } else if (command instanceof Command.Yield yield) {
-            return new Request('Y')
-                    .claim(yield.claim())
-                    .number(yield.next().claim().claim())
-                    .exact(yield.next().epoch())
-                    .asked(yield.next());
+            return yielding(yield, slotDigits);
         } else if (command instanceof Command.Advance advance) {
             return new Request('V')
                     .claim(advance.claim())
@@ -140,12 +136,50 @@ final class Request {
         throw new IllegalArgumentException("Not a command that this store knows: " + command);
     }
 
+    /** By far the most ask for one token of a mutex; the script knows them by a letter of their own. */
+    private static Request acquire(Acquire acquire, int slotDigits) {
+        boolean waits = acquire.waiting() == Command.Waiting.QUEUE;
+        boolean isBound = acquire.lease().binding() == Lease.Binding.SESSION;
+        boolean isUsual = waits && isBound && isUsual(acquire);
+        char letter = isUsual ? 'M' : isBound ? waits ? 'A' : 'a' : 'B';
+        Request request = new Request(letter)
+                .name(acquire.claim().resource())
+                .owner(acquire.claim().session())
+                .reference(acquire.claim(), slotDigits)
+                .exact(acquire.epoch());
+        if (!isUsual) {
+            request.asked(acquire);
+        }
+        if (!isBound) {
+            request.lease(acquire.lease()).text(waits ? "q" : "t");
+        }
+        return request;
+    }
+
+    private static boolean isUsual(Acquire acquire) {
+        return acquire.spec().equals(ResourceSpec.MUTEX) && acquire.weight() == 1 && acquire.tokens() == 1;
+    }
+
+    private static Request yielding(Command.Yield yield, int slotDigits) {
+        Acquire next = yield.next();
+        boolean isBound = next.lease().binding() == Lease.Binding.SESSION;
+        Request request = new Request(isBound ? 'Y' : 'y')
+                .name(yield.claim().resource())
+                .owner(yield.claim().session())
+                .reference(yield.claim(), slotDigits)
+                .reference(next.claim(), slotDigits)
+                .exact(next.epoch())
+                .asked(next);
+        return isBound ? request : request.lease(next.lease());
+    }
+
+    @CanIgnoreReturnValue
     private Request asked(Acquire acquire) {
-        return text(spec(acquire.spec()))
-                .number(acquire.weight())
-                .text(binding(acquire.lease()))
-                .micros(acquire.lease().length())
-                .number(acquire.tokens());
+        return text(spec(acquire.spec()) + " " + acquire.weight()).number(acquire.tokens());
+    }
+
+    private Request lease(Lease lease) {
+        return text(binding(lease)).micros(lease.length());
     }
 
     /** Kind, order and capacity. */
@@ -172,9 +206,27 @@ final class Request {
         return bytes(name.utf8());
     }
 
+    /** Where the script finds the session of a claim. */
+    private Request owner(SessionId id) {
+        return text("\u00ff" + ours(id));
+    }
+
+    /** What the record of a grant begins with, and where the session finds the name again: so the script need not put them together. */
+    private Request reference(ClaimRef claim, int slotDigits) {
+        String session = ours(claim.session());
+        long number = claim.claim();
+        long slot = number % (slotDigits == 1 ? 10 : 1_000);
+        String padding = slot < 10 ? "00" : slot < 100 ? "0" : "";
+        return text("S " + session + " " + number + " ").text("\u00ffc" + session + " " + padding + slot);
+    }
+
     /** Ids that this store has not made are never put together with anything. */
     private Request session(SessionId id) {
-        return text((isOurs(id.value()) ? id : NOBODY).value());
+        return text(ours(id));
+    }
+
+    private static String ours(SessionId id) {
+        return isOurs(id.value()) ? id.value() : NOBODY;
     }
 
     private static boolean isOurs(String id) {
@@ -208,8 +260,8 @@ final class Request {
     }
 
     @CanIgnoreReturnValue
-    private Request text(String ascii) {
-        return bytes(ascii.getBytes(StandardCharsets.US_ASCII));
+    private Request text(String latin) {
+        return bytes(latin.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     @CanIgnoreReturnValue

@@ -6,8 +6,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -18,28 +20,14 @@ import java.util.stream.Collectors;
  */
 record Script(String text, String digest) {
 
-    /** What is made when there is contention; each part needs those before it. */
-    private static final List<String> MACHINE =
-            List.of("common", "resources", "claims", "admission", "loading", "holding", "running");
+    /** A line where other parts stand. */
+    private static final Pattern PARTS = Pattern.compile("^-- part: (.*)\\n", Pattern.MULTILINE);
 
-    /** What is made when it is needed; each part needs those before it, and the above. */
-    private static final List<String> REST = List.of("ending", "bounded", "latches", "sessions", "reports", "steps");
-
-    /** What carries out the commands; {@code base.lua} says how. */
-    static final Script COMMANDS = new Script(read("base")
-            + function("machine", read(MACHINE) + function("rest", read(REST)) + read("turns"))
-            + read("main"));
+    /** What carries out the commands; {@code commands.lua} says how. */
+    static final Script COMMANDS = new Script(read("commands"));
 
     Script(String text) {
         this(text, digest(text));
-    }
-
-    private static String function(String name, String body) {
-        return "\nlocal function " + name + "()\n" + body + "end\n\n";
-    }
-
-    private static String read(List<String> parts) {
-        return parts.stream().map(Script::read).collect(Collectors.joining("\n"));
     }
 
     private static String read(String part) {
@@ -48,10 +36,15 @@ record Script(String text, String digest) {
             if (in == null) {
                 throw new IllegalStateException("The resource " + resource + " is missing beside " + Script.class);
             }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return PARTS.matcher(text).replaceAll(found -> Matcher.quoteReplacement(readAll(found.group(1))));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static String readAll(String parts) {
+        return Arrays.stream(parts.split(" ")).map(Script::read).collect(Collectors.joining("\n"));
     }
 
     private static String digest(String text) {

@@ -58,8 +58,8 @@ class RedisClientTest {
         }
         // But for the counter of the tokens, and what is remembered of the open latch.
         server.with(redis -> {
-            until("both sessions are closed", () -> redis.keys("all:*").size() <= 3);
-            assertThat(redis.keys("all:*")).containsExactlyInAnyOrder("all:{0}:m", "all:{0}:l", "all:{0}:d");
+            until("both sessions are closed", () -> redis.hlen("all:{0}:h") <= 2);
+            assertThat(redis.keys("all:*")).containsExactlyInAnyOrder("all:{0}:h", "all:{0}:d");
             assertThat(redis.zrange("all:{0}:d", 0, -1)).containsExactly("ostart");
         });
     }
@@ -150,7 +150,7 @@ class RedisClientTest {
             Hold hold = holdfast.lock("ledger").acquire();
             CompletableFuture<Loss> told = new CompletableFuture<>();
             hold.onLost(told::complete);
-            server.with(redis -> redis.hdel("flushed:{0}:r", "ledger"));
+            server.with(redis -> redis.hdel("flushed:{0}:h", "ledger"));
             assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
@@ -161,11 +161,11 @@ class RedisClientTest {
         TestServer server = TestServer.shared();
         try (Holdfast holdfast = Holdfast.connect(uri(server, "damaged"))) {
             holdfast.lock("other").acquire().close();
-            server.with(redis -> redis.hset("damaged:{0}:r", "ledger", "rubbish"));
+            server.with(redis -> redis.hset("damaged:{0}:h", "ledger", "rubbish"));
             assertThatThrownBy(() -> holdfast.lock("ledger").acquire())
                     .isInstanceOf(StoreRefusedException.class)
                     .hasMessageContainingAll("ledger", "damaged");
-            server.with(redis -> redis.hdel("damaged:{0}:r", "ledger"));
+            server.with(redis -> redis.hdel("damaged:{0}:h", "ledger"));
             holdfast.lock("ledger").acquire().close();
         }
     }

@@ -215,11 +215,16 @@ class RedisSentinelTest {
     }
 
     private static List<Object> names(RedisServer server, String namespace) {
-        return server.command("HKEYS", namespace + ":{0}:r");
+        return server.command(
+                "EVAL",
+                "local names = {} for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do "
+                        + "if string.byte(field) ~= 255 then names[#names + 1] = field end end return names",
+                "1",
+                namespace + ":{0}:h");
     }
 
     private static boolean hasWaiter(RedisServer server, String namespace) {
-        return server.command("ZRANGE", namespace + ":{0}:o", "0", "-1").stream()
-                .anyMatch(member -> String.valueOf(member).contains("w"));
+        return server.command("HVALS", namespace + ":{0}:h").stream()
+                .anyMatch(record -> String.valueOf(record).startsWith("W "));
     }
 }

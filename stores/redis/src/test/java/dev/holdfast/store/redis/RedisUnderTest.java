@@ -42,7 +42,8 @@ final class RedisUnderTest implements StoreUnderTest {
     /** By the clock that the test moves, and with every bound of the script so low that it is met all the time. */
     static RedisUnderTest inSmallSteps() {
         String ending = replaced(Script.COMMANDS.text(), "local SWEEP = 200", "local SWEEP = 1");
-        return new RedisUnderTest(onManualTime(replaced(ending, "local FEW = 8", "local FEW = 0")), true);
+        String near = replaced(ending, "local ROOM = 1500", "local ROOM = 100");
+        return new RedisUnderTest(onManualTime(replaced(near, "local FEW = 8", "local FEW = 0")), true);
     }
 
     private RedisUnderTest(Script script, boolean hasClock) {
@@ -64,7 +65,7 @@ final class RedisUnderTest implements StoreUnderTest {
 
     /** The script, with a key where it asks the server for the time. */
     private static Script onManualTime(String text) {
-        return new Script(replaced(text, "local time = call('TIME')", "local time = { 0, call('GET', M .. 'clock') }"));
+        return new Script(replaced(text, "local time = call('TIME')", "local time = { 0, call('GET', H .. 'clock') }"));
     }
 
     private static String replaced(String text, String what, String by) {
@@ -75,7 +76,7 @@ final class RedisUnderTest implements StoreUnderTest {
     }
 
     private String clockKey() {
-        return namespace + ":{0}:mclock";
+        return namespace + ":{0}:hclock";
     }
 
     private void set(long micros) {

@@ -3,7 +3,6 @@ local function settle(res)
   local admitted = {}
   while res.queue > 0 do
     local c = head(res)
-    local s = session(c.sid)
     if isdead(c) then
       drop(res, c)
     elseif not fits(res, c.weight) then
@@ -13,8 +12,8 @@ local function settle(res)
       if grant(res, c) then
         admitted[#admitted + 1] = c
       else
-        put('ZREM', C, c.key)
-        tell(s, format('C %s %s ', c.sid, c.claim) .. res.name)
+        unindex(c)
+        tell(session(c.sid), format('C %s %s ', c.sid, c.claim) .. res.name)
       end
     end
   end

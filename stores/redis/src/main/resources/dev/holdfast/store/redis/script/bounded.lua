@@ -1,7 +1,7 @@
 local function shrink(name, sid, claim, weight)
   local c, res = grantof(name, sid, claim)
   if not c then
-    return { 'A' }
+    return 'A'
   end
   local given = c.weight - tonumber(weight)
   if given > 0 then
@@ -11,18 +11,18 @@ local function shrink(name, sid, claim, weight)
     end
     settle(res)
   end
-  return { 'D' }
+  return 'D'
 end
 
 local function extend(name, sid, claim, sequence, length)
   local c, res = grantof(name, sid, claim)
   if not c or c.binding == 's' then
-    return { 'A' }
+    return 'A'
   end
   pickup(res, c)
   if sequence > c.extension then
     c.extension, c.ends = sequence, now + tonumber(length)
-    endat(c.ends, 'l' .. c.key)
+    endat(c.ends, 'l' .. keyof(c))
     update(res, c)
   end
   local remaining = c.ends - now
@@ -34,7 +34,7 @@ local function force(name, token)
   token = tonumber(token)
   local function ends(c)
     if c.first <= token and token <= c.last then
-          local s = session(c.sid)
+      local s = session(c.sid)
       if s then
         tell(s, format('R %s %s ', c.sid, c.claim) .. name)
       end
@@ -44,14 +44,12 @@ local function force(name, token)
     end
   end
   if res and res.inline and ends(res.inline) then
-    return { 'R' }
+    return 'R'
   end
-  if res and res.grants > (res.inline and 1 or 0) then
-    for _, member in ipairs(listed(res, 'g', 'h', -1)) do
-      if ends(claimat(res, member)) then
-        return { 'R' }
-      end
+  for _, c in ipairs(res and others(res, -1) or {}) do
+    if ends(c) then
+      return 'R'
     end
   end
-  return { 'A' }
+  return 'A'
 end

@@ -1,17 +1,49 @@
 -- Claims
 
-local function record(sid, claim, key)
-  local v = call('HGET', K, key)
+-- Notes that a claim stands at its name, so that it is found by its session: in a slot, or where that is taken, or the
+-- claim not its session's alone, in the order of the claims.
+local function index(c)
+  if c.binding == 's' then
+    local s, slot = session(c.sid), slotof(c)
+    for _, bound in ipairs(SLOTS) do
+      if tonumber(sub(slot, -3)) > s.slots then
+        s.slots = bound
+        s.grown = true
+      end
+    end
+    if s.grown then
+      s.grown = nil
+      writesession(s)
+    end
+    if put('HSETNX', H, slot, c.name) == 1 then
+      c.at = 's'
+      return
+    end
+  end
+  put('ZADD', O, 0, '@' .. keyof(c))
+  c.at = 'c'
+end
+
+local function unindex(c)
+  if c.at == 's' then
+    put('HDEL', H, slotof(c))
+  else
+    put('ZREM', O, '@' .. keyof(c))
+  end
+end
+
+local function record(name, sid, claim)
+  local v = call('HGET', H, '\255k' .. keyof({ name = name, sid = sid, claim = claim }))
   if not v then
     return nil
   end
-  local state, seq, binding, weight, length, want, first, block, picked, ends, extra = match(v, RECORD)
+  local state, seq, binding, weight, length, want, first, last, picked, ends, extension = match(v, RECORD)
   if not state then
-    error('HFCORRUPT ' .. K, 0)
+    corrupt(H)
   end
-  return { sid = sid, claim = claim, key = key, granted = state == 'g', seq = tonumber(seq), weight = tonumber(weight), binding = binding,
-    length = tonumber(length), want = tonumber(want), first = tonumber(first), last = tonumber(block), picked = picked == '1',
-    ends = tonumber(ends), extension = extra }
+  return { name = name, sid = sid, claim = claim, at = 'c', granted = state == 'g', seq = tonumber(seq), weight = tonumber(weight), binding = binding,
+    length = tonumber(length), want = tonumber(want), first = tonumber(first), last = tonumber(last), picked = picked == '1',
+    ends = tonumber(ends), extension = extension }
 end
 
 local function find(res, sid, claim)
@@ -22,23 +54,35 @@ local function find(res, sid, claim)
   if c and c.sid == sid and c.claim == claim then
     return c
   end
-  if res.queue == 0 and res.grants == (c and 1 or 0) then
+  for _, w in ipairs(res.near) do
+    if w.sid == sid and w.claim == claim then
+      return w
+    end
+  end
+  if res.distant == 0 and res.grants == (c and 1 or 0) then
     return nil
   end
-  return record(sid, claim, claimkey(sid, res.name, claim))
+  return record(res.name, sid, claim)
 end
 
 local function place(res, c)
   return res.p .. format('%s%016.0f|%s|%s', c.granted and 'g' or 'w', c.seq, c.sid, c.claim)
 end
 
--- Writes the record of a claim that does not stand in R.
+-- Writes the record of a claim that has a field of its own.
 local function keep(c)
-  put('HSET', K, c.key, format('%s %.0f %s %d %.0f %d %.0f %.0f %d %.0f %s', c.granted and 'g' or 'w', c.seq, c.binding, c.weight, c.length,
-    c.want, c.first, c.last, c.picked and 1 or 0, c.ends, c.extension))
+  if c.at ~= 'c' then
+    if c.at then
+      unindex(c)
+    end
+    put('ZADD', O, 0, '@' .. keyof(c))
+    c.at = 'c'
+  end
+  put('HSET', H, '\255k' .. keyof(c), format('%s %.0f %s %d %.0f %d %.0f %.0f %d %.0f %s', c.granted and 'g' or 'w', c.seq, c.binding, c.weight,
+    c.length, c.want, c.first, c.last, c.picked and 1 or 0, c.ends, c.extension))
 end
 
--- Writes what has changed of a claim that is there; one that stands in R is written with its resource.
+-- Writes what has changed of a grant that is there; one that is part of what is in use is written with that.
 local function update(res, c)
   if res.inline ~= c then
     keep(c)
@@ -47,34 +91,67 @@ local function update(res, c)
   end
 end
 
--- The claim keys that stand in O, from a letter on: at most so many.
+-- The members of O for claims at a name, from a letter on: at most so many.
 local function listed(res, letter, after, most)
   return call('ZRANGEBYLEX', O, '[' .. res.p .. letter, '(' .. res.p .. after, 'LIMIT', 0, most)
 end
 
 local function claimat(res, member)
-  local sid, claim = match(string.sub(member, #res.p + 1), '^[gw]%d+|([^|]+)|(%d+)$')
-  local c = sid and record(sid, claim, claimkey(sid, res.name, claim))
+  local sid, claim = match(sub(member, #res.p + 1), '^[gw]%d+|([^|]+)|(%d+)$')
+  local c = sid and record(res.name, sid, claim)
   if not c then
-    error('HFCORRUPT ' .. O, 0)
+    corrupt(O)
   end
   return c
 end
 
-local function head(res)
-  local members = listed(res, 'w', 'x', 1)
-  if not members[1] then
-    error('HFCORRUPT ' .. O, 0)
+-- The grants that have fields of their own.
+local function others(res, most)
+  local all = {}
+  if res.grants > (res.inline and 1 or 0) then
+    for i, member in ipairs(listed(res, 'g', 'h', most)) do
+      all[i] = claimat(res, member)
+    end
   end
-  return claimat(res, members[1])
+  return all
+end
+
+-- Who waits, from the first on.
+local function waiters(res, most)
+  local all = {}
+  for i, c in ipairs(res.near) do
+    if i > most and most >= 0 then
+      return all
+    end
+    all[i] = c
+  end
+  if res.distant > 0 and (most < 0 or #all < most) then
+    for _, member in ipairs(listed(res, 'w', 'x', most < 0 and most or most - #all)) do
+      all[#all + 1] = claimat(res, member)
+    end
+  end
+  return all
+end
+
+local function head(res)
+  local c = waiters(res, 1)[1]
+  if not c then
+    corrupt(O)
+  end
+  return c
 end
 
 local function enqueue(res, c)
-  c.granted, c.seq = false, nextnumber()
-  res.queue = res.queue + 1
-  put('ZADD', C, 0, c.key)
-  put('ZADD', O, 0, place(res, c))
-  keep(c)
+  c.granted, res.queue = false, res.queue + 1
+  if res.distant == 0 and #res.near * 64 < ROOM then
+    c.near = true
+    index(c)
+    res.near[#res.near + 1] = c
+  else
+    c.seq, res.distant = nextnumber(), res.distant + 1
+    keep(c)
+    put('ZADD', O, 0, place(res, c))
+  end
 end
 
 -- Makes a grant of a claim that is not in the queue, or not any more; false if there are no tokens.
@@ -83,52 +160,68 @@ local function grant(res, c)
   if not first then
     return false
   end
-  c.granted, c.seq, c.first, c.last = true, nextnumber(), first, ends
+  c.granted, c.seq, c.first, c.last = true, first, first, ends
   res.newest = ends
   res.grants, res.held = res.grants + 1, res.held + c.weight
   if not res.inline and not res.latch then
+    if not c.at then
+      index(c)
+    end
     res.inline = c
   else
-    put('ZADD', O, 0, place(res, c))
     keep(c)
+    put('ZADD', O, 0, place(res, c))
   end
   return true
 end
 
+-- Takes a claim out of where it stands, but leaves it noted.
 local function unlist(res, c)
-  if res.inline == c then
-    res.inline = nil
-  else
-    put('HDEL', K, c.key)
-    put('ZREM', O, place(res, c))
-  end
   if c.granted then
     res.grants, res.held = res.grants - 1, res.held - c.weight
   else
     res.queue = res.queue - 1
   end
+  if res.inline == c then
+    res.inline = nil
+  elseif c.near then
+    c.near = nil
+    for i, w in ipairs(res.near) do
+      if w == c then
+        table.remove(res.near, i)
+        break
+      end
+    end
+  else
+    res.distant = res.distant - (c.granted and 0 or 1)
+    put('HDEL', H, '\255k' .. keyof(c))
+    put('ZREM', O, place(res, c))
+  end
+end
+
+-- Whether a session that has ended, and is not just being ended, has claims left: such have no slots.
+local function isused(sid)
+  return call('ZRANGEBYLEX', O, '[@' .. sid .. '|', '(@' .. sid .. '}', 'LIMIT', 0, 1)[1] or call('ZSCORE', D, 's' .. sid)
 end
 
 local function drop(res, c)
-  put('ZREM', C, c.key)
+  unindex(c)
   if c.binding ~= 's' and c.picked then
-    put('ZREM', D, 'l' .. c.key)
+    put('ZREM', D, 'l' .. keyof(c))
   end
   unlist(res, c)
   local s = session(c.sid)
-  if s and not s.live and not s.ending then
-    -- What is left of a session that has ended goes with its last claim.
-    if not call('ZRANGEBYLEX', C, '[' .. c.sid .. '|', '(' .. c.sid .. '}', 'LIMIT', 0, 1)[1] and not call('ZSCORE', D, 's' .. c.sid) then
-      put('HDEL', S, c.sid)
-      sessions[c.sid] = false
-    end
+  -- What is left of a session that has ended goes with its last claim.
+  if s and not s.live and not s.ending and not isused(c.sid) then
+    put('HDEL', H, '\255' .. c.sid)
+    sessions[c.sid] = false
   end
 end
 
 local function pickup(res, c)
   if c.binding ~= 's' and not c.picked then
     c.picked, c.ends = true, now + c.length
-    endat(c.ends, 'l' .. c.key)
+    endat(c.ends, 'l' .. keyof(c))
     update(res, c)
   end
 end
@@ -157,12 +250,12 @@ local function granted(res, c)
       end
     end
   end
-  return { 'G', c.first, c.last, remaining, res.queue > 0 and 1 or 0 }
+  return format('G %.0f %.0f %.0f %d', c.first, c.last, remaining, res.queue > 0 and 1 or 0)
 end
 
 local function queued(res, c)
   local s = session(c.sid)
-  local recheck = s and floor(s.ttl / 3) or 1
+  local recheck = s and math.floor(s.ttl / 3) or 1
   local function atmost(micros)
     if micros < recheck then
       recheck = micros
@@ -171,23 +264,22 @@ local function queued(res, c)
   if res.inline then
     atmost(left(res.inline))
   end
-  local others = res.grants - (res.inline and 1 or 0)
-  if others > FEW then
+  local more = res.grants - (res.inline and 1 or 0)
+  if more > FEW then
     -- Too many to look at each: nothing at all ends before that.
     local first = call('ZRANGEBYSCORE', D, format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     atmost(tonumber(first[2] or now) - now)
-  elseif others > 0 then
-    for _, member in ipairs(listed(res, 'g', 'h', FEW)) do
-      atmost(left(claimat(res, member)))
+  else
+    for _, other in ipairs(others(res, FEW)) do
+      atmost(left(other))
     end
   end
-  local front = listed(res, 'w', 'x', 1)[1]
-  local sid, claim = match(string.sub(front or '', #res.p + 1), '^w%d+|([^|]+)|(%d+)$')
-  if sid and (sid ~= c.sid or claim ~= c.claim) then
-    local other = session(sid)
+  local front = head(res)
+  if front.sid ~= c.sid or front.claim ~= c.claim then
+    local other = session(front.sid)
     atmost(other and other.live and other.ends - now or 1)
   end
-  return { 'Q', recheck < 1000 and 1000 or recheck }
+  return format('Q %.0f', recheck < 1000 and 1000 or recheck)
 end
 
 -- The state of a claim for its claimant, who picks it up with this if it is a grant.

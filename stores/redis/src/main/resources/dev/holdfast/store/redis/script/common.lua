@@ -1,10 +1,20 @@
--- From here on, all is inside the function 'machine'. It gives a function that carries out the command at a place of the
--- arguments and tells where the next one begins, and one that ends what is due.
+-- From here on, all is inside a function that is called once, when there is no shorter way.
 
-local HEADER = '^(%d+) (%d+) (%S+) (%d+) ([sbd%-]) (%l%l%d+)' .. string.rep(' (%d+)', 9) .. ' ([01]) (%d+) (%d+)$'
+-- What is in use under a name: a grant of a session, the only one, and who waits; a small letter if it has no slot. The last
+-- token of the grant is left out if it is the first.
+local SIMPLE = '^([SWsw]) (%S+) (%d+) (%l%l%d+) (%d+) (%d+) ?(%d*)(.*)$'
+-- And everything else: the grants, who waits with a field of their own, the capacity, what of it is held, the newest
+-- token, and what was declared; then one of the grants or '-'; then who waits.
+local FULL = '^F (%d+) (%d+) (%d+) (%d+) (%d+) (%l%l%d+) ([^;]+)(.*)$'
+local GRANT = '^(%S+) (%d+) ([sc])([sbd]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+)$'
+local WAITER = '^;(%S+) (%d+) ([sc])([sbd]) (%d+) (%d+) (%d+)'
+-- A claim with a field of its own.
 local RECORD = '^([gw]) (%d+) ([sbd]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+)$'
+-- The bounds of the slots of a session, which it has no more of than its claims have needed.
+local SLOTS = { 63, 255, 999 }
 -- Grants that are looked at one by one for the earliest of their ends.
 local FEW = 8
+local DIGITS = -sub(args[1], 1, 1)
 local wrote = false
 
 -- All that writes, so that a failure can say whether something had been written before it.
@@ -13,20 +23,28 @@ local function put(...)
   return call(...)
 end
 
+local function corrupt(key)
+  error('HFCORRUPT ' .. key, 0)
+end
+
 local function prefix(name)
   return #name .. '|' .. name .. '|'
 end
 
-local function claimkey(sid, name, claim)
-  return sid .. '|' .. #name .. '|' .. name .. '|' .. claim
+local function keyof(c)
+  return c.sid .. '|' .. #c.name .. '|' .. c.name .. '|' .. c.claim
+end
+
+local function slotof(c)
+  return '\255c' .. c.sid .. ' ' .. sub('00' .. sub(c.claim, DIGITS), -3)
 end
 
 local function tell(s, message)
-  put('PUBLISH', ARGV[1] .. s.client, message)
+  put('PUBLISH', channels .. s.client, message)
 end
 
 local function writesession(s)
-  put('HSET', S, s.id, format('%s %s %.0f %.0f %s ', s.live and 'L' or 'X', s.epoch, s.ttl, s.ends, s.client) .. s.label)
+  put('HSET', H, '\255' .. s.id, struct.pack(SESSION, s.live and 'L' or 'X', s.epoch, s.ttl, s.ends, s.client, s.slots) .. s.label)
 end
 
 -- Notes when something is to be ended.

@@ -4,9 +4,9 @@ local function parsekey(key)
   local sid, length, rest = match(key, '^([^|]+)|(%d+)|(.*)$')
   length = tonumber(length)
   if not sid or #rest < length + 2 then
-    error('HFCORRUPT ' .. C, 0)
+    corrupt(O)
   end
-  return sid, string.sub(rest, 1, length), string.sub(rest, length + 2)
+  return sid, sub(rest, 1, length), sub(rest, length + 2)
 end
 
 local function resource(touched, name)
@@ -21,7 +21,24 @@ local function resource(touched, name)
   return res
 end
 
--- Drops claims of an ended session, at most so many; gives how many are left of the number.
+-- The claim that has a slot, if it is taken, and what it belongs to.
+local function inslot(sid, slot, touched)
+  local field = '\255c' .. sid .. ' ' .. slot
+  local name = call('HGET', H, field)
+  local res = name and resource(touched or {}, name)
+  if res then
+    for _, c in ipairs({ res.inline or res.near[1], unpack(res.near) }) do
+      if c.sid == sid and c.at == 's' and slotof(c) == field then
+        return c, res
+      end
+    end
+  end
+  if name and touched then
+    put('HDEL', H, field)
+  end
+end
+
+-- Drops claims of an ended session. Looks at so many at most, and gives how many are left of the number.
 local function sweepsession(sid, budget, touched)
   local s = session(sid)
   if s and s.live then
@@ -30,40 +47,57 @@ local function sweepsession(sid, budget, touched)
   if s then
     s.ending = true
   end
-  local from = call('HGET', S, '!' .. sid)
-  local keys = call('ZRANGEBYLEX', C, from and '(' .. from or '[' .. sid .. '|', '(' .. sid .. '}', 'LIMIT', 0, budget)
-  for _, key in ipairs(keys) do
-    local _, name, claim = parsekey(key)
-    local res = resource(touched, name)
-    local c = res and find(res, sid, claim)
-    if not c then
-      put('ZREM', C, key)
-    elseif not outlives(c) then
-      drop(res, c)
+  local progress = '\255!' .. sid
+  local from = call('HGET', H, progress) or '0'
+  local done = false
+  if s and sub(from, 1, 1) ~= '@' then
+    local slot, most = tonumber(from), s.slots
+    while slot <= most and budget > 0 do
+      local ok, c, res = pcall(inslot, sid, format('%03d', slot), touched)
+      if ok and c then
+        drop(res, c)
+      end
+      slot, budget = slot + 1, budget - 1
     end
+    from = slot > most and '@' or tostring(slot)
+  end
+  if budget > 0 then
+    local keys = call('ZRANGEBYLEX', O, #from > 1 and sub(from, 1, 1) == '@' and '(' .. from or '[@' .. sid .. '|', '(@' .. sid .. '}', 'LIMIT', 0, budget)
+    for _, key in ipairs(keys) do
+      local _, name, claim = parsekey(sub(key, 2))
+      local res = resource(touched, name)
+      local c = res and find(res, sid, claim)
+      if not c then
+        put('ZREM', O, key)
+      elseif not outlives(c) then
+        drop(res, c)
+      end
+    end
+    done = #keys < budget
+    from, budget = keys[#keys] or from, budget - #keys
   end
   if s then
     s.ending = nil
   end
-  if #keys == budget then
-    put('HSET', S, '!' .. sid, keys[#keys])
+  if not done then
+    put('HSET', H, progress, from)
     ending = ending or {}
     ending[#ending + 1] = sid
     return 0
   end
-  put('HDEL', S, '!' .. sid)
+  put('HDEL', H, progress)
   put('ZREM', D, 's' .. sid)
-  if not call('ZRANGEBYLEX', C, '[' .. sid .. '|', '(' .. sid .. '}', 'LIMIT', 0, 1)[1] then
-    put('HDEL', S, sid)
+  if not isused(sid) then
+    put('HDEL', H, '\255' .. sid)
     sessions[sid] = false
   end
-  return budget - #keys
+  return budget
 end
 
 local function sweep(members)
   local budget, touched = SWEEP, {}
   local function take(member)
-    local kind, what = string.sub(member, 1, 1), string.sub(member, 2)
+    local kind, what = sub(member, 1, 1), sub(member, 2)
     if kind == 's' then
       if budget > 0 then
         budget = sweepsession(what, budget, touched)
@@ -86,7 +120,7 @@ local function sweep(members)
     else
       local _, remaining = count(what)
       if remaining == NONE then
-        put('HDEL', L, what)
+        put('HDEL', H, '\255l' .. what)
       end
       put('ZREM', D, member)
     end

@@ -10,8 +10,7 @@ end
 local function taken(res)
   local c = res.inline
   if not c and res.grants > 0 and not res.latch then
-    local members = listed(res, 'g', 'h', 1)
-    c = members[1] and claimat(res, members[1])
+    c = others(res, 1)[1]
   end
   if c then
     local s = session(c.sid)
@@ -28,7 +27,7 @@ local function acquire(name, sid, claim, epoch, spec, weight, binding, length, w
   local res = load(name)
   local c = find(res, sid, claim)
   if c then
-      return present(res, c)
+    return present(res, c)
   end
   weight = tonumber(weight)
   no = refused(res, spec, weight)
@@ -41,13 +40,12 @@ local function acquire(name, sid, claim, epoch, spec, weight, binding, length, w
       res.generation, res.left = count(name)
     end
   end
-  c = { sid = sid, claim = claim, key = claimkey(sid, name, claim), weight = weight, binding = binding, length = tonumber(length),
-    want = tonumber(want), first = 0, last = 0, picked = false, ends = 0, extension = NONE }
+  c = { name = name, sid = sid, claim = claim, weight = weight, binding = binding, length = tonumber(length), want = tonumber(want), first = 0,
+    last = 0, picked = false, ends = 0, extension = NONE }
   if fits(res, weight) and (res.queue == 0 or res.barging) then
     if not grant(res, c) then
       return { 'F', 's' }
     end
-    put('ZADD', C, 0, c.key)
     local answer = present(res, c)
     write(res)
     return answer
@@ -67,32 +65,32 @@ local function withdraw(name, sid, claim)
     drop(res, c)
     settle(res)
   end
-  return { 'D' }
+  return 'D'
 end
 
 local function grantof(name, sid, claim)
   local res = load(name)
   local c = find(res, sid, claim)
   if c and c.granted then
-      return c, res
+    return c, res
   end
 end
 
 local function release(name, sid, claim)
   local c, res = grantof(name, sid, claim)
   if not c then
-    return { 'A' }
+    return 'A'
   end
   drop(res, c)
   settle(res)
-  return { 'R' }
+  return 'R'
 end
 
 local function poll(name, sid, claim)
   local res = load(name)
   local c = find(res, sid, claim)
   if not c then
-    return { 'A' }
+    return 'A'
   end
   return present(res, c)
 end
@@ -120,12 +118,12 @@ end
 local function advance(name, sid, claim, blockend, want, above)
   local c, res = grantof(name, sid, claim)
   if not c then
-    return { 'A' }
+    return 'A'
   end
   if format('%.0f', c.last) == blockend then
     local first, ends = reserve(tonumber(above), tonumber(want))
     if not first then
-      return { 'U' }
+      return 'U'
     end
     c.first, c.last, res.newest = first, ends, ends
     if res.inline ~= c then
@@ -133,5 +131,5 @@ local function advance(name, sid, claim, blockend, want, above)
     end
     write(res)
   end
-  return { 'V', c.first, c.last, res.queue > 0 and 1 or 0 }
+  return format('V %.0f %.0f %d', c.first, c.last, res.queue > 0 and 1 or 0)
 end

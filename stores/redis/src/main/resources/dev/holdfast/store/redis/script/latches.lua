@@ -6,7 +6,7 @@ local function ids(res)
 end
 
 local function writecount(res)
-  put('HSET', L, res.name, res.generation .. ' ' .. res.left)
+  put('HSET', H, '\255l' .. res.name, res.generation .. ' ' .. res.left)
 end
 
 local function latch(name)
@@ -77,14 +77,13 @@ local function resize(name, sid, epoch, capacity)
   end
   local res = load(name)
   if not res then
-    return { 'A' }
+    return 'A'
   end
   if string.sub(res.spec, 1, 1) ~= 's' then
     return { 'F', 'm', res.spec }
   end
   res.capacity = tonumber(capacity)
-  for _, member in ipairs(listed(res, 'w', 'x', -1)) do
-    local c = claimat(res, member)
+  for _, c in ipairs(waiters(res, -1)) do
     if c.weight > res.capacity then
       drop(res, c)
       local s = session(c.sid)
@@ -94,5 +93,5 @@ local function resize(name, sid, epoch, capacity)
     end
   end
   settle(res)
-  return { 'D' }
+  return 'D'
 end

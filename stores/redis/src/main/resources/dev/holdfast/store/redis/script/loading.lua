@@ -1,39 +1,42 @@
 -- A resource as a step finds it: what belongs to sessions that are being ended is dropped first.
 local function load(name)
   local res = read(name)
-  local touched = false
-  if res and res.inline and not outlives(res.inline) and not session(res.inline.sid) then
-    -- Somebody removed the session by hand: nothing else would ever end this.
-    drop(res, res.inline)
-    touched = true
+  if not res then
+    return nil
   end
-  if res and crowded then
-    local all = { res.inline }
-    for _, letter in ipairs({ 'g', 'w' }) do
-      for _, member in ipairs(listed(res, letter, letter == 'g' and 'h' or 'x', -1)) do
-        all[#all + 1] = claimat(res, member)
+  local touched = false
+  local function dropif(c, condition)
+    if c and condition then
+      drop(res, c)
+      touched = true
+    end
+  end
+  -- Somebody removed the session by hand: nothing else would ever end this.
+  local c = res.inline
+  dropif(c, c and not outlives(c) and not session(c.sid))
+  if crowded then
+    dropif(res.inline, res.inline and isdead(res.inline))
+    for _, all in ipairs({ others(res, -1), waiters(res, -1) }) do
+      for _, each in ipairs(all) do
+        dropif(each, isdead(each))
       end
     end
-    for _, c in ipairs(all) do
-      if isdead(c) then
-          drop(res, c)
-        touched = true
-      end
-    end
-  elseif res and ending then
+  elseif ending then
     for _, sid in ipairs(ending) do
+      c = res.inline
+      dropif(c, c and c.sid == sid and not outlives(c))
+      for _, each in ipairs({ unpack(res.near) }) do
+        dropif(each, each.sid == sid)
+      end
       local from = sid .. '|' .. #name .. '|' .. name .. '|'
-      for _, key in ipairs(call('ZRANGEBYLEX', C, '[' .. from, '(' .. from .. ':')) do
-        local c = find(res, sid, string.sub(key, #from + 1))
-        if c and not outlives(c) then
-              drop(res, c)
-          touched = true
-        end
+      for _, member in ipairs(call('ZRANGEBYLEX', O, '[@' .. from, '(@' .. from .. ':')) do
+        c = find(res, sid, sub(member, #from + 2))
+        dropif(c, c and not outlives(c))
       end
     end
   end
   if touched then
     settle(res)
   end
-  return res and res.known and res or nil
+  return res.known and res or nil
 end

@@ -1,18 +1,37 @@
+-- The claims of a session, page by page: those with slots first. The cursor is the next slot, or the last claim of a page.
 local function audit(sid, after, limit)
   local s = session(sid)
   local gone = over(s)
-  local answer = { 'U', '' }
+  local answer, count = { 'U', '' }, 0
+  local function tell(c)
+    if c and (not gone or outlives(c)) then
+      answer[#answer + 1] = c.granted and 1 or 0
+      answer[#answer + 1] = c.name
+      answer[#answer + 1] = c.claim
+      count = count + 1
+    end
+  end
   limit = tonumber(limit)
-  local keys = call('ZRANGEBYLEX', C, after == '' and '[' .. sid .. '|' or '(' .. after, '(' .. sid .. '}', 'LIMIT', 0, limit + 1)
+  if s and not gone and sub(after, 1, 1) ~= '@' then
+    for slot = tonumber(after) or 0, s.slots do
+      if count == limit then
+        answer[2] = tostring(slot)
+        return answer
+      end
+      tell(inslot(sid, format('%03d', slot)))
+    end
+    if count == limit then
+      answer[2] = '@'
+      return answer
+    end
+  end
+  limit = limit - count
+  local from = #after > 1 and sub(after, 1, 1) == '@' and '(' .. after or '[@' .. sid .. '|'
+  local keys = call('ZRANGEBYLEX', O, from, '(@' .. sid .. '}', 'LIMIT', 0, limit + 1)
   for i, key in ipairs(keys) do
     if i <= limit then
-      local _, name, claim = parsekey(key)
-      local c = find(read(name), sid, claim)
-      if c and (not gone or outlives(c)) then
-        answer[#answer + 1] = c.granted and 1 or 0
-        answer[#answer + 1] = name
-        answer[#answer + 1] = claim
-      end
+      local _, name, claim = parsekey(sub(key, 2))
+      tell(find(read(name), sid, claim))
     else
       answer[2] = keys[limit]
     end
@@ -30,12 +49,11 @@ end
 local function inspect(name)
   local res = load(name)
   if not res then
-    return { 'A' }
+    return 'A'
   end
-  local holders, waiters = {}, {}
+  local holders, waiting = {}, {}
   local inline = res.inline
-  for _, member in ipairs(listed(res, 'g', 'h', -1)) do
-    local c = claimat(res, member)
+  for _, c in ipairs(others(res, -1)) do
     if inline and inline.seq < c.seq then
       party(holders, inline)
       inline = nil
@@ -45,18 +63,18 @@ local function inspect(name)
   if inline then
     party(holders, inline)
   end
-  for _, member in ipairs(listed(res, 'w', 'x', 100)) do
-    party(waiters, claimat(res, member))
+  for _, c in ipairs(waiters(res, 100)) do
+    party(waiting, c)
   end
-  return { 'I', res.spec, res.capacity, res.queue, res.newest, holders, waiters }
+  return { 'I', res.spec, res.capacity, res.queue, res.newest, holders, waiting }
 end
 
 -- A key that holds something else is told by name, and left as it is: no command of the script writes over it.
 local function check()
-  for i, kind in ipairs({ 'string', 'hash', 'zset', 'hash', 'hash', 'zset', 'zset', 'hash' }) do
+  for i, kind in ipairs({ 'hash', 'zset', 'zset' }) do
     local found = call('TYPE', KEYS[i])['ok']
     if found ~= kind and found ~= 'none' then
-      error('HFCORRUPT ' .. KEYS[i], 0)
+      corrupt(KEYS[i])
     end
   end
 end
@@ -65,7 +83,7 @@ end
 -- permission learns it at once.
 local function probe()
   check()
-  for _, key in ipairs({ D, O, C }) do
+  for _, key in ipairs({ D, O }) do
     put('ZREM', key, '!')
     put('ZREMRANGEBYLEX', key, '[!', '(!')
     call('ZSCORE', key, '!')
@@ -73,13 +91,16 @@ local function probe()
     call('ZRANGEBYLEX', key, '[!', '(!', 'LIMIT', 0, 1)
     put('ZADD', key, 'XX', 0, '!')
   end
-  for _, key in ipairs({ S, R, K, L }) do
-    put('HDEL', key, '!')
-    call('HGET', key, '!')
-    put('HSET', key, '!', '')
-    put('HDEL', key, '!')
+  put('HDEL', H, '\255?')
+  call('HGET', H, '\255?')
+  local made, set = try('HSETNX', H, '\255?', ''), try('HSET', H, '\255?', '')
+  put('HDEL', H, '\255?')
+  for _, done in ipairs({ made, set }) do
+    if type(done) == 'table' then
+      error(done)
+    end
   end
-  put('PUBLISH', ARGV[1] .. 'nobody', '')
+  put('PUBLISH', channels .. 'nobody', '')
   changed = true
-  return { 'D' }
+  return 'D'
 end

@@ -1,44 +1,74 @@
 -- Resources
 
 local function fresh(name, spec)
-  local res = { name = name, p = prefix(name), spec = spec, capacity = tonumber(string.sub(spec, 3)), held = 0, grants = 0, queue = 0, newest = 0 }
-  res.latch = string.sub(spec, 1, 1) == 'l'
-  res.barging = string.sub(spec, 2, 2) == 'b'
+  local res = { name = name, p = prefix(name), spec = spec, capacity = tonumber(sub(spec, 3)), held = 0, grants = 0, newest = 0 }
+  -- Who waits: near ones stand in what is in use here, distant ones have fields of their own and come after them.
+  res.near, res.distant, res.queue = {}, 0, 0
+  res.latch = sub(spec, 1, 1) == 'l'
+  res.barging = sub(spec, 2, 2) == 'b'
   return res
 end
 
 -- The generation and the count of a latch, of which there may be none.
 local function count(name)
-  local v = call('HGET', L, name)
+  local v = call('HGET', H, '\255l' .. name)
   if not v then
     return NONE, NONE
   end
   local generation, left = match(v, '^(%d+) (%d+)$')
   if not generation then
-    error('HFCORRUPT ' .. L, 0)
+    corrupt(H)
   end
   return generation, left
 end
 
+local function readnear(res, waiting)
+  local at, ends = 1, nil
+  while at <= #waiting do
+    local c = { name = res.name, granted = false, first = 0, last = 0, picked = false, ends = 0, extension = NONE, near = true }
+    at, ends, c.sid, c.claim, c.at, c.binding, c.weight, c.want, c.length = string.find(waiting, WAITER, at)
+    if not at then
+      corrupt(H)
+    end
+    c.weight, c.want, c.length = tonumber(c.weight), tonumber(c.want), tonumber(c.length)
+    res.near[#res.near + 1] = c
+    at = ends + 1
+  end
+end
+
+local function readgrant(name, text)
+  local sid, claim, at, binding, weight, length, seq, first, last, picked, ends, extension = match(text, GRANT)
+  if not sid then
+    corrupt(H)
+  end
+  return { name = name, sid = sid, claim = claim, at = at, granted = true, binding = binding, weight = tonumber(weight), length = tonumber(length),
+    want = 1, seq = tonumber(seq), first = tonumber(first), last = tonumber(last), picked = picked == '1', ends = tonumber(ends), extension = extension }
+end
+
 local function read(name)
-  local v = call('HGET', R, name)
+  local v = call('HGET', H, name)
   if not v then
     return nil
   end
-  local grants, queue, sid, claim, binding, spec, capacity, held, newest, seq, weight, length, want, first, block, picked, ends, extra =
-    match(v, HEADER)
-  if not grants then
-    error('HFCORRUPT ' .. R, 0)
+  local res, waiting
+  local letter, sid, claim, spec, weight, first, last, behind = match(v, SIMPLE)
+  if letter then
+    res, waiting = fresh(name, spec), behind
+    res.grants, res.held, res.newest = 1, tonumber(weight), tonumber(last == '' and first or last)
+    res.inline = { name = name, sid = sid, claim = claim, at = letter < 'a' and 's' or 'c', granted = true, binding = 's', weight = res.held, length = 0,
+      want = 1, seq = tonumber(first), first = tonumber(first), last = res.newest, picked = false, ends = 0, extension = NONE }
+  else
+    local grants, distant, capacity, held, newest, declared, one, rest = match(v, FULL)
+    if not grants then
+      corrupt(H)
+    end
+    res, waiting = fresh(name, declared), rest
+    res.grants, res.distant, res.capacity = tonumber(grants), tonumber(distant), tonumber(capacity)
+    res.held, res.newest = tonumber(held), tonumber(newest)
+    res.inline = one ~= '-' and readgrant(name, one) or nil
   end
-  local res = fresh(name, spec)
-  res.known = true
-  res.grants, res.queue, res.capacity = tonumber(grants), tonumber(queue), tonumber(capacity)
-  res.held, res.newest = tonumber(held), tonumber(newest)
-  if sid ~= '-' then
-    res.inline = { sid = sid, claim = claim, key = claimkey(sid, name, claim), granted = true, seq = tonumber(seq), weight = tonumber(weight),
-      binding = binding, length = tonumber(length), want = tonumber(want), first = tonumber(first), last = tonumber(block),
-      picked = picked == '1', ends = tonumber(ends), extension = extra }
-  end
+  readnear(res, waiting)
+  res.known, res.queue = true, #res.near + res.distant
   if res.latch then
     res.generation, res.left = count(name)
   end
@@ -49,20 +79,32 @@ local function counting(res)
   return res.latch and (res.left or NONE) ~= NONE
 end
 
+local function isplain(res, c)
+  return c and c.binding == 's' and res.grants == 1 and res.distant == 0 and res.newest == c.last and res.held == c.weight
+    and res.capacity == tonumber(sub(res.spec, 3))
+end
+
 local function write(res)
   if res.grants == 0 and res.queue == 0 and not counting(res) then
     if res.known then
-      put('HDEL', R, res.name)
+      put('HDEL', H, res.name)
     end
     res.known = false
     return
   end
-  local c = res.inline
-  if c then
-    put('HSET', R, res.name, format('%d %d %s %s %s %s %d %.0f %.0f %.0f %d %.0f %d %.0f %.0f %d %.0f %s', res.grants, res.queue, c.sid, c.claim,
-      c.binding, res.spec, res.capacity, res.held, res.newest, c.seq, c.weight, c.length, c.want, c.first, c.last, c.picked and 1 or 0, c.ends, c.extension))
+  local c, v = res.inline, nil
+  if isplain(res, c) then
+    local letter = #res.near > 0 and 'W' or 'S'
+    v = format('%s %s %s %s %d %.0f', c.at == 's' and letter or string.lower(letter), c.sid, c.claim, res.spec, c.weight, c.first)
+      .. (c.first < c.last and format(' %.0f', c.last) or '')
   else
-    put('HSET', R, res.name, format('%d %d - 0 - %s %d %.0f %.0f 0 0 0 0 0 0 0 0 0', res.grants, res.queue, res.spec, res.capacity, res.held, res.newest))
+    v = format('F %d %d %d %.0f %.0f %s ', res.grants, res.distant, res.capacity, res.held, res.newest, res.spec)
+      .. (c and format('%s %s %s%s %d %.0f %.0f %.0f %.0f %d %.0f %s', c.sid, c.claim, c.at, c.binding, c.weight, c.length, c.seq, c.first, c.last, c.picked and 1 or 0,
+        c.ends, c.extension) or '-')
   end
+  for _, w in ipairs(res.near) do
+    v = v .. format(';%s %s %s%s %d %d %.0f', w.sid, w.claim, w.at, w.binding, w.weight, w.want, w.length)
+  end
+  put('HSET', H, res.name, v)
   res.known = true
 end

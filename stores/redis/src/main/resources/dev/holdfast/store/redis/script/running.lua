@@ -1,7 +1,7 @@
 local function several(i, width, each)
   local answer = {}
-  for n = 1, tonumber(ARGV[i + 1]) do
-    answer[n] = each(unpack(ARGV, i + 2 + (n - 1) * width, i + 1 + n * width))
+  for n = 1, tonumber(args[i + 1]) do
+    answer[n] = each(unpack(args, i + 2 + (n - 1) * width, i + 1 + n * width))
   end
   return answer
 end

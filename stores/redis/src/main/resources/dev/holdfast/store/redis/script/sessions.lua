@@ -1,5 +1,5 @@
 local function open(ttl, nonce, client, label)
-  local s = { live = true, epoch = NONE, ttl = tonumber(ttl), client = client, label = label }
+  local s = { live = true, epoch = NONE, ttl = tonumber(ttl), client = client, slots = 15, label = label }
   s.id = format('%.0f.%s', nextnumber(), nonce)
   s.ends = now + s.ttl
   sessions[s.id] = s
@@ -17,7 +17,7 @@ local function keepalive(sid, epoch)
   s.epoch, s.ends = epoch, now + s.ttl
   writesession(s)
   endat(s.ends, 's' .. sid)
-  return { 'L' }
+  return 'L'
 end
 
 local function retire(sid)
@@ -26,7 +26,7 @@ local function retire(sid)
     s.epoch = '9223372036854775807'
     writesession(s)
   end
-  return { 'D' }
+  return 'D'
 end
 
 local function close(sid)
@@ -38,5 +38,5 @@ local function close(sid)
       settle(res)
     end
   end
-  return { 'D' }
+  return 'D'
 end

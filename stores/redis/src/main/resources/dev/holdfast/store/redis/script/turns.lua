@@ -1,29 +1,27 @@
-local other, sweep
+-- Carries out the command at a place of the arguments, and tells where the next one begins; or ends what is due.
+local run, sweep
 
-local function run(i)
-  local op = ARGV[i]
-  if op == 'A' then
-    return safely(acquire, unpack(ARGV, i + 1, i + 10)), i + 11
-  elseif op == 'R' then
-    return safely(release, ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]), i + 4
-  elseif op == 'W' then
-    return safely(withdraw, ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]), i + 4
-  elseif op == 'P' then
-    return safely(several, i, 3, poll), i + 2 + 3 * ARGV[i + 1]
-  elseif op == 'V' then
-    return safely(advance, unpack(ARGV, i + 1, i + 6)), i + 7
-  elseif op == 'Y' then
-    return safely(yield, unpack(ARGV, i + 1, i + 10)), i + 11
+return function(i, members)
+  local width = i and not ending and not crowded and WIDTHS[args[i]]
+  if width then
+    local ok, answer = pcall(hand, i)
+    if not ok then
+      sessions = {}
+      -- The first write is the one that may fail.
+      answer = { 'E', type(answer) == 'table' and answer.err or tostring(answer), 0 }
+    end
+    if answer then
+      return answer, i + width
+    end
   end
-  if not other then
-    other, sweep = rest()
+  if not run then
+    run, sweep = (function()
+-- part: common resources claims admission loading holding running steering
+    end)()
   end
-  return other(i)
-end
-
-return run, function(members)
-  if not other then
-    other, sweep = rest()
+  if members then
+    sweep(members)
+  else
+    return run(i)
   end
-  sweep(members)
 end
