@@ -49,6 +49,7 @@ public final class FaultProxy implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     // Guarded by the lock.
     private final Set<Direction> swallowed = EnumSet.noneOf(Direction.class);
+    private final Set<Direction> crumbled = EnumSet.noneOf(Direction.class);
     private Duration delay = Duration.ZERO;
     private boolean refusing;
     private boolean closed;
@@ -94,6 +95,11 @@ public final class FaultProxy implements AutoCloseable {
         change(() -> delay = time);
     }
 
+    /** Hands on what goes that way byte by byte, each in a packet of its own. */
+    public void crumble(Direction direction) {
+        change(() -> crumbled.add(direction));
+    }
+
     /** Swallows what goes that way from now on; the connection stays open, and nobody is told. */
     public void swallow(Direction direction) {
         change(() -> swallowed.add(direction));
@@ -134,6 +140,7 @@ public final class FaultProxy implements AutoCloseable {
                 reset();
             }
             swallowed.clear();
+            crumbled.clear();
             delay = Duration.ZERO;
             refusing = false;
         });
@@ -178,6 +185,15 @@ public final class FaultProxy implements AutoCloseable {
                 changed.await(left, TimeUnit.NANOSECONDS);
             }
             return !closed && !swallowed.contains(direction);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isCrumbled(Direction direction) {
+        lock.lock();
+        try {
+            return crumbled.contains(direction);
         } finally {
             lock.unlock();
         }
@@ -257,7 +273,13 @@ public final class FaultProxy implements AutoCloseable {
                     } else if (cutNext) {
                         break;
                     }
-                    out.write(chunk, 0, size);
+                    if (isCrumbled(direction)) {
+                        for (int i = 0; i < size; i++) {
+                            out.write(chunk, i, 1);
+                        }
+                    } else {
+                        out.write(chunk, 0, size);
+                    }
                     bytes(direction).addAndGet(size);
                 }
             } catch (IOException e) {

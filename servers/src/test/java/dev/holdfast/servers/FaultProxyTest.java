@@ -52,6 +52,14 @@ class FaultProxyTest {
     }
 
     @Test
+    void handsOnByteByByte() {
+        proxy.crumble(FaultProxy.Direction.TO_CLIENT);
+        proxy.crumble(FaultProxy.Direction.TO_SERVER);
+        client.command("SET", "a", "a longer value than one byte");
+        assertThat(client.command("GET", "a")).containsExactly("a longer value than one byte");
+    }
+
+    @Test
     void cutsAfterTheEffect() {
         proxy.cutAfterForwarding("precious");
         client.command("SET", "other", "1");
