@@ -99,27 +99,34 @@ class RedisClientTest {
     }
 
     @Test
-    void manyNamesAreWaitedForByOneClient() throws Exception {
+    void tenThousandNamesAreWaitedForByOneClient() throws Exception {
         TestServer server = TestServer.shared();
-        int names = 1_000;
+        int names = 10_000;
         try (Holdfast holder = Holdfast.connect(uri(server, "many"));
                 Holdfast waiter = Holdfast.connect(uri(server, "many"))) {
-            List<Hold> held = new ArrayList<>();
-            List<CompletableFuture<Hold>> waiting = new ArrayList<>();
-            for (int i = 0; i < names; i++) {
-                held.add(holder.lock("name/" + i)
-                        .acquireAsync()
-                        .toCompletableFuture()
-                        .get(1, TimeUnit.MINUTES));
-                waiting.add(waiter.lock("name/" + i).acquireAsync().toCompletableFuture());
-            }
-            for (Hold hold : held) {
-                hold.close();
-            }
-            for (CompletableFuture<Hold> one : waiting) {
-                one.get(1, TimeUnit.MINUTES).close();
-            }
+            List<Hold> held = all(askedFor(holder, names));
+            List<CompletableFuture<Hold>> waiting = askedFor(waiter, names);
+            server.with(redis -> until("all wait", () -> redis.zcard("many:{0}:o") == names));
+            assertThat(waiting).noneMatch(CompletableFuture::isDone);
+            held.forEach(Hold::close);
+            all(waiting).forEach(Hold::close);
         }
+    }
+
+    private static List<CompletableFuture<Hold>> askedFor(Holdfast client, int names) {
+        List<CompletableFuture<Hold>> asked = new ArrayList<>();
+        for (int i = 0; i < names; i++) {
+            asked.add(client.lock("name/" + i).acquireAsync().toCompletableFuture());
+        }
+        return asked;
+    }
+
+    private static List<Hold> all(List<CompletableFuture<Hold>> asked) throws Exception {
+        List<Hold> granted = new ArrayList<>();
+        for (CompletableFuture<Hold> one : asked) {
+            granted.add(one.get(1, TimeUnit.MINUTES));
+        }
+        return granted;
     }
 
     @Test

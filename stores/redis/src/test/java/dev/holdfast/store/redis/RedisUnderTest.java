@@ -98,7 +98,8 @@ final class RedisUnderTest implements StoreUnderTest {
         return hasClock ? Optional.of(this::advance) : Optional.empty();
     }
 
-    private void advance(Duration by) {
+    /** Sets the clock, forward or back. */
+    void advance(Duration by) {
         Hand.CONNECTION.sync().incrby(clockKey(), by.toNanos() / 1_000);
     }
 
