@@ -194,7 +194,7 @@ public final class JdbcStore implements LockStore {
     public static final class Builder {
         private final DataSource source;
         private boolean isPool = true;
-        private boolean listens = true;
+        private boolean listens;
         private Initialize initialize = Initialize.IF_MISSING;
         private String prefix = "holdfast_";
         private @Nullable String clock;
@@ -207,6 +207,7 @@ public final class JdbcStore implements LockStore {
         @CanIgnoreReturnValue
         Builder keepsConnections() {
             isPool = false;
+            listens = true;
             return this;
         }
 
@@ -218,8 +219,8 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * Whether one connection is kept on which PostgreSQL tells of grants; true if not set. Without it, or where a pooler gives each transaction another connection, waiters look for
-         * themselves.
+         * Whether one connection is kept on which PostgreSQL tells of grants; false if not set, since it would be the only one of a pool of one. Without it waiters look for themselves.
+         * It must be a session of its own: not one of a pooler that gives each transaction another.
          */
         @CanIgnoreReturnValue
         public Builder listens(boolean one) {

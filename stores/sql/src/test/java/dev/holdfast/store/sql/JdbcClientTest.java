@@ -1,0 +1,161 @@
+package dev.holdfast.store.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.servers.MariaDbServer;
+import dev.holdfast.servers.PostgresServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Clients with locks on database servers")
+class JdbcClientTest {
+
+    /** The servers, each test with one of its own. */
+    enum Kind {
+        POSTGRESQL,
+        MARIADB;
+
+        LocalSqlServer start() {
+            return this == POSTGRESQL ? PostgresServer.start() : MariaDbServer.start();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @DisplayName("a pool of one connection, which is serializable and commits nothing by itself, is enough")
+    void poolOfOne(Kind kind) throws Exception {
+        try (LocalSqlServer server = kind.start();
+                PoolOfOne pool = new PoolOfOne(server.url());
+                Holdfast one = Holdfast.builder(JdbcStore.builder(pool).open()).build();
+                Holdfast other =
+                        Holdfast.builder(JdbcStore.builder(pool).open()).build()) {
+            assertThat(contend(List.of(one, other), 4, 25, "a", "b")).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @DisplayName("clients that contend leave no error in the log of the server")
+    void noErrors(Kind kind) throws Exception {
+        try (LocalSqlServer server = kind.start();
+                Holdfast one = client(server.url());
+                Holdfast two = client(server.url());
+                Holdfast three = client(server.url())) {
+            assertThat(contend(List.of(one, two, three), 4, 25, "a", "b", "c")).isEqualTo(300);
+            assertThat(server.errors()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @DisplayName("what was granted outlives a crash of the server, and what waits goes on after it")
+    void crash(Kind kind) throws Exception {
+        try (LocalSqlServer server = kind.start();
+                Holdfast one = client(server.url());
+                Holdfast other = client(server.url())) {
+            long token;
+            Future<Hold> waiting;
+            ExecutorService executor = Executors.newSingleThreadExecutor();
+            try (Hold hold = one.lock("a").acquire()) {
+                token = hold.fencingToken();
+                waiting = executor.submit(() -> other.lock("a").acquire());
+                server.kill();
+                server.restart();
+                assertThat(one.lock("b").tryLock(60, TimeUnit.SECONDS)).isTrue();
+                assertThat(hold.isHeld()).isTrue();
+                assertThat(waiting.isDone()).isFalse();
+            }
+            // The thread that acquired it has ended with its task by then, or does so when it is told.
+            Hold next = waiting.get(60, TimeUnit.SECONDS);
+            assertThat(next.fencingToken()).isGreaterThan(token);
+            executor.submit(next::close).get(60, TimeUnit.SECONDS);
+            executor.shutdown();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @DisplayName("connections that break all the time give no lock to two, and lose none for good")
+    void resets(Kind kind) throws Exception {
+        try (LocalSqlServer server = kind.start();
+                FaultProxy proxy = FaultProxy.to(server.port());
+                Holdfast one = client(server.url());
+                Holdfast other = client(server.url().replace(":" + server.port(), ":" + proxy.port()))) {
+            ExecutorService executor = Executors.newSingleThreadExecutor();
+            Future<Long> counted = executor.submit(() -> contend(List.of(one, other), 3, 40, "a", "b"));
+            assertThat(resettingUntilDone(counted, proxy)).isEqualTo(240);
+            executor.shutdown();
+        }
+    }
+
+    private static long resettingUntilDone(Future<Long> result, FaultProxy proxy) throws Exception {
+        while (true) {
+            proxy.reset();
+            try {
+                return result.get(40, TimeUnit.MILLISECONDS);
+            } catch (TimeoutException goesOn) {
+                // And so do the faults.
+            }
+        }
+    }
+
+    private static Holdfast client(String url) {
+        return Holdfast.builder(
+                        JdbcStore.builder(new UrlSource(url)).keepsConnections().open())
+                .storeTimeout(Duration.ofSeconds(60))
+                .build();
+    }
+
+    /** Threads of all clients count under locks, each lock with a counter that nothing else protects; the sum of what they counted. */
+    private static long contend(List<Holdfast> clients, int threads, int rounds, String... names) throws Exception {
+        long[] counters = new long[names.length];
+        AtomicLong violations = new AtomicLong();
+        ExecutorService executor = Executors.newCachedThreadPool();
+        List<Future<?>> all = new ArrayList<>();
+        for (Holdfast client : clients) {
+            for (int t = 0; t < threads; t++) {
+                int first = t;
+                all.add(executor.submit(() -> {
+                    for (int i = 0; i < rounds; i++) {
+                        int which = (first + i) % names.length;
+                        DistributedLock lock = client.lock(names[which]);
+                        try (Hold hold = lock.acquire()) {
+                            long before = counters[which];
+                            Thread.onSpinWait();
+                            counters[which] = before + 1;
+                            if (!hold.isHeld()) {
+                                violations.incrementAndGet();
+                            }
+                        }
+                    }
+                    return null;
+                }));
+            }
+        }
+        for (Future<?> one : all) {
+            one.get(180, TimeUnit.SECONDS);
+        }
+        executor.shutdown();
+        assertThat(violations).hasValue(0);
+        long sum = 0;
+        for (long counter : counters) {
+            sum += counter;
+        }
+        return sum;
+    }
+}
