@@ -34,6 +34,8 @@ train run --shared cds-training-shared -- true
 train run --permits 1/2 cds-training-permits -- true
 train run cds-training -- "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:DumpLoadedClassList="$work/taken.classes" \
     -jar "$jar" run --nonblock cds-training -- true
+# No server is at hand, but most classes of its driver are loaded before that is found out.
+train run --store redis://127.0.0.1:1 cds-training -- true
 train ls
 train show cds-training
 train show --json cds-training

@@ -1,0 +1,100 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.servers.RedisServer;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands on a Redis server, which those of other machines would see as well. */
+class RedisRunTest {
+
+    private static RedisServer server;
+
+    @TempDir
+    Path directory;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.builder().password("s3cret-canary").start();
+    }
+
+    @AfterAll
+    static void end() {
+        server.close();
+    }
+
+    private Place place(String uri) {
+        return new Place(directory, Map.of("HOLDFAST_STORE", uri));
+    }
+
+    @Test
+    void oneAfterTheOtherWithRisingTokens() {
+        Place place = place(server.uri());
+        try (CliProcess first = place.start(
+                        "run",
+                        "x",
+                        "--",
+                        "sh",
+                        "-c",
+                        "echo $HOLDFAST_TOKEN > first; while [ ! -e done ]; do sleep 0.05; done");
+                CliProcess second = startWhenHeld(place)) {
+            CliProcess.until("the second waits", () -> second.err().contains("waiting for 'x'"));
+            try (CliProcess busy = place.run("run", "--nonblock", "x", "--", "true");
+                    CliProcess list = place.run("ls");
+                    CliProcess show = place.run("show", "x")) {
+                assertThat(busy.exitCode()).isEqualTo(75);
+                assertThat(busy.err()).contains("held by ", " pid " + first.pid());
+                assertThat(list.out()).contains("'x': held by ", "1 waiting");
+                assertThat(show.out()).contains(" pid " + first.pid());
+            }
+            place.script("done", "");
+            assertThat(first.exitCode()).isZero();
+            assertThat(second.exitCode()).isZero();
+            assertThat(Long.parseLong(place.read("second").strip()))
+                    .isGreaterThan(Long.parseLong(place.read("first").strip()));
+        }
+        try (CliProcess list = place.run("ls")) {
+            assertThat(list.out()).isEmpty();
+        }
+    }
+
+    private CliProcess startWhenHeld(Place place) {
+        CliProcess.untilWritten(directory.resolve("first"));
+        return place.start("run", "x", "--", "sh", "-c", "echo $HOLDFAST_TOKEN > second");
+    }
+
+    @Test
+    void theCommandIsNotToldThePassword() {
+        try (CliProcess run = place(server.uri()).run("run", "x", "--", "sh", "-c", "env")) {
+            assertThat(run.exitCode()).as(run.err()).isZero();
+            assertThat(run.out())
+                    .contains("HOLDFAST_STORE=redis://***@127.0.0.1:")
+                    .doesNotContain("canary");
+        }
+    }
+
+    @Test
+    void troubleIsSaidInALineWithoutSecrets() {
+        String uri = "redis://:wrong-canary@127.0.0.1:" + server.port();
+        try (CliProcess wrong = place(uri).run("run", "x", "--", "touch", "ran");
+                CliProcess away = place("redis://:wrong-canary@127.0.0.1:1").run("run", "x", "--", "touch", "ran");
+                CliProcess unknown = place(uri + "?unknown=1").run("run", "x", "--", "touch", "ran")) {
+            assertThat(wrong.exitCode()).isEqualTo(78);
+            assertThat(wrong.err()).contains("does not accept the user or the password");
+            assertThat(away.exitCode()).isEqualTo(69);
+            assertThat(away.err()).contains("can't be reached");
+            assertThat(unknown.exitCode()).isEqualTo(64);
+            assertThat(unknown.err()).contains("'unknown'");
+            for (CliProcess each : new CliProcess[] {wrong, away, unknown}) {
+                assertThat(each.err()).doesNotContain("canary", "Exception").hasLineCount(1);
+            }
+            assertThat(directory.resolve("ran")).doesNotExist();
+        }
+    }
+}
