@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class ClaimRows {
+class ClaimRows {
 
     /** Before all keys. */
     static final byte[] NO_KEY = {};
@@ -23,6 +23,16 @@ final class ClaimRows {
 
     ClaimRows(Statements statements) {
         this.statements = statements;
+    }
+
+    /** Called when a transaction begins. */
+    void begin() {
+        // Nothing is kept from one statement to the next.
+    }
+
+    /** Called before the commit. */
+    void flush() throws SQLException {
+        // Everything was written at once.
     }
 
     /** The row of a claim on a resource; null if there is none. */
@@ -130,6 +140,11 @@ final class ClaimRows {
     }
 
     void add(Claim claim) throws SQLException {
+        Statements.changeOne(adding(claim));
+    }
+
+    /** The statement that adds a claim. */
+    final PreparedStatement adding(Claim claim) throws SQLException {
         PreparedStatement insert = statements.prepare(Sql.ADD_CLAIM);
         insert.setLong(1, claim.session);
         insert.setLong(2, claim.number);
@@ -141,7 +156,7 @@ final class ClaimRows {
         insert.setLong(8, claim.firstToken);
         insert.setLong(9, claim.endToken);
         setPlace(insert, 10, claim);
-        Statements.changeOne(insert);
+        return insert;
     }
 
     void save(Claim claim) throws SQLException {
@@ -156,15 +171,31 @@ final class ClaimRows {
     }
 
     void drop(Claim claim) throws SQLException {
+        Statements.changeOne(dropping(Row.of(claim)));
+    }
+
+    /** The statement that drops a row. */
+    final PreparedStatement dropping(Row row) throws SQLException {
         PreparedStatement delete = statements.prepare(Sql.DROP_CLAIM);
-        setPlace(delete, 1, claim);
-        Statements.changeOne(delete);
+        setRow(delete, 1, row);
+        return delete;
+    }
+
+    /** Where the row of a claim is at present: a claim that is granted moves. */
+    record Row(Resource resource, boolean isGranted, long place) {
+        static Row of(Claim claim) {
+            return new Row(claim.resource, claim.isGranted, claim.place);
+        }
     }
 
     private static void setPlace(PreparedStatement statement, int from, Claim claim) throws SQLException {
-        statement.setBytes(from, claim.resource.key);
-        statement.setInt(from + 1, claim.isGranted ? 1 : 0);
-        statement.setLong(from + 2, claim.place);
+        setRow(statement, from, Row.of(claim));
+    }
+
+    private static void setRow(PreparedStatement statement, int from, Row row) throws SQLException {
+        statement.setBytes(from, row.resource().key);
+        statement.setInt(from + 1, row.isGranted() ? 1 : 0);
+        statement.setLong(from + 2, row.place());
     }
 
     private static @Nullable Claim first(Resource resource, PreparedStatement select) throws SQLException {

@@ -43,7 +43,8 @@ final class Ledger {
 
     Ledger(Backing backing) {
         this.rows = new Rows(backing.statements());
-        this.claimRows = new ClaimRows(backing.statements());
+        this.claimRows =
+                backing.isAlone() ? new ClaimRows(backing.statements()) : new LockedClaimRows(backing.statements());
         this.latches = new LatchRows(backing.statements());
         this.backing = backing;
         this.transaction = new Transaction(backing.clock());
@@ -57,6 +58,7 @@ final class Ledger {
     void begin(boolean writing) {
         sessions.forgetAll();
         resources.forgetAll();
+        claimRows.begin();
         unsettled.clear();
         transaction.begin(writing);
     }
@@ -69,6 +71,7 @@ final class Ledger {
 
     /** Writes all that is not written yet, before the commit. */
     void finish() throws SQLException {
+        claimRows.flush();
         resources.save();
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -82,12 +83,18 @@ final class Resources {
 
     /** Writes what was changed. */
     void save() throws SQLException {
+        List<Resource> stored = new ArrayList<>(1);
         for (Resource resource : met.values()) {
             if (resource.isDirty) {
                 transaction.mustWrite();
-                rows.save(resource);
+                if (resource.isStored && !isAlone) {
+                    stored.add(resource);
+                } else {
+                    rows.save(resource);
+                }
             }
         }
+        rows.saveAll(stored);
     }
 
     /** Drops the row of a resource that nobody uses. */

@@ -99,6 +99,24 @@ final class Rows {
     }
 
     void save(Resource resource) throws SQLException {
+        PreparedStatement write = saving(resource);
+        Statements.changeOne(write);
+        resource.isStored = true;
+        resource.isDirty = false;
+    }
+
+    /** Saves resources whose rows are there, together. */
+    void saveAll(List<Resource> stored) throws SQLException {
+        PreparedStatement batch = null;
+        for (Resource resource : stored) {
+            batch = saving(resource);
+            batch.addBatch();
+            resource.isDirty = false;
+        }
+        Statements.changeOneEach(batch);
+    }
+
+    private PreparedStatement saving(Resource resource) throws SQLException {
         PreparedStatement write = statements.prepare(resource.isStored ? Sql.SAVE_RESOURCE : Sql.ADD_RESOURCE);
         write.setLong(1, Codes.of(resource.declared));
         write.setLong(2, resource.capacity);
@@ -115,9 +133,7 @@ final class Rows {
         write.setLong(13, resource.waiters);
         write.setLong(14, resource.places);
         write.setBytes(15, resource.key);
-        Statements.changeOne(write);
-        resource.isStored = true;
-        resource.isDirty = false;
+        return write;
     }
 
     /** The names of the resources with waiters whose inline grant is of a session. */

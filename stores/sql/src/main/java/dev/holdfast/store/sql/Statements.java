@@ -105,12 +105,29 @@ final class Statements {
     static void changeOne(PreparedStatement write) throws SQLException {
         int rows = write.executeUpdate();
         if (rows != 1) {
-            throw new StoreException(
-                    StoreException.Reason.CORRUPT,
-                    StoreException.Effect.NONE,
-                    "a statement that changes one row changed " + rows
-                            + ", so an index of the database is damaged; the step was undone",
-                    null);
+            throw changed(rows);
+        }
+    }
+
+    private static StoreException changed(int rows) {
+        return new StoreException(
+                StoreException.Reason.CORRUPT,
+                StoreException.Effect.NONE,
+                "a statement that changes one row changed " + rows
+                        + ", so an index of the database is damaged; the step was undone",
+                null);
+    }
+
+    /** As {@link #changeOne}, for each of the changes that were gathered in a statement; null if there are none. */
+    static void changeOneEach(@Nullable PreparedStatement batch) throws SQLException {
+        if (batch == null) {
+            return;
+        }
+        for (int rows : batch.executeBatch()) {
+            // A driver that has joined several may not know how many each has changed.
+            if (rows != 1 && rows != Statement.SUCCESS_NO_INFO) {
+                throw changed(rows);
+            }
         }
     }
 
