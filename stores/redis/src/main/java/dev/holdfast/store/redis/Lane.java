@@ -27,7 +27,7 @@ final class Lane {
     private static final int MOST_TRIPS = 2;
 
     /** Commands of one trip: bounds the time for which one call keeps the server. */
-    private static final int MOST_COMMANDS = 16;
+    private static final int MOST_COMMANDS = 32;
 
     private static final CompletionStage<Long> NOT_ASKED = CompletableFuture.completedFuture(0L);
 

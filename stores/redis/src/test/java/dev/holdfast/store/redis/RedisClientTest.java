@@ -106,7 +106,12 @@ class RedisClientTest {
                 Holdfast waiter = Holdfast.connect(uri(server, "many"))) {
             List<Hold> held = all(askedFor(holder, names));
             List<CompletableFuture<Hold>> waiting = askedFor(waiter, names);
-            server.with(redis -> until("all wait", () -> redis.zcard("many:{0}:o") == names));
+            server.with(redis -> until(
+                    "all wait",
+                    () -> redis.hvals("many:{0}:h").stream()
+                                    .filter(record -> record.startsWith("W ") || record.startsWith("w "))
+                                    .count()
+                            == names));
             assertThat(waiting).noneMatch(CompletableFuture::isDone);
             held.forEach(Hold::close);
             all(waiting).forEach(Hold::close);
