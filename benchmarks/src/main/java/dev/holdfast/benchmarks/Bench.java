@@ -27,6 +27,16 @@ record Bench(Path place, long begin, Duration time, double scale) {
         return after(scaled(warmUp), place, time, scale);
     }
 
+    /** The same window, opened at another time. */
+    Bench from(long moment) {
+        return new Bench(place, moment, time, scale);
+    }
+
+    /** The same window, which does not open before so much has passed from now. */
+    Bench notWithin(Duration warmUp) {
+        return from(Math.max(begin, later(warmUp).begin));
+    }
+
     /** The same in a directory of its own. */
     Bench in(String directory) throws IOException {
         return new Bench(Files.createDirectory(place.resolve(directory)), begin, time, scale);
@@ -50,6 +60,10 @@ record Bench(Path place, long begin, Duration time, double scale) {
         await(begin);
     }
 
+    void awaitShortlyBefore(Duration lead) throws InterruptedException {
+        await(begin - lead.toNanos());
+    }
+
     void awaitEnd() throws InterruptedException {
         await(end());
     }
@@ -67,7 +81,7 @@ record Bench(Path place, long begin, Duration time, double scale) {
         return Math.max(Math.min(number, 2), scaled(number));
     }
 
-    private Duration scaled(Duration time) {
+    Duration scaled(Duration time) {
         // A JVM needs its time to start, whatever the scale.
         return scale < 1 ? Duration.ofSeconds(1) : time;
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.logging.LogManager;
 
 /** The JVM of one cell: measures, and prints the sheet. */
 final class CellMain {
@@ -11,6 +12,8 @@ final class CellMain {
     private CellMain() {}
 
     public static void main(String[] args) throws Exception {
+        // Drivers write to the JDK's log where no other is set up; what fails shows in the figures.
+        LogManager.getLogManager().reset();
         Cell cell = Workloads.byId(args[0]).cell(args[1]);
         Bench bench = new Bench(
                 Path.of(args[2]), Long.parseLong(args[3]), Duration.parse(args[4]), Double.parseDouble(args[5]));

@@ -35,8 +35,31 @@ interface Contestant {
             return Optional.empty();
         }
 
+        /** What it has sent up to now without anybody asking for it, if it can tell. */
+        default Housekeeping housekeeping() {
+            return new Housekeeping(0, 0, 0);
+        }
+
         @Override
         void close();
+    }
+
+    /**
+     * What a client sends without anybody asking for it.
+     *
+     * @param keepAlives to keep what is held
+     * @param polls to look after what waits
+     * @param audits to see whether all is still there that it holds
+     */
+    record Housekeeping(long keepAlives, long polls, long audits) {
+
+        Housekeeping plus(Housekeeping other) {
+            return new Housekeeping(keepAlives + other.keepAlives, polls + other.polls, audits + other.audits);
+        }
+
+        Housekeeping since(Housekeeping before) {
+            return new Housekeeping(keepAlives - before.keepAlives, polls - before.polls, audits - before.audits);
+        }
     }
 
     /** A lock in the hands of one thread. */

@@ -2,6 +2,7 @@ package dev.holdfast.benchmarks;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -42,7 +43,7 @@ final class Crew {
     private static final long LONGEST_WAIT = TimeUnit.MINUTES.toNanos(10);
 
     /** How long threads may take to end once all is over; then they are interrupted, and may take as long again. */
-    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final VarHandle PAIRS = counter("pairs");
     private static final VarHandle PASSES = counter("passes");
@@ -170,7 +171,8 @@ final class Crew {
             long[] before = counts(PAIRS);
             long cpu = Processors.ofThisProcess();
             long begin = System.nanoTime();
-            bench.awaitEnd();
+            // Of its full length, also if the watch was slow.
+            bench.from(begin).awaitEnd();
             long[] after = counts(PAIRS);
             cpu = Processors.ofThisProcess() - cpu;
             long nanos = System.nanoTime() - begin;
@@ -191,17 +193,17 @@ final class Crew {
         }
     }
 
-    private static List<Throwable> failures(List<Future<Void>> ends, ExecutorService threads)
-            throws InterruptedException {
+    private List<Throwable> failures(List<Future<Void>> ends, ExecutorService threads) throws InterruptedException {
         List<Throwable> failures = new ArrayList<>();
-        long deadline = System.nanoTime() + PATIENCE;
+        long patience = bench.scaled(PATIENCE).toNanos();
+        long deadline = System.nanoTime() + patience;
         boolean isInterrupted = false;
         for (Future<Void> end : ends) {
             Throwable failure = failure(end, deadline);
             if (failure instanceof TimeoutException && !isInterrupted) {
                 isInterrupted = true;
                 threads.shutdownNow();
-                deadline = System.nanoTime() + PATIENCE;
+                deadline = System.nanoTime() + patience;
             }
             if (failure != null) {
                 failures.add(failure);

@@ -16,7 +16,10 @@ record FairOnRedis(RedisClient driver, Holdfasts.HoldfastClient client, Stateful
     static Contestant.Client connect(Path place) {
         RedisURI uri = RedisURI.create(Servers.address(Servers.Kind.REDIS, place));
         RedisClient driver = RedisClient.create(uri);
-        RedisStore store = RedisStore.builder(uri).client(driver).open();
+        RedisStore store = RedisStore.builder(uri)
+                .client(driver)
+                .connectTimeout(Duration.ofMinutes(1))
+                .open();
         Holdfast holdfast = Holdfast.builder(store).cohortBudget(Duration.ZERO).build();
         return new FairOnRedis(driver, new Holdfasts.HoldfastClient(store, holdfast), driver.connect());
     }

@@ -11,6 +11,7 @@ import java.util.List;
  * @param raw what one would write by hand: the floor
  * @param ours Holdfast as it comes
  * @param oursFair Holdfast in strict order
+ * @param store the store of ours
  * @param peers the others, as they come
  * @param fairPeers the others, in strict order
  * @param settings what there is to say of their settings; Markdown
@@ -22,6 +23,7 @@ record Field(
         Contestant raw,
         Contestant ours,
         Contestant oursFair,
+        Holdfasts store,
         List<Contestant> peers,
         List<Contestant> fairPeers,
         String settings) {
@@ -33,6 +35,7 @@ record Field(
             new RawRedis(),
             Holdfasts.REDIS,
             Holdfasts.REDIS_FAIR,
+            Holdfasts.REDIS,
             List.of(Redissons.LOCK, Redissons.SPIN, SpringLocks.SPIN, SpringLocks.PUB_SUB),
             List.of(Redissons.FAIR),
             "All use one server with its default settings but that it writes nothing to the disk, and each its own default settings: Redisson renews its locks, the registry of Spring Integration does not. *raw* is `SET NX PX` and a script that compares and deletes, on one connection of Lettuce that all threads share, so that their commands follow each other without waiting; who finds the lock taken asks again at once.");

@@ -9,6 +9,7 @@ import dev.holdfast.store.redis.RedisStore;
 import dev.holdfast.store.sql.SqliteStore;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Holdfast on its stores. */
@@ -38,7 +39,10 @@ enum Holdfasts implements Contestant {
     REDIS("holdfast") {
         @Override
         LockStore open(Path place) {
-            return RedisStore.open(RedisURI.create(Servers.address(Servers.Kind.REDIS, place)));
+            // Several processes start at once, which takes its time on a busy machine.
+            return RedisStore.builder(RedisURI.create(Servers.address(Servers.Kind.REDIS, place)))
+                    .connectTimeout(Duration.ofMinutes(1))
+                    .open();
         }
     },
     REDIS_FAIR("holdfast-fair") {

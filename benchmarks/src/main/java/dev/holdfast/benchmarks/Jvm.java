@@ -74,6 +74,10 @@ final class Jvm implements AutoCloseable {
         return lines;
     }
 
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
     /** Ends it and those that it started, if they have not ended. */
     @Override
     public void close() {

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -18,7 +19,7 @@ final class Page {
         String page = template();
         Map<String, String> parts = Map.of(
                 "{warm-up}", Double.toString(Workload.WARM_UP.toMillis() / 1000.0),
-                "{timed}", Unit.COUNT.show(Crew.TIMED_RATE),
+                "{timed}", String.format(Locale.ROOT, "%,d", Crew.TIMED_RATE),
                 "{gap}", Integer.toString(Crew.MEAN_GAP),
                 "{where}", where(options, results),
                 "{workloads}", workloads(results),

@@ -1,5 +1,6 @@
 package dev.holdfast.benchmarks;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -24,6 +25,9 @@ final class Stage {
     static final String COLUMNS_TEXT =
             "*Commands* and *in scripts* are what the server has counted for a pair, sent by clients and run inside of scripts; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait* is the time that an acquisition takes.";
 
+    /** How long threads run before the window at least, however long the JVM and the client take to start. */
+    static final Duration LEAST_WARM_UP = Duration.ofSeconds(2);
+
     private Stage() {}
 
     /**
@@ -39,7 +43,7 @@ final class Stage {
             List<Crew.Post> posts = IntStream.range(0, threads)
                     .mapToObj(i -> new Crew.Post(client.mutex("name-" + i % locks), guarded.get(i % locks)))
                     .toList();
-            Crew.Tally tally = Crew.run(bench, threads, usage, posts::get);
+            Crew.Tally tally = Crew.run(bench.notWithin(LEAST_WARM_UP), threads, usage, posts::get);
             settle(contestant, tally, sheet);
             usage.show(tally.all(), sheet);
             Guarded.check(guarded, tally.passes(), sheet);

@@ -25,22 +25,38 @@ final class Usage implements Crew.Watch, AutoCloseable {
 
     @Override
     public void end() {
+        read();
+        sample();
+    }
+
+    /** The end of the window. */
+    void read() {
         Meter.Reading begin = before;
-        if (begin != null) {
-            used = meter.read().since(begin);
-            sample = meter.sample(SAMPLE);
-        }
+        used = begin == null ? null : meter.read().since(begin);
+    }
+
+    /** Sees what the server is asked for, at a time at which it has as much to do as in the window. */
+    void sample() {
+        sample = meter.sample(SAMPLE);
     }
 
     /** Puts what each of so many pairs cost the server on a sheet. */
     void show(long pairs, Sheet sheet) {
+        show(pairs, 0, sheet);
+    }
+
+    /** As {@link #show(long, Sheet)}, where so many commands did not belong to it. */
+    void show(long pairs, double others, Sheet sheet) {
         Meter.Reading all = used;
         Meter.Sample parts = sample;
         if (all != null && parts != null && pairs > 0) {
-            double seen = Math.max(1, (double) parts.commands() + parts.inner());
-            sheet.put("commands", all.operations() / pairs * (parts.commands() / seen));
-            sheet.put("in scripts", all.operations() / pairs * (parts.inner() / seen));
             sheet.put("server cpu", all.cpuNanos() / pairs);
+            double seen = (double) parts.commands() + parts.inner();
+            if (seen > 0) {
+                double commands = all.operations() * (parts.commands() / seen);
+                sheet.put("commands", Math.max(0, commands - others) / pairs);
+                sheet.put("in scripts", all.operations() * (parts.inner() / seen) / pairs);
+            }
         }
     }
 

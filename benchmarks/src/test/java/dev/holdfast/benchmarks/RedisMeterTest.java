@@ -1,0 +1,48 @@
+package dev.holdfast.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.servers.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The meter of Redis")
+class RedisMeterTest {
+
+    private static final String[] PAIR_IN_SCRIPT = {
+        "EVAL", "redis.call('SET', 'a', 1) return redis.call('DEL', 'a')", "0"
+    };
+
+    @Test
+    @DisplayName("counts commands and operations of scripts, but not itself")
+    void countsOperations() {
+        try (RedisServer server = RedisServer.start();
+                RedisMeter meter = new RedisMeter(server.uri())) {
+            server.command("PING");
+            Meter.Reading before = meter.read();
+            server.command(PAIR_IN_SCRIPT);
+            server.command("PING");
+            assertThat(meter.read().since(before).operations()).isEqualTo(4);
+            assertThat(meter.read().since(before).operations()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    @DisplayName("tells what clients send from what runs in scripts")
+    void tellsScriptsApart() {
+        try (RedisServer server = RedisServer.start();
+                RedisMeter meter = new RedisMeter(server.uri())) {
+            CompletableFuture<Meter.Sample> seen =
+                    CompletableFuture.supplyAsync(() -> meter.sample(Duration.ofMillis(300)));
+            while (!seen.isDone()) {
+                server.command(PAIR_IN_SCRIPT);
+            }
+            Meter.Sample sample = seen.join();
+            assertThat(sample.commands()).isPositive();
+            // It may begin and end within a script.
+            assertThat(sample.inner()).isBetween(2 * sample.commands() - 2, 2 * sample.commands() + 2);
+        }
+    }
+}
