@@ -1,0 +1,233 @@
+package dev.holdfast.store.sql;
+
+import static dev.holdfast.store.sql.TestDatabase.newName;
+import static dev.holdfast.store.sql.TestDatabase.newTable;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(TestDatabase.class)
+@DisplayName("An optimistic version")
+class VersionedTest {
+
+    @Parameter
+    private TestDatabase database;
+
+    private final String name = newName();
+    private final String table = newTable();
+    private final TableRow row = TableRow.of(table, "id", 1);
+    private final Versioned theirs = Versioned.row(row, "version");
+    private final Versioned named = Versioned.named(name);
+    private TestSource source;
+    private Connection alice;
+    private Connection bob;
+
+    @BeforeEach
+    void connect() throws SQLException {
+        source = database.source();
+        source.execute(
+                "CREATE TABLE " + table + " (id INT PRIMARY KEY, n INT NOT NULL, version BIGINT NOT NULL,"
+                        + " nonce BIGINT NOT NULL)",
+                "INSERT INTO " + table + " VALUES (1, 0, 5, 0)");
+        alice = source.begin();
+        bob = source.begin();
+    }
+
+    @AfterEach
+    void disconnect() throws SQLException {
+        alice.close();
+        bob.close();
+    }
+
+    private void add(Connection connection) throws SQLException {
+        int n = Integer.parseInt(TestSource.text(connection, "SELECT n FROM " + table));
+        TestSource.execute(connection, "UPDATE " + table + " SET n = " + (n + 1));
+    }
+
+    @Test
+    @DisplayName("loses no update, however many make it, of a name or of a row")
+    @Tag("O1")
+    void noUpdateIsLost() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        Versioned patient = named.withAttempts(10_000);
+        Versioned patientRow = theirs.withAttempts(10_000);
+        Meanwhile.all(4, () -> {
+            for (int i = 0; i < 10; i++) {
+                Versioned one = i % 2 == 0 ? patient : patientRow;
+                // Both are advanced, so that each finds out what the other does.
+                one.update(source, (connection, version) -> {
+                    runs.incrementAndGet();
+                    Versioned other = one == patient ? patientRow : patient;
+                    other.update(connection, (same, its) -> {
+                        add(same);
+                        return true;
+                    });
+                    return true;
+                });
+            }
+            return true;
+        });
+        assertThat(source.text("SELECT n FROM " + table)).isEqualTo("40");
+        assertThat(source.text("SELECT version FROM " + table)).isEqualTo("45");
+        assertThat(runs.get()).isGreaterThanOrEqualTo(40);
+        assertThat(named.read(alice).number()).isEqualTo(40);
+    }
+
+    @Test
+    @DisplayName("tells which version was expected and which is there")
+    @Tag("O2")
+    void tellsBothVersions() throws SQLException {
+        conflict(theirs, 5);
+        conflict(named, 0);
+        conflict(named, 1);
+        conflict(theirs.withNonce("nonce"), 6);
+    }
+
+    private void conflict(Versioned versioned, long present) throws SQLException {
+        RowVersion seen = versioned.read(alice);
+        assertThat(seen.number()).isEqualTo(present);
+        alice.commit();
+        bob.commit();
+        RowVersion next = versioned.advance(bob, versioned.read(bob));
+        bob.commit();
+        assertThat(next.number()).isEqualTo(present + 1);
+        assertThatThrownBy(() -> versioned.advance(alice, seen))
+                .isInstanceOfSatisfying(VersionConflictException.class, e -> {
+                    assertThat(e.expected()).isEqualTo(seen);
+                    assertThat(e.found()).contains(next);
+                })
+                .hasMessageContaining("version " + seen + " was expected")
+                .hasMessageContaining("it has version " + next);
+        alice.rollback();
+    }
+
+    @Test
+    @DisplayName("is found out to be another also where the number came a second time")
+    @Tag("O3")
+    void aNumberThatComesTwiceIsAnother() throws SQLException {
+        RowVersion first = named.advance(alice, named.read(alice));
+        alice.commit();
+        // A fail-over has lost that, and somebody else was next.
+        source.execute("DELETE FROM holdfast_version");
+        RowVersion second = named.advance(bob, named.read(bob));
+        bob.commit();
+        assertThat(second.number()).isEqualTo(first.number());
+        assertThatThrownBy(() -> named.advance(alice, first)).isInstanceOf(VersionConflictException.class);
+        alice.rollback();
+
+        Versioned careful = theirs.withNonce("nonce");
+        RowVersion seen = careful.advance(alice, careful.read(alice));
+        alice.commit();
+        source.execute("UPDATE " + table + " SET nonce = nonce + 1");
+        assertThatThrownBy(() -> careful.advance(alice, seen)).isInstanceOf(VersionConflictException.class);
+        assertThatThrownBy(() -> named.withNonce("nonce")).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    @DisplayName("is tried a bounded number of times in transactions of our own, each undone if it was in vain")
+    @Tag("O4")
+    void attemptsAreBounded() throws SQLException {
+        AtomicInteger runs = new AtomicInteger();
+        assertThatThrownBy(() -> theirs.withAttempts(3).update(source, (connection, version) -> {
+                    runs.incrementAndGet();
+                    connection.commit(); // lets the other one write on SQLite, too
+                    source.execute("UPDATE " + table + " SET version = version + 1");
+                    TestSource.execute(connection, "UPDATE " + table + " SET n = 99");
+                    return true;
+                }))
+                .isInstanceOf(VersionConflictException.class);
+        assertThat(runs).hasValue(3);
+        assertThat(source.text("SELECT n FROM " + table)).isEqualTo("0");
+
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> theirs.update(source, (connection, version) -> {
+                    runs.incrementAndGet();
+                    connection.commit();
+                    source.execute("UPDATE " + table + " SET version = version + 1");
+                    return true;
+                }))
+                .isInstanceOf(VersionConflictException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(runs).hasValue(4);
+        assertThatIllegalArgumentException().isThrownBy(() -> theirs.withAttempts(0));
+    }
+
+    @Test
+    @DisplayName("is tried once in a transaction of the caller's, which is the caller's to end")
+    @Tag("O4")
+    void theCallersTransactionIsTheirs() throws SQLException {
+        AtomicInteger runs = new AtomicInteger();
+        long seen = theirs.update(alice, (connection, version) -> {
+            add(connection);
+            return version.number();
+        });
+        assertThat(seen).isEqualTo(5);
+        assertThat(theirs.read(bob).number()).isEqualTo(5);
+        bob.commit();
+        alice.commit();
+        assertThatThrownBy(() -> theirs.update(bob, (connection, version) -> {
+                    runs.incrementAndGet();
+                    connection.commit();
+                    source.execute("UPDATE " + table + " SET version = version + 1");
+                    return true;
+                }))
+                .isInstanceOf(VersionConflictException.class);
+        assertThat(runs).hasValue(1);
+        bob.rollback();
+        assertThat(theirs.read(bob).number()).isEqualTo(7);
+        bob.setAutoCommit(true);
+        assertThatThrownBy(() -> theirs.read(bob)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> theirs.advance(bob, new RowVersion(7, 0))).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    @DisplayName("undoes work that fails, with its own failure, and gives connections back as they were")
+    @Tag("O4")
+    void workMayFail() throws Exception {
+        assertThatThrownBy(() -> theirs.update(source, (connection, version) -> {
+                    add(connection);
+                    throw new IOException("no paper");
+                }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("no paper")
+                .hasNoSuppressedExceptions();
+        try (TestSource.PoolOfOne pool = new TestSource.PoolOfOne(source.url())) {
+            Meanwhile.all(
+                    3,
+                    () -> theirs.withAttempts(1_000).update(pool, (connection, version) -> {
+                        add(connection);
+                        return true;
+                    }));
+            try (Connection connection = pool.getConnection()) {
+                assertThat(connection.getAutoCommit()).isFalse();
+            }
+        }
+        assertThat(source.text("SELECT n FROM " + table)).isEqualTo("3");
+    }
+
+    @Test
+    @DisplayName("needs a row that is there and is one")
+    @Tag("O5")
+    void theRowIsThere() {
+        assertThatThrownBy(() ->
+                        Versioned.row(TableRow.of(table, "id", 2), "version").read(alice))
+                .isInstanceOf(NoSuchRowException.class);
+        assertThatIllegalArgumentException().isThrownBy(() -> Versioned.row(row, "version = 1 --"));
+        assertThatIllegalArgumentException().isThrownBy(() -> theirs.withNonce("a b"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Versioned.named(""));
+    }
+}
