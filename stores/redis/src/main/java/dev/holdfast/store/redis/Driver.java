@@ -29,6 +29,9 @@ final class Driver {
     /** How often a connection is tried before a failure without a reason is believed. */
     private static final int TRIES = 5;
 
+    /** For how many milliseconds a new connection may refuse to be used. */
+    private static final int MOST_LOOKS = 1_000;
+
     private final RedisClient client;
     private final ClientResources resources;
     private final boolean ownsResources;
@@ -97,22 +100,55 @@ final class Driver {
 
     /** A connection for commands. */
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI server) {
-        return explained(withReason(() -> client.connectAsync(CODEC, server), TRIES), server);
+        return explained(withReason(() -> client.connectAsync(CODEC, server), TRIES), server)
+                .thenCompose(made -> active(() -> pinged(made.async().ping())).thenApply(answer -> made));
     }
 
     /** A connection on which something is told. */
     CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen(RedisURI server) {
-        return explained(withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES), server);
+        return explained(withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES), server)
+                .thenCompose(made -> active(() -> pinged(made.async().ping())).thenApply(answer -> made));
     }
 
     /** Asks a Sentinel something, on a connection that is closed after it. */
     <R> CompletionStage<R> askSentinel(
             RedisURI sentinel, Function<RedisSentinelAsyncCommands<byte[], byte[]>, CompletionStage<R>> question) {
         return explained(withReason(() -> client.connectSentinelAsync(CODEC, at(sentinel)), TRIES), sentinel)
-                .thenCompose(connection -> question.apply(connection.async())
+                .thenCompose(connection -> active(() -> question.apply(connection.async()))
                         .toCompletableFuture()
                         .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
                         .whenComplete((answer, failure) -> end(connection)));
+    }
+
+    /** Whoever may not do that may still lock. */
+    private static CompletionStage<String> pinged(CompletionStage<String> ping) {
+        return ping.exceptionallyCompose(failure -> Failures.isWordOfServer(failure)
+                ? CompletableFuture.completedFuture("")
+                : CompletableFuture.failedFuture(Failures.bare(failure)));
+    }
+
+    /**
+     * Asks the first thing on a new connection. The driver says that it is made when it has been greeted, and on another thread that it may be used (as
+     * of version 7.7); in between it refuses everything.
+     */
+    private <R> CompletionStage<R> active(Supplier<CompletionStage<R>> question) {
+        CompletableFuture<R> answer = new CompletableFuture<>();
+        ask(question, answer, MOST_LOOKS);
+        return answer;
+    }
+
+    @SuppressWarnings(
+            "FutureReturnValueIgnored") // Whoever waits for the answer waits no longer than for the connection.
+    private <R> void ask(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int looks) {
+        question.get().whenComplete((told, failure) -> {
+            if (failure == null) {
+                answer.complete(told);
+            } else if (looks > 0 && Failures.isNotYetActive(failure)) {
+                scheduler().schedule(() -> ask(question, answer, looks - 1), 1, TimeUnit.MILLISECONDS);
+            } else {
+                answer.completeExceptionally(Failures.bare(failure));
+            }
+        });
     }
 
     private static <T> CompletionStage<T> explained(CompletionStage<T> connection, RedisURI server) {

@@ -4,6 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,12 @@ final class Failures {
             }
         }
         return false;
+    }
+
+    /** The driver has made the connection, and does not take commands for it yet. */
+    static boolean isNotYetActive(Throwable failure) {
+        return bare(failure) instanceof RedisException refusal
+                && String.valueOf(refusal.getMessage()).startsWith("Currently not connected");
     }
 
     /** The driver lost its way while it connected; that is no word of the server or of the network. */

@@ -30,6 +30,9 @@ import org.slf4j.LoggerFactory;
 final class Link<T extends StatefulConnection<byte[], byte[]>> {
 
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+    /** How much longer whoever waits for an attempt waits than it may take: the attempt says better what is wrong. */
+    static final Duration GRACE = Duration.ofSeconds(1);
+
     private static final long SHORTEST_PAUSE_MILLIS = 10;
     private static final long LONGEST_PAUSE_MILLIS = 1_000;
 
@@ -72,30 +75,41 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         this.server = server;
     }
 
+    /** As {@link #opening}, and waits for it; whatever goes wrong is thrown as it is. */
+    void open(Duration patience, Predicate<Throwable> passing)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        opening(patience, passing).get(patience.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+    }
+
     /**
-     * Connects for the first time, and waits for it; whatever goes wrong is thrown as it is.
+     * Connects for the first time.
      *
      * @param passing which failures may pass, so that it is tried again while there is time
      */
-    void open(Duration patience, Predicate<Throwable> passing)
-            throws ExecutionException, TimeoutException, InterruptedException {
-        long began = System.nanoTime();
-        int present;
-        synchronized (this) {
-            present = round;
-        }
-        for (long pause = SHORTEST_PAUSE_MILLIS; ; pause = Math.min(LONGEST_PAUSE_MILLIS / 4, 2 * pause)) {
-            long left = patience.toNanos() - (System.nanoTime() - began);
-            try {
-                connect(present).toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
-                return;
-            } catch (ExecutionException e) {
-                if (!passing.test(e.getCause()) || left < TimeUnit.MILLISECONDS.toNanos(2 * pause)) {
-                    throw e;
-                }
-                TimeUnit.MILLISECONDS.sleep(pause);
+    CompletableFuture<T> opening(Duration patience, Predicate<Throwable> passing) {
+        CompletableFuture<T> opened = new CompletableFuture<>();
+        tryToOpen(opened, passing, SHORTEST_PAUSE_MILLIS);
+        return opened.orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS).exceptionallyCompose(late -> {
+            // What went wrong the last time tells more than that the time is over.
+            Throwable last = failure;
+            return CompletableFuture.failedFuture(
+                    last != null && Failures.bare(late) instanceof TimeoutException ? last : Failures.bare(late));
+        });
+    }
+
+    private void tryToOpen(CompletableFuture<T> opened, Predicate<Throwable> passing, long pauseMillis) {
+        connect(currentRound()).whenComplete((made, failed) -> {
+            if (failed == null) {
+                opened.complete(made);
+            } else if (!passing.test(Failures.bare(failed))) {
+                opened.completeExceptionally(Failures.bare(failed));
+            } else if (!opened.isDone() && !closed) {
+                failure = Failures.bare(failed);
+                later(
+                        () -> tryToOpen(opened, passing, Math.min(LONGEST_PAUSE_MILLIS / 4, 2 * pauseMillis)),
+                        pauseMillis);
             }
-        }
+        });
     }
 
     /** Begins to connect, without waiting for it, and again until it succeeds. */
@@ -212,14 +226,18 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         again(SHORTEST_PAUSE_MILLIS, next);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // What the attempt comes to is its own affair.
     private void again(long pauseMillis, int attempted) {
+        later(() -> attempt(pauseMillis, attempted), pauseMillis);
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // What the attempt comes to is its own affair.
+    private void later(Runnable attempt, long pauseMillis) {
         long jittered;
         synchronized (this) {
             jittered = pauseMillis / 2 + random.nextLong(pauseMillis / 2 + 1);
         }
         try {
-            driver.scheduler().schedule(() -> attempt(pauseMillis, attempted), jittered, TimeUnit.MILLISECONDS);
+            driver.scheduler().schedule(attempt, jittered, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException shuttingDown) {
             LOG.debug("server={} is not connected to again: the client is shutting down", server);
         }

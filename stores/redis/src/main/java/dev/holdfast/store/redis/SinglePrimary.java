@@ -6,9 +6,11 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -155,10 +157,10 @@ final class SinglePrimary implements Topology, Way {
 
     @Override
     public ServerFacts open(Duration patience) {
-        long began = System.nanoTime();
         try {
-            commands.open(patience, finder::mayPass);
-            messages.open(patience.minusNanos(System.nanoTime() - began), finder::mayPass);
+            CompletableFuture.allOf(
+                            commands.opening(patience, finder::mayPass), messages.opening(patience, finder::mayPass))
+                    .get(patience.plus(Link.GRACE).toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw Failures.ofOpening(e, name());
         } catch (InterruptedException e) {

@@ -10,11 +10,13 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -59,6 +61,19 @@ final class Asking {
     static Command.Acquire acquire(ClaimRef claim) {
         return new Command.Acquire(
                 claim, 0, Command.Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Command.Waiting.QUEUE, 1);
+    }
+
+    /** How many wait for the names that begin so. */
+    static long waiting(LockStore store, String prefix) {
+        long waiting = 0;
+        Optional<String> cursor = Optional.empty();
+        do {
+            Reply.Inspected page = send(store, new Command.Inspect(prefix, cursor, 200), Reply.Inspected.class);
+            waiting +=
+                    page.resources().stream().mapToLong(ResourceInfo::waiting).sum();
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        return waiting;
     }
 
     static void until(String what, BooleanSupplier isSo) {

@@ -103,15 +103,11 @@ class RedisClientTest {
         TestServer server = TestServer.shared();
         int names = 10_000;
         try (Holdfast holder = Holdfast.connect(uri(server, "many"));
-                Holdfast waiter = Holdfast.connect(uri(server, "many"))) {
+                Holdfast waiter = Holdfast.connect(uri(server, "many"));
+                RedisStore store = server.builder().namespace("many").open()) {
             List<Hold> held = all(askedFor(holder, names));
             List<CompletableFuture<Hold>> waiting = askedFor(waiter, names);
-            server.with(redis -> until(
-                    "all wait",
-                    () -> redis.hvals("many:{0}:h").stream()
-                                    .filter(record -> record.startsWith("W ") || record.startsWith("w "))
-                                    .count()
-                            == names));
+            until("all wait", () -> Asking.waiting(store, "name/") == names);
             assertThat(waiting).noneMatch(CompletableFuture::isDone);
             held.forEach(Hold::close);
             all(waiting).forEach(Hold::close);

@@ -25,6 +25,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -104,40 +105,13 @@ class RedisOpeningTest {
     }
 
     /** The manual's list; nothing else is permitted, and everything works. */
-    private static final String[] NEEDED = {
-        "reset",
-        "on",
-        ">secret",
-        "~holdfast:*",
-        "resetchannels",
-        "&holdfast:*",
-        "-@all",
-        "+eval",
-        "+evalsha",
-        "+time",
-        "+type",
-        "+hget",
-        "+hset",
-        "+hsetnx",
-        "+hdel",
-        "+hscan",
-        "+zadd",
-        "+zrem",
-        "+zscore",
-        "+zrangebyscore",
-        "+zrangebylex",
-        "+zremrangebylex",
-        "+publish",
-        "+subscribe",
-        "+info",
-        "+ping"
-    };
+    private static final List<String> NEEDED = Permissions.of(Permissions.SERVER);
 
     @Test
     void fewPermissionsAreEnough() {
         try (TestServer server = TestServer.start()) {
-            permit(server, NEEDED);
-            try (RedisStore store = storeAs(server, "locks", "secret").open()) {
+            permit(server, NEEDED.toArray(String[]::new));
+            try (RedisStore store = storeAs(server, "locks", "change-me").open()) {
                 SessionId session = session(store, HOUR);
                 ClaimRef held = claim("a", session, 1);
                 send(store, acquire(held), Reply.Granted.class);
@@ -146,7 +120,7 @@ class RedisOpeningTest {
                 send(store, new Command.Release(held), Reply.Released.class);
                 send(store, new Command.CloseSession(session), Reply.Done.class);
             }
-            RedisClient client = RedisClient.create(RedisUnderTest.RESOURCES, as(server, "locks", "secret"));
+            RedisClient client = RedisClient.create(RedisUnderTest.RESOURCES, as(server, "locks", "change-me"));
             try (StatefulRedisConnection<String, String> connection = client.connect()) {
                 assertThat(catchThrowable(() -> connection.sync().flushall())).hasMessageContaining("NOPERM");
                 assertThat(catchThrowable(() -> connection.sync().get("other"))).hasMessageContaining("NOPERM");
@@ -179,16 +153,14 @@ class RedisOpeningTest {
             })
     void missingPermissionIsToldAtOnce(String missing) {
         TestServer server = TestServer.shared();
-        permit(
-                server,
-                Arrays.stream(NEEDED).filter(rule -> !rule.equals(missing)).toArray(String[]::new));
-        refused(Reason.DENIED, () -> storeAs(server, "locks", "secret").open(), "permit");
+        permit(server, NEEDED.stream().filter(rule -> !rule.equals(missing)).toArray(String[]::new));
+        refused(Reason.DENIED, () -> storeAs(server, "locks", "change-me").open(), "permit");
         server.with(redis -> assertThat(redis.keys("holdfast:*")).isEmpty());
     }
 
     private static void permit(TestServer server, String... rules) {
         CommandArgs<String, String> arguments =
-                new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("locks");
+                new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("locks").add("reset");
         for (String rule : rules) {
             arguments.add(rule);
         }

@@ -14,7 +14,9 @@ import dev.holdfast.servers.RedisSentinels;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -83,7 +85,7 @@ class RedisSentinelTest {
             Hold hold = one.lock("ledger").acquire();
             long token = hold.fencingToken();
             CompletableFuture<Hold> waiting = two.lock("ledger").acquireAsync().toCompletableFuture();
-            until("the other one waits", () -> hasWaiter(all.primary(), "outlives"));
+            until("the other one waits", () -> hasWaiter("outlives"));
             RedisServer old = all.primary();
             until("all has been copied", () -> isReplicated(old));
             old.kill();
@@ -175,6 +177,29 @@ class RedisSentinelTest {
     }
 
     @Test
+    void userOfTheManualMayAskTheSentinelsAndNoMore() throws Exception {
+        for (RedisServer sentinel : all.sentinels()) {
+            Permissions.grant(sentinel, "locks", Permissions.SENTINEL, "");
+        }
+        String user = "&sentinelUser=locks&sentinelPassword=change-me";
+        try (Holdfast client = Holdfast.connect(all.uri() + user)) {
+            client.lock("ledger").acquire().close();
+        }
+        String place =
+                "redis://locks:change-me@127.0.0.1:" + all.sentinels().get(0).port();
+        RedisClient plain = RedisClient.create(RedisUnderTest.RESOURCES, place);
+        try (StatefulRedisSentinelConnection<String, String> asked = plain.connectSentinel()) {
+            assertThat(asked.sync().master(RedisSentinels.NAME)).containsKey("ip");
+            assertThatThrownBy(() -> asked.sync().failover(RedisSentinels.NAME)).hasMessageContaining("NOPERM");
+            assertThatThrownBy(() -> asked.sync().remove(RedisSentinels.NAME)).hasMessageContaining("NOPERM");
+        } finally {
+            plain.shutdown(0, 1, TimeUnit.SECONDS);
+        }
+        assertThatThrownBy(() -> Holdfast.connect(all.uri() + user.replace("change-me", "wrong")))
+                .isInstanceOf(StoreRefusedException.class);
+    }
+
+    @Test
     void grantThatNoReplicaHasDoesNotCount() throws Exception {
         try (Holdfast one = Holdfast.connect(all.uri() + "&namespace=counts&waitForReplicas=2&replicaTimeout=PT0.2S");
                 Holdfast two = Holdfast.connect(all.uri() + "&namespace=counts")) {
@@ -194,7 +219,7 @@ class RedisSentinelTest {
                 Hold held = two.lock("ledger").acquire();
                 CompletableFuture<Hold> waiting =
                         one.lock("ledger").acquireAsync().toCompletableFuture();
-                until("the other one waits", () -> hasWaiter(primary, "counts"));
+                until("the other one waits", () -> hasWaiter("counts"));
                 held.close();
                 assertThatThrownBy(() -> waiting.get(1, TimeUnit.MINUTES))
                         .hasCauseInstanceOf(HoldfastException.class)
@@ -207,7 +232,7 @@ class RedisSentinelTest {
             try (Hold held = two.lock("ledger").acquire()) {
                 CompletableFuture<Hold> waiting =
                         one.lock("ledger").acquireAsync().toCompletableFuture();
-                until("the other one waits", () -> hasWaiter(primary, "counts"));
+                until("the other one waits", () -> hasWaiter("counts"));
                 held.close();
                 waiting.get(1, TimeUnit.MINUTES).close();
             }
@@ -223,8 +248,10 @@ class RedisSentinelTest {
                 namespace + ":{0}:h");
     }
 
-    private static boolean hasWaiter(RedisServer server, String namespace) {
-        return server.command("HVALS", namespace + ":{0}:h").stream()
-                .anyMatch(record -> String.valueOf(record).startsWith("W "));
+    private static boolean hasWaiter(String namespace) {
+        try (RedisStore store = RedisUris.builder(StoreUri.parse(all.uri() + "&namespace=" + namespace))
+                .open()) {
+            return Asking.waiting(store, "") > 0;
+        }
     }
 }

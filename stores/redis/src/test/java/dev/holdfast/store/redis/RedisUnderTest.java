@@ -3,6 +3,7 @@ package dev.holdfast.store.redis;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.testkit.StoreUnderTest;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -24,12 +25,24 @@ final class RedisUnderTest implements StoreUnderTest {
                 RedisClient.create(RESOURCES, TestServer.shared().uri()).connect();
     }
 
+    private static final class User {
+        static {
+            Permissions.grant(TestServer.shared().server(), "tester", Permissions.SERVER, "test-*");
+        }
+
+        static RedisURI uri() {
+            RedisURI uri = TestServer.shared().uri();
+            uri.setAuthentication("tester", "change-me".toCharArray());
+            return uri;
+        }
+    }
+
     private final String namespace = "test-" + NAMESPACES.incrementAndGet();
     private final boolean hasClock;
     private final RedisStore first;
     private final RedisStore second;
 
-    /** By the server's own clock. */
+    /** By the server's own clock, as the user of the manual, who may do what locks need and no more. */
     static RedisUnderTest inRealTime() {
         return new RedisUnderTest(Script.COMMANDS, false);
     }
@@ -56,7 +69,8 @@ final class RedisUnderTest implements StoreUnderTest {
     }
 
     private RedisStore open(Script script) {
-        return RedisStore.builder(TestServer.shared().uri())
+        // The manual clock is a key that the user of the manual has no business with.
+        return RedisStore.builder(hasClock ? TestServer.shared().uri() : User.uri())
                 .namespace(namespace)
                 .resources(RESOURCES)
                 .script(script)
