@@ -73,8 +73,7 @@ class RedisStormTest {
             }
             end();
             report("one server", resource.judge(true));
-            server.with(redis -> until(
-                    "nothing is left", () -> redis.hlen("holdfast:{0}:r") == 0 && redis.hlen("holdfast:{0}:s") == 0));
+            server.with(redis -> until("nothing is left but the counters", () -> redis.hlen("holdfast:{0}:h") == 1));
         } finally {
             close();
             proxies.forEach(FaultProxy::close);

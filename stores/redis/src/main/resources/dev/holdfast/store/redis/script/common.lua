@@ -27,6 +27,32 @@ local function corrupt(key)
   error('HFCORRUPT ' .. key, 0)
 end
 
+local sessions = {}
+local function session(id)
+  local s = sessions[id]
+  if s == nil then
+    local v = call('HGET', H, '\255' .. id)
+    if v then
+      if #v < 65 then
+        corrupt(H)
+      end
+      local state, epoch, ttl, ends, client, slots = struct.unpack(SESSION, v)
+      s = { id = id, live = state == 'L', epoch = epoch, ttl = ttl, ends = ends, client = client, slots = slots, label = sub(v, 66) }
+    else
+      s = false
+    end
+    sessions[id] = s
+  end
+  return s
+end
+
+-- Rises with each call, also when the counter was lost.
+local function nextnumber()
+  number = number < now and now or number + 1
+  changed = true
+  return number
+end
+
 local function prefix(name)
   return #name .. '|' .. name .. '|'
 end
@@ -58,6 +84,17 @@ end
 -- Whether a session has ended, told to the store or not.
 local function over(s)
   return not s or not s.live or s.ends <= now
+end
+
+-- Why nothing new may come of a session; nothing if it may.
+local function refusal(id, epoch)
+  local s = session(id)
+  if over(s) then
+    return 'X'
+  end
+  if epoch < s.epoch then
+    return 'S'
+  end
 end
 
 -- From here on a session is over, whatever the clock does; what it has is ended after this, a part in each call.

@@ -102,7 +102,7 @@ local function yield(name, sid, claim, next, epoch, spec, weight, binding, lengt
   end
   local c, res = grantof(name, sid, claim)
   if c then
-    if last >= MAX_TOKEN or clocked(now) > MAX_TOKEN then
+    if last >= MAX_TOKEN or clock > MAX_TOKEN then
       return { 'F', 's' }
     end
     no = refused(res, spec, tonumber(weight))

@@ -6,7 +6,6 @@ return function(i, members)
   if width then
     local ok, answer = pcall(hand, i)
     if not ok then
-      sessions = {}
       -- The first write is the one that may fail.
       answer = { 'E', type(answer) == 'table' and answer.err or tostring(answer), 0 }
     end
