@@ -68,10 +68,15 @@ public final class ServerProcess implements AutoCloseable {
         awaitEnd();
     }
 
-    /** Stops it where it stands, with all processes that it has started: SIGSTOP. */
+    /** Stops it where it stands, with all processes that it has started: SIGSTOP. Returns when they stand. */
     public void pause() {
-        signal("STOP", pid());
-        process.descendants().forEach(child -> signal("STOP", child.pid())); // no new ones come from here on
+        pause(handle());
+        process.descendants().forEach(ServerProcess::pause); // no new ones come from here on
+    }
+
+    private static void pause(ProcessHandle one) {
+        signal("STOP", one.pid());
+        Until.isSo("process " + one.pid() + " stands", () -> "TZ".contains(state(one)));
     }
 
     /** Lets it go on: SIGCONT. */
@@ -124,15 +129,21 @@ public final class ServerProcess implements AutoCloseable {
 
     /** An orphan that ended may stand in the list until somebody takes notice, which can take seconds in a container. */
     private static boolean isGone(ProcessHandle process) {
+        return state(process).equals("Z");
+    }
+
+    /** One letter, as the kernel has it: Z for a process that has ended, T for one that is stopped. */
+    private static String state(ProcessHandle process) {
         try {
             String stat = Files.readString(Path.of("/proc", String.valueOf(process.pid()), "stat"));
-            return stat.startsWith("Z", stat.lastIndexOf(") ") + 2);
+            int at = stat.lastIndexOf(") ") + 2;
+            return stat.substring(at, at + 1);
         } catch (IOException e) {
-            return !process.isAlive();
+            return process.isAlive() ? "?" : "Z";
         }
     }
 
-    private void signal(String name, long to) {
+    private static void signal(String name, long to) {
         try {
             int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + to)
                     .start()
