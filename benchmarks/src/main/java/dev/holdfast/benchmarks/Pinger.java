@@ -9,7 +9,8 @@ import org.HdrHistogram.Histogram;
 /** A thread that sends the least that there is to the server now and then, and waits for the answer. */
 final class Pinger implements AutoCloseable {
 
-    private static final Duration PAUSE = Duration.ofMillis(1);
+    /** Long enough for the pings to be no load of their own. */
+    private static final Duration PAUSE = Duration.ofMillis(10);
 
     private final Histogram trips = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);
     private final Bench bench;

@@ -11,7 +11,10 @@ final class Rivals implements Workload {
 
     private static final int PROCESSES = 4;
     private static final int THREADS = 4;
-    private static final Duration WARM_UP = Duration.ofSeconds(4);
+    private static final Duration WARM_UP = Duration.ofSeconds(3);
+
+    /** There are few hand-overs, in which too little would be compiled. */
+    private static final Duration PREPARATION = Duration.ofSeconds(2);
 
     /** How long before the window the server's doings are sampled. */
     private static final Duration SAMPLE = Duration.ofMillis(300);
@@ -48,8 +51,8 @@ final class Rivals implements Workload {
 
     @Override
     public String method() {
-        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of a `PING` that a further thread of each process sends through the same driver each millisecond meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. The window opens %d s after all have connected."
-                .formatted(PROCESSES, THREADS, field.oursFair().title(), WARM_UP.toSeconds());
+        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of a `PING` that a further thread of each process sends through the same driver each hundredth of a second meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. Before they meet, the threads of all processes use a lock of their own for %d s, for what is hot to be compiled; the window opens %d s after that."
+                .formatted(PROCESSES, THREADS, field.oursFair().title(), PREPARATION.toSeconds(), WARM_UP.toSeconds());
     }
 
     @Override
@@ -84,6 +87,7 @@ final class Rivals implements Workload {
 
     private static void takePart(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
         try (Contestant.Client client = contestant.connect(bench.place())) {
+            prepare(client, bench);
             Bench common = Gathering.join(bench);
             Passing passing = new Passing(Guarded.inFile(bench.place()), common);
             Optional<Pinger> pinger = Pinger.start(common, client);
@@ -95,6 +99,15 @@ final class Rivals implements Workload {
             passing.show(sheet);
             sheet.put(PINGS, pinger.isPresent() ? pinger.get().show(sheet) : 0);
         }
+    }
+
+    private static void prepare(Contestant.Client client, Bench bench) throws Exception {
+        String own = "own-" + ProcessHandle.current().pid() + "-";
+        var unused = Crew.run(
+                bench.now(bench.scaled(PREPARATION)),
+                THREADS,
+                Crew.Watch.NONE,
+                i -> new Crew.Post(client.mutex(own + i), Guarded.inMemory()));
     }
 
     private void fight(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
