@@ -4,6 +4,9 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import java.io.File;
+import java.time.Duration;
 
 /** What {@code docs/stores/redis.md} shows. */
 final class RedisExamples {
@@ -26,6 +29,20 @@ final class RedisExamples {
         RedisStore store = RedisStore.builder(RedisURI.create("cache.example.com", 6379))
                 .client(existing)
                 .namespace("shop")
+                .open();
+        return store;
+    }
+
+    /** What the examples ask for a password. */
+    interface Vault {
+        char[] password();
+    }
+
+    static RedisStore secure(Vault vault, File authorities) {
+        RedisStore store = RedisStore.builder(RedisURI.create("rediss://cache.example.com"))
+                .password("locks", vault::password)
+                .tls(SslOptions.builder().trustManager(authorities).build())
+                .waitForReplicas(1, Duration.ofMillis(200))
                 .open();
         return store;
     }
