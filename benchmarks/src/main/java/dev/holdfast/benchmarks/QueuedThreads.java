@@ -63,7 +63,7 @@ final class QueuedThreads implements Workload {
     public List<Cell> cells() {
         List<Cell> cells = new ArrayList<>();
         for (int count : COUNTS) {
-            for (Contestant contestant : List.of(ours(), field.peers().get(0))) {
+            for (Contestant contestant : contestants(count)) {
                 cells.add(new Cell(
                         Stage.id(contestant, count),
                         contestant.isPeer(),
@@ -71,6 +71,12 @@ final class QueuedThreads implements Workload {
             }
         }
         return cells;
+    }
+
+    /** Of the peer the ends tell enough. */
+    private List<Contestant> contestants(int count) {
+        boolean isEnd = count == FEW || count == COUNTS[COUNTS.length - 1];
+        return isEnd ? List.of(ours(), field.peers().get(0)) : List.of(ours());
     }
 
     private void run(Contestant contestant, int threads, Bench bench, Sheet sheet) throws Exception {
