@@ -132,6 +132,21 @@ class RedisFaultsTest {
     }
 
     @Test
+    void grantIsGivenUpForAClaimThatWaitsAlready() {
+        try (TestServer server = TestServer.start();
+                RedisStore store = server.open()) {
+            SessionId session = session(store, HOUR);
+            ClaimRef held = claim("a", session, 1);
+            ClaimRef waits = claim("a", session, 3);
+            send(store, acquire(held), Reply.Granted.class);
+            send(store, acquire(waits), Reply.Queued.class);
+            send(store, new Command.Yield(held, acquire(waits)), Reply.Granted.class);
+            send(store, new Command.Release(waits), Reply.Released.class);
+            send(store, acquire(claim("a", session, 4)), Reply.Granted.class);
+        }
+    }
+
+    @Test
     void waiterIsServedThoughTheMessageConnectionWasCut() {
         try (TestServer server = TestServer.start();
                 RedisStore store = server.open()) {

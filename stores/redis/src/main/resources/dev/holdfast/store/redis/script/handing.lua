@@ -115,7 +115,8 @@ local function hand(i)
     call('HDEL', H, name)
     return 'R'
   elseif op == 'Y' then
-    if args[i + 3] ~= ref then
+    -- It may wait already, if it was asked for before.
+    if args[i + 3] ~= ref or string.find(queue, ';' .. sub(asks, 3), 1, true) then
       return nil
     elseif queue == '' then
       return take(name, slot, asks, kind, want, letter, args[i + 4], ref)
