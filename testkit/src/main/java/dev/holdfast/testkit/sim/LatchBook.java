@@ -94,13 +94,22 @@ final class LatchBook {
             reached.hit(Reach.COUNTED_AGAIN);
             return Rule.COUNTED_ONCE;
         }
-        if (ended.getOrDefault(command.id(), Long.MAX_VALUE) < counting.begunAt) {
+        if (ended.getOrDefault(command.id(), Long.MAX_VALUE) < firstBegunAt(counting.number)) {
             world.fail(
                     Rule.COUNTS_ITS_OWN,
                     command.id() + " has counted down " + name + ", which was set after that call had ended");
         }
         counting.remaining = Math.max(0, counting.remaining - command.n());
         return Rule.COUNTED_TO_ZERO;
+    }
+
+    /** When a generation was begun: a store that has lost it may be told to begin the same again, by a repeated setting. */
+    private long firstBegunAt(long number) {
+        return generations.stream()
+                .filter(each -> each.number == number)
+                .mapToLong(each -> each.begunAt)
+                .min()
+                .orElseThrow();
     }
 
     private void check(Reply.Count told, Rule rule, String what) {
