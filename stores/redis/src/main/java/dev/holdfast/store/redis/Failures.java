@@ -157,6 +157,9 @@ final class Failures {
         } else if (has(words, "MISCONF") || has(words, "NOREPLICAS")) {
             return new StoreException(
                     Reason.DENIED, Effect.NONE, server + " takes no writes at present: " + words, cause);
+        } else if (isRedirection(words)) {
+            return new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, server + " does not serve this at present: " + words, cause);
         } else if (has(words, "READONLY")
                 || has(words, "LOADING")
                 || has(words, "BUSY")
@@ -166,6 +169,14 @@ final class Failures {
                     Reason.UNAVAILABLE, Effect.NONE, server + " can't serve at present: " + words, cause);
         }
         return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, server + " failed: " + words, cause);
+    }
+
+    /** A node of a cluster looks whether it is the one to ask before it does anything. */
+    private static boolean isRedirection(String words) {
+        return words.startsWith("MOVED ")
+                || words.startsWith("ASK ")
+                || words.startsWith("TRYAGAIN")
+                || words.startsWith("CLUSTERDOWN");
     }
 
     private static boolean said(RedisCommandExecutionException refusal, String code) {

@@ -31,7 +31,7 @@ final class Inspection {
     private static final int LARGEST_PART = 1_000;
 
     /** More names than that are never told in one page: each is looked at in one step of the script. */
-    private static final int LARGEST_PAGE = 200;
+    static final int LARGEST_PAGE = 200;
 
     private final Lane lane;
     private final StatefulRedisConnection<byte[], byte[]> connection;
@@ -39,6 +39,7 @@ final class Inspection {
     private final String server;
     private final Duration patience;
     private final Command.Inspect command;
+    private final String cursor;
     private final int limit;
     private final List<ResourceName> page = new ArrayList<>();
 
@@ -48,18 +49,20 @@ final class Inspection {
             byte[] hash,
             String server,
             Duration patience,
-            Command.Inspect command) {
+            Command.Inspect command,
+            int limit,
+            String cursor) {
         this.lane = lane;
         this.connection = connection;
         this.hash = hash;
         this.server = server;
         this.patience = patience;
         this.command = command;
-        this.limit = Math.min(command.limit(), LARGEST_PAGE);
+        this.cursor = cursor;
+        this.limit = Math.min(limit, LARGEST_PAGE);
     }
 
-    CompletionStage<Reply> run() {
-        String cursor = command.cursor().orElse("0 ");
+    CompletionStage<Reply.Inspected> run() {
         int space = cursor.indexOf(' ');
         if (space < 0) {
             return CompletableFuture.failedFuture(new IllegalArgumentException("Not a cursor: '" + cursor + "'"));
@@ -68,9 +71,10 @@ final class Inspection {
         return scan(cursor.substring(0, space), last.isEmpty() ? null : new ResourceName(last));
     }
 
-    private CompletionStage<Reply> scan(String from, @Nullable ResourceName after) {
-        ScanArgs args =
-                ScanArgs.Builder.matches(pattern(command.prefix())).limit(Math.max(10, Math.min(limit, LARGEST_PART)));
+    private CompletionStage<Reply.Inspected> scan(String from, @Nullable ResourceName after) {
+        // The same for each page: it decides what is in a part.
+        ScanArgs args = ScanArgs.Builder.matches(pattern(command.prefix()))
+                .limit(Math.max(10, Math.min(command.limit(), LARGEST_PART)));
         return connection
                 .async()
                 .hscan(hash, ScanCursor.of(from), args)
@@ -80,7 +84,8 @@ final class Inspection {
                 .thenCompose(part -> take(from, after, part));
     }
 
-    private CompletionStage<Reply> take(String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
+    private CompletionStage<Reply.Inspected> take(
+            String from, @Nullable ResourceName after, MapScanCursor<byte[], byte[]> part) {
         TreeSet<ResourceName> names = new TreeSet<>();
         part.getMap().keySet().stream()
                 .filter(KeyLayout::isName)
@@ -99,7 +104,10 @@ final class Inspection {
         return page.size() == limit ? told(Optional.of(part.getCursor() + " ")) : scan(part.getCursor(), null);
     }
 
-    private CompletionStage<Reply> told(Optional<String> cursor) {
+    private CompletionStage<Reply.Inspected> told(Optional<String> next) {
+        if (page.isEmpty()) {
+            return CompletableFuture.completedFuture(new Reply.Inspected(List.of(), next));
+        }
         List<byte[]> names = page.stream().map(ResourceName::utf8).toList();
         return lane.submit(Request.inspect(names)).thenApply(answer -> {
             List<ResourceInfo> infos = new ArrayList<>(page.size());
@@ -107,7 +115,7 @@ final class Inspection {
             for (int i = 0; i < page.size(); i++) {
                 answers.get(i).info(page.get(i)).ifPresent(infos::add);
             }
-            return new Reply.Inspected(infos, cursor);
+            return new Reply.Inspected(infos, next);
         });
     }
 

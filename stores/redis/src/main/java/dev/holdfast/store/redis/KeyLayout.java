@@ -1,8 +1,10 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
@@ -84,6 +86,32 @@ final class KeyLayout {
     int bucketOf(ResourceName name) {
         int hash = name.hashCode() * 0x9E3779B9;
         return hash >>> 1 >>> (31 - Integer.numberOfTrailingZeros(keys.length));
+    }
+
+    /** The bucket of a session: the store with several puts it at the end of the id. What is no id of ours is nowhere. */
+    int bucketOf(SessionId session) {
+        String id = session.value();
+        int dot = id.lastIndexOf('.');
+        if (keys.length == 1 || dot < 0 || dot == id.indexOf('.')) {
+            return 0;
+        }
+        try {
+            int bucket = Integer.parseInt(id.substring(dot + 1));
+            return bucket >= 0 && bucket < keys.length ? bucket : 0;
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    /** What makes an id unique beside the number that the script gives it, and tells the bucket if there are several. */
+    String nonce(long random, int bucket) {
+        String nonce = HexFormat.of().toHexDigits(random);
+        return keys.length == 1 ? nonce : nonce + "." + bucket;
+    }
+
+    /** What a client is called that listens to a sharded channel: the script goes by the first letter. */
+    static String sharded(String client) {
+        return "s" + client.substring(1);
     }
 
     /** The keys of a bucket, as the script takes them; not to be changed. */

@@ -140,9 +140,9 @@ final class Lane {
         all.add(header);
         calls.forEach(call -> all.addAll(call.request.arguments()));
         underWay.incrementAndGet();
-        Trip trip = new Trip(calls, connection);
+        Trip trip = new Trip(calls, connection, all.toArray(byte[][]::new));
         trips.add(trip);
-        trip.start(all.toArray(byte[][]::new));
+        trip.start();
     }
 
     /** Goes on with ending what is due, as long as there is more of it than one call may do. */
@@ -159,16 +159,22 @@ final class Lane {
 
     private final class Trip {
         private final List<Call> calls;
-        private final StatefulRedisConnection<byte[], byte[]> connection;
-        private final long sentAt = ticks.getAsLong();
+        private final byte[][] arguments;
+        private final long begunAt = ticks.getAsLong();
         private final AtomicBoolean over = new AtomicBoolean();
 
-        Trip(List<Call> calls, StatefulRedisConnection<byte[], byte[]> connection) {
+        // Change only while it is on its way to another server.
+        private volatile StatefulRedisConnection<byte[], byte[]> connection;
+        private volatile long sentAt = begunAt;
+        private volatile int sentOn;
+
+        Trip(List<Call> calls, StatefulRedisConnection<byte[], byte[]> connection, byte[][] arguments) {
             this.calls = calls;
             this.connection = connection;
+            this.arguments = arguments;
         }
 
-        void start(byte[][] arguments) {
+        void start() {
             try {
                 CompletionStage<List<Object>> done = connection
                         .async()
@@ -176,7 +182,7 @@ final class Lane {
                 CompletionStage<Long> copies = askReplicas();
                 done.whenComplete((answers, failure) -> {
                     if (failure != null && Failures.isScriptMissing(failure)) {
-                        startUnknown(arguments);
+                        startUnknown();
                     } else {
                         end(answers, copies, failure);
                     }
@@ -187,7 +193,7 @@ final class Lane {
         }
 
         /** The server was started since, or its scripts were flushed: it is told the text again. */
-        private void startUnknown(byte[][] arguments) {
+        private void startUnknown() {
             try {
                 CompletionStage<List<Object>> done =
                         connection.async().<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments);
@@ -210,11 +216,45 @@ final class Lane {
         }
 
         private void end(@Nullable List<Object> answers, CompletionStage<Long> copies, @Nullable Throwable failure) {
+            if (failure != null && sendOn(failure)) {
+                return;
+            }
             if (failure != null || copies == NOT_ASKED) {
                 end(answers, 0, failure);
             } else {
                 copies.thenAccept(count -> end(answers, count, null));
             }
+        }
+
+        /** Sends it to whoever is the one to ask, if that is what the server has answered. */
+        @SuppressWarnings("NonAtomicVolatileUpdate") // there is one sending at a time
+        private boolean sendOn(Throwable failure) {
+            CompletionStage<Way.Onward> onward =
+                    closed || over.get() ? null : way.onward(connection, failure, sentOn, ticks.getAsLong() - begunAt);
+            if (onward == null) {
+                return false;
+            }
+            sentOn = sentOn + 1;
+            // Nothing is under way meanwhile that could be overdue.
+            sentAt = ticks.getAsLong();
+            onward.whenComplete((next, lost) -> {
+                if (lost != null) {
+                    fail(Failures.ofTrip(lost, way.server()));
+                } else if (!over.get()) {
+                    goOn(next);
+                }
+            });
+            return true;
+        }
+
+        private void goOn(Way.Onward next) {
+            connection = next.connection();
+            sentAt = ticks.getAsLong();
+            if (next.isAsking()) {
+                // Where another command comes in between, this one is only sent on once more.
+                connection.async().asking().exceptionally(failure -> "");
+            }
+            start();
         }
 
         private void end(@Nullable List<Object> answers, long copies, @Nullable Throwable failure) {

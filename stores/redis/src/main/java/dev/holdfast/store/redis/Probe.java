@@ -9,41 +9,69 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** What is tried out on a bucket before it is used. */
 final class Probe {
 
+    private static final int MOST_REDIRECTIONS = 16;
+
     private Probe() {}
 
     /** Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something else is in the place. */
-    static void run(Way way, Script script, KeyLayout layout, int bucket, Replicas replicas, Duration patience) {
+    static void run(
+            Way way, Script script, KeyLayout layout, int bucket, String client, Replicas replicas, Duration patience) {
         StatefulRedisConnection<byte[], byte[]> connection = way.current();
         if (connection == null) {
             throw way.missing();
         }
         List<byte[]> arguments = new ArrayList<>(List.of(layout.header(bucket)));
-        arguments.addAll(Request.probe().arguments());
-        List<Object> answers = await(
-                connection
-                        .async()
-                        .<List<Object>>eval(
-                                script.text(),
-                                ScriptOutputType.MULTI,
-                                layout.keys(bucket),
-                                arguments.toArray(byte[][]::new)),
-                way,
-                patience);
+        arguments.addAll(Request.probe(client).arguments());
+        byte[][] all = arguments.toArray(byte[][]::new);
+        List<Object> answers = null;
+        for (int times = 0; answers == null; times++) {
+            CompletionStage<List<Object>> told = connection
+                    .async()
+                    .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, layout.keys(bucket), all);
+            CompletionStage<Way.Onward> onward = elsewhere(way, connection, told, times, patience);
+            if (onward == null) {
+                answers = await(told, way, patience);
+            } else {
+                connection = await(onward, way, patience).connection();
+            }
+        }
         if (replicas.areAsked()) {
             // Not for long, and whatever the answer is: only whether it may be asked.
             var unused = await(connection.async().waitForReplication(0, 1), way, patience);
         }
-        List<Answer> all = Answer.read(answers, 1, 0);
-        if (all.isEmpty()) {
+        List<Answer> read = Answer.read(answers, 1, 0);
+        if (read.isEmpty()) {
             throw Failures.nonsense(way.server());
         }
-        Answer answer = all.get(0);
+        Answer answer = read.get(0);
         if (answer.isFailure()) {
             throw Failures.ofStep(answer, way.server());
+        }
+    }
+
+    /** Where to ask instead; null if this is the server to ask, whatever it has answered. */
+    private static @Nullable CompletionStage<Way.Onward> elsewhere(
+            Way way,
+            StatefulRedisConnection<byte[], byte[]> connection,
+            CompletionStage<?> told,
+            int times,
+            Duration patience) {
+        try {
+            var unused = told.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return null;
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            return times < MOST_REDIRECTIONS && cause != null ? way.onward(connection, cause, times, 0) : null;
+        } catch (TimeoutException e) {
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failures.ofOpening(e, way.server());
         }
     }
 

@@ -2,12 +2,11 @@ package dev.holdfast.store.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Caller;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.Reply.ClaimReply;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
@@ -18,10 +17,9 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
@@ -62,15 +60,15 @@ public final class RedisStore implements LockStore {
 
     private static final Duration MIN_TTL = Duration.ofMillis(200);
 
-    /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
-    private static final int LARGEST_POLL = 100;
-
     private static final int LARGEST_AUDIT = 500;
+
+    /** How long a session that is there may wait until this client is told of what happens to it. */
+    private static final Duration LONGEST_LISTENING = Duration.ofMillis(250);
 
     private final Topology topology;
     private final Confirming confirming;
     private final KeyLayout layout;
-    private final Lane[] lanes;
+    private final Buckets buckets;
     private final StoreTraits traits;
     private final String client;
     private final Duration commandTimeout;
@@ -78,22 +76,32 @@ public final class RedisStore implements LockStore {
     private volatile @Nullable Future<?> ticks;
 
     private RedisStore(Builder options) {
-        this.layout = new KeyLayout(options.namespace, 1);
+        this.layout = new KeyLayout(options.namespace, options.buckets());
         this.commandTimeout = options.commandTimeout;
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
         Driver driver = new Driver(options);
-        this.topology = new SinglePrimary(driver, Finder.of(driver, options.server()), layout.channel(0, client));
+        this.topology = options.isCluster()
+                ? new ClusterTopology(driver, options.servers(), layout, client, commandTimeout)
+                : new SinglePrimary(driver, Finder.of(driver, options.servers().get(0)), layout.channel(0, client));
         this.confirming = new Confirming(options.replicas, topology.name());
-        this.lanes = new Lane[layout.buckets()];
-        for (int bucket = 0; bucket < lanes.length; bucket++) {
-            lanes[bucket] =
-                    new Lane(topology.way(bucket), options.script, layout, bucket, options.replicas, new SystemTicks());
-        }
+        this.buckets = new Buckets(
+                topology,
+                layout,
+                confirming,
+                commandTimeout,
+                bucket -> new Lane(
+                        topology.way(bucket), options.script, layout, bucket, options.replicas, new SystemTicks()));
         try {
             ServerFacts facts = topology.open(options.connectTimeout);
-            for (int bucket = 0; bucket < lanes.length; bucket++) {
+            for (int bucket : topology.samples()) {
                 Probe.run(
-                        topology.way(bucket), options.script, layout, bucket, options.replicas, options.connectTimeout);
+                        topology.way(bucket),
+                        options.script,
+                        layout,
+                        bucket,
+                        topology.nameOf("nobody"),
+                        options.replicas,
+                        options.connectTimeout);
             }
             this.traits = traits(facts.product());
         } catch (RuntimeException e) {
@@ -101,13 +109,8 @@ public final class RedisStore implements LockStore {
             throw e;
         }
         long pause = commandTimeout.dividedBy(4).toNanos();
-        this.ticks = topology.scheduler().scheduleWithFixedDelay(this::endOverdue, pause, pause, TimeUnit.NANOSECONDS);
-    }
-
-    private void endOverdue() {
-        for (Lane lane : lanes) {
-            lane.endOverdue(commandTimeout);
-        }
+        this.ticks =
+                topology.scheduler().scheduleWithFixedDelay(buckets::endOverdue, pause, pause, TimeUnit.NANOSECONDS);
     }
 
     private static StoreTraits traits(String product) {
@@ -140,7 +143,21 @@ public final class RedisStore implements LockStore {
 
     /** Begins to set up a store on a server, with the user, the database and the security that the URI names. */
     public static Builder builder(RedisURI uri) {
-        return new Builder(uri);
+        return new Builder(List.of(uri), false);
+    }
+
+    /**
+     * Begins to set up a store on a Redis Cluster.
+     *
+     * @param nodes some of its nodes, by which the others are found; the user and the security of the first are those of all
+     * @throws IllegalArgumentException if there are none, or one names a database, which clusters don't have
+     */
+    public static Builder clusterBuilder(Collection<RedisURI> nodes) {
+        if (nodes.isEmpty() || nodes.stream().anyMatch(node -> node.getDatabase() != 0)) {
+            throw new IllegalArgumentException(
+                    "A Redis Cluster is named by one node at least, and has no databases but the first");
+        }
+        return new Builder(List.copyOf(nodes), true);
     }
 
     @Override
@@ -169,61 +186,56 @@ public final class RedisStore implements LockStore {
     private CompletionStage<Reply> reply(Command command) {
         confirming.note(command);
         if (confirming.concerns(command)) {
-            return confirming.send(laneOf(command), command);
+            return confirming.send(buckets.lane(buckets.of(command)), command);
         } else if (command instanceof Command.Poll poll) {
-            return poll(poll);
+            return buckets.poll(poll);
         } else if (command instanceof Command.Inspect inspect) {
-            return inspect(inspect);
+            return buckets.inspect(inspect);
         } else if (command instanceof Command.OpenSession open) {
-            return answered(command, Request.openSession(open, Micros.of(MIN_TTL), Randomness.nextLong(), client));
+            return open(open);
         } else if (command instanceof Command.Audit audit) {
             return answered(command, Request.audit(audit, LARGEST_AUDIT));
-        } else if (command instanceof Command.CloseSession) {
-            return lanes[0].submit(Request.of(command, layout.slotDigits()))
-                    .thenCompose(this::swept)
-                    .thenApply(answer -> answer.reply(command));
+        } else if (command instanceof Command.CloseSession close) {
+            return buckets.close(close).thenApply(reply -> {
+                topology.ignore(buckets.of(close));
+                return reply;
+            });
         }
         return answered(command, Request.of(command, layout.slotDigits()));
     }
 
+    private CompletionStage<Reply> open(Command.OpenSession open) {
+        if (open.part() >= buckets.count()) {
+            return CompletableFuture.failedFuture(new IllegalArgumentException("There is no part " + open.part()));
+        }
+        // What waits under it is to be told from the beginning; but a session without that is better than none.
+        CompletableFuture<?> heard = topology.listen(open.part())
+                .toCompletableFuture()
+                .thenApply(done -> "")
+                .completeOnTimeout("", LONGEST_LISTENING.toNanos(), TimeUnit.NANOSECONDS);
+        String nonce = layout.nonce(Randomness.nextLong(), open.part());
+        Request request = Request.openSession(open, Micros.of(MIN_TTL), nonce, topology.nameOf(client));
+        return answered(open, request)
+                .thenCombine(heard, (reply, done) -> reply)
+                .whenComplete((reply, failure) -> {
+                    if (failure != null) {
+                        topology.ignore(open.part());
+                    }
+                });
+    }
+
     private CompletionStage<Reply> answered(Command command, Request request) {
-        return laneOf(command).submit(request).thenApply(answer -> answer.reply(command));
+        return buckets.lane(buckets.of(command)).submit(request).thenApply(answer -> answer.reply(command));
     }
 
-    private Lane laneOf(Command command) {
-        return command instanceof Command.OnResource onResource
-                ? lanes[layout.bucketOf(onResource.resource())]
-                : lanes[0];
+    @Override
+    public int parts() {
+        return buckets.count();
     }
 
-    private CompletionStage<Reply> poll(Command.Poll poll) {
-        CompletionStage<List<ClaimReply>> all = CompletableFuture.completedFuture(new ArrayList<>());
-        List<ClaimRef> claims = poll.claims();
-        for (int from = 0; from < claims.size(); from += LARGEST_POLL) {
-            List<ClaimRef> part = claims.subList(from, Math.min(claims.size(), from + LARGEST_POLL));
-            all = all.thenCombine(confirming.poll(lanes[0], part), (states, more) -> {
-                states.addAll(more);
-                return states;
-            });
-        }
-        return all.thenApply(Reply.Polled::new);
-    }
-
-    private CompletionStage<Reply> inspect(Command.Inspect inspect) {
-        StatefulRedisConnection<byte[], byte[]> connection = topology.way(0).current();
-        if (connection == null) {
-            return CompletableFuture.failedFuture(topology.way(0).missing());
-        }
-        byte[] names = layout.keys(0)[KeyLayout.NAMES];
-        Inspection inspection = new Inspection(lanes[0], connection, names, topology.name(), commandTimeout, inspect);
-        return lanes[0].submit(Request.sweep()).thenCompose(this::swept).thenCompose(swept -> inspection.run());
-    }
-
-    /** Waits until everything has been ended whose time has come: one call ends a part of it. */
-    private CompletionStage<Answer> swept(Answer answer) {
-        return answer.more()
-                ? lanes[0].submit(Request.sweep()).thenCompose(this::swept)
-                : CompletableFuture.completedFuture(answer);
+    @Override
+    public int partOf(ResourceName name) {
+        return buckets.of(name);
     }
 
     @Override
@@ -239,9 +251,7 @@ public final class RedisStore implements LockStore {
                 present.cancel(false);
             }
             topology.signals().listener(null);
-            for (Lane lane : lanes) {
-                lane.close();
-            }
+            buckets.close();
             topology.close();
         }
     }
@@ -249,7 +259,12 @@ public final class RedisStore implements LockStore {
     /** Sets up a store on a server. Each option has a default. */
     public static final class Builder {
 
-        final RedisURI uri;
+        /** The keys of a name are in one of so many buckets, each with a slot of its own. Never to be changed. */
+        private static final int BUCKETS_OF_CLUSTER = 1_024;
+
+        private final List<RedisURI> uris;
+        private final boolean isCluster;
+        private int bucketsOfCluster = BUCKETS_OF_CLUSTER;
         String namespace = KeyLayout.DEFAULT_NAMESPACE;
         Duration commandTimeout = Duration.ofSeconds(5);
         Duration connectTimeout = Duration.ofSeconds(10);
@@ -267,8 +282,24 @@ public final class RedisStore implements LockStore {
         Script script = Script.COMMANDS;
         private @Nullable RedisCredentialsProvider credentials;
 
-        private Builder(RedisURI uri) {
-            this.uri = uri;
+        private Builder(List<RedisURI> uris, boolean isCluster) {
+            this.uris = uris;
+            this.isCluster = isCluster;
+        }
+
+        boolean isCluster() {
+            return isCluster;
+        }
+
+        int buckets() {
+            return isCluster ? bucketsOfCluster : 1;
+        }
+
+        /** For tests that do something to each bucket. */
+        @CanIgnoreReturnValue
+        Builder buckets(int ofCluster) {
+            this.bucketsOfCluster = ofCluster;
+            return this;
         }
 
         /**
@@ -358,16 +389,19 @@ public final class RedisStore implements LockStore {
         }
 
         /** Where to connect to, with everything that was set. */
-        RedisURI server() {
+        List<RedisURI> servers() {
             if (replicas.areAsked() && replicas.timeout().compareTo(commandTimeout) >= 0) {
                 throw new IllegalArgumentException("The time to wait for replicas, " + replicas.timeout()
                         + ", must be less than the time-out of a command, " + commandTimeout);
             }
-            if (credentials == null) {
-                return uri;
-            }
-            RedisURI.Builder copy = RedisURI.builder(uri);
-            return copy.withAuthentication(credentials).build();
+            RedisCredentialsProvider provider = credentials;
+            return provider == null
+                    ? uris
+                    : uris.stream()
+                            .map(uri -> RedisURI.builder(uri)
+                                    .withAuthentication(provider)
+                                    .build())
+                            .toList();
         }
 
         /** For tests that move the store's clock. */

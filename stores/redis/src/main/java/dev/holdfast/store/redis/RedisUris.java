@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -27,12 +29,16 @@ final class RedisUris {
     static final String SECURE = "rediss";
     static final String SENTINEL = "redis-sentinel";
     static final String SECURE_SENTINEL = "rediss-sentinel";
+    static final String CLUSTER = "redis-cluster";
+    static final String SECURE_CLUSTER = "rediss-cluster";
 
     private static final int PORT = 6379;
     private static final int SENTINEL_PORT = 26_379;
 
     private static final String SERVER_FORM = "[[user]:password@]host[:port][/database]";
     private static final String SENTINEL_FORM = "[[user]:password@]host[:port][,host[:port]…][/database]?master=NAME";
+
+    private static final String CLUSTER_FORM = "[[user]:password@]host[:port][,host[:port]…]";
 
     private static final Set<String> COMMON =
             Set.of("namespace", "timeout", "connectTimeout", "passwordFile", "waitForReplicas", "replicaTimeout");
@@ -58,7 +64,11 @@ final class RedisUris {
     }
 
     private boolean isSecure() {
-        return uri.scheme().equals(SECURE) || uri.scheme().equals(SECURE_SENTINEL);
+        return uri.scheme().startsWith(SECURE);
+    }
+
+    private boolean isCluster() {
+        return uri.scheme().equals(CLUSTER) || uri.scheme().equals(SECURE_CLUSTER);
     }
 
     private boolean isSentinel() {
@@ -74,7 +84,9 @@ final class RedisUris {
             known.addAll(SENTINELS);
         }
         uri.allowOnly(known);
-        RedisStore.Builder builder = RedisStore.builder(isSentinel() ? sentinels() : server());
+        RedisStore.Builder builder = isCluster()
+                ? RedisStore.clusterBuilder(nodes())
+                : RedisStore.builder(isSentinel() ? sentinels() : server());
         given("namespace", builder::namespace);
         given("timeout", text -> builder.commandTimeout(duration("timeout", text)));
         given("connectTimeout", text -> builder.connectTimeout(duration("connectTimeout", text)));
@@ -107,12 +119,29 @@ final class RedisUris {
         Authority authority = Authority.read(uri, PORT, uri.scheme() + "://" + SERVER_FORM);
         if (authority.servers().size() > 1) {
             throw new IllegalArgumentException("A Redis store at '" + uri.scheme()
-                    + "' has one server; several are named by '" + SENTINEL + "' for Sentinels: " + uri);
+                    + "' has one server; several are named by '" + SENTINEL + "' for Sentinels, and by '" + CLUSTER
+                    + "' for the nodes of a cluster: " + uri);
         }
         Authority.Place place = authority.servers().get(0);
         RedisURI server = RedisURI.create(place.host(), place.port());
         set(server, authority);
         return server;
+    }
+
+    private List<RedisURI> nodes() {
+        String form = uri.scheme() + "://" + CLUSTER_FORM;
+        Authority authority = Authority.read(uri, PORT, form);
+        if (authority.database() != 0) {
+            throw new IllegalArgumentException(
+                    "A Redis Cluster has no databases but the first; the form is " + form + ", unlike " + uri);
+        }
+        List<RedisURI> nodes = new ArrayList<>();
+        for (Authority.Place place : authority.servers()) {
+            RedisURI node = RedisURI.create(place.host(), place.port());
+            set(node, authority);
+            nodes.add(node);
+        }
+        return nodes;
     }
 
     private RedisURI sentinels() {

@@ -13,7 +13,6 @@ import dev.holdfast.spi.Tokens;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 
 /** One command as the script reads it: a letter, and its arguments in the order that is written down there. */
@@ -39,8 +38,8 @@ final class Request {
     }
 
     /** Does all that a step may do, and leaves nothing behind. */
-    static Request probe() {
-        return new Request('?');
+    static Request probe(String client) {
+        return new Request('?').text(client);
     }
 
     /** Asks about resources, for people. */
@@ -50,10 +49,10 @@ final class Request {
         return request;
     }
 
-    static Request openSession(Command.OpenSession command, long least, long nonce, String client) {
+    static Request openSession(Command.OpenSession command, long least, String nonce, String client) {
         return new Request('O')
                 .number(Math.max(least, Micros.of(command.ttl())))
-                .text(HexFormat.of().toHexDigits(nonce))
+                .text(nonce)
                 .text(client)
                 .bytes(command.label().getBytes(StandardCharsets.UTF_8));
     }

@@ -38,12 +38,38 @@ final class ServerFacts {
      * @throws StoreException if it is too old, a node of a cluster, or may throw locks away when its memory is full
      */
     void check(String server) {
-        if (isBefore(facts.getOrDefault("redis_version", "99.0"), 6, 2)) {
+        checkVersion(server);
+        if ("1".equals(facts.get("cluster_enabled"))) {
+            throw denied(server + " is a node of a Redis Cluster: connect to it by redis-cluster://");
+        }
+        checkEviction(server);
+    }
+
+    /**
+     * Refuses a node of a cluster on which locks would not be safe.
+     *
+     * @throws StoreException if it is too old, no node of a cluster, or may throw locks away when its memory is full
+     */
+    void checkOfCluster(String server) {
+        checkVersion(server);
+        if ("0".equals(facts.get("cluster_enabled"))) {
+            throw denied(server + " is not a node of a Redis Cluster: connect to it by redis://");
+        }
+        checkEviction(server);
+    }
+
+    /** Whether it is of a version or a newer one; so is one that does not tell. */
+    boolean isAtLeast(int major, int minor) {
+        return !isBefore(facts.getOrDefault("redis_version", "99.0"), major, minor);
+    }
+
+    private void checkVersion(String server) {
+        if (!isAtLeast(6, 2)) {
             throw denied(server + " is " + product() + ", but locks need Redis 6.2 or newer, or Valkey");
         }
-        if ("1".equals(facts.get("cluster_enabled"))) {
-            throw denied(server + " is a node of a Redis Cluster, which this store does not serve");
-        }
+    }
+
+    private void checkEviction(String server) {
         String policy = facts.get("maxmemory_policy");
         if (policy == null) {
             LOG.warn(

@@ -9,6 +9,7 @@ import dev.holdfast.spi.TokenBlock;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +45,13 @@ final class Signals {
         subscribedBefore = true;
     }
 
-    private void heard(byte[] message) {
+    /** The same, of one bucket. */
+    void subscribed(int bucket) {
+        tell(new Signal.Resubscribed(OptionalInt.of(bucket)));
+    }
+
+    /** A message has come on a channel of this client. */
+    void heard(byte[] message) {
         Optional<Signal> signal;
         try {
             signal = read(new String(message, StandardCharsets.UTF_8));

@@ -1,6 +1,9 @@
 package dev.holdfast.store.redis;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
@@ -22,6 +25,24 @@ interface Topology {
 
     /** The way to the server of a bucket: always the same object. */
     Way way(int bucket);
+
+    /** Buckets of which each server of the store has one at least, to try out there what is needed. */
+    default List<Integer> samples() {
+        return List.of(0);
+    }
+
+    /** What the script is to call this client in sessions, once this is open. */
+    default String nameOf(String client) {
+        return client;
+    }
+
+    /** A session is opened in a bucket: this client is to be told what happens there. The stage ends when it is. */
+    default CompletionStage<?> listen(int bucket) {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /** A session has ended in a bucket. */
+    default void ignore(int bucket) {}
 
     /** What is told on the channels of this client. */
     Signals signals();

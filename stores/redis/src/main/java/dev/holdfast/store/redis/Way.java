@@ -2,6 +2,7 @@ package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.StoreException;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** The way to the server that serves a bucket at present; it may lead to another one the next time that it is asked for. */
@@ -16,6 +17,21 @@ interface Way {
 
     /** Hears what the server at the other end refused to do, so that the way may lead elsewhere from now on. */
     void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why);
+
+    /** Where to send a trip again. */
+    record Onward(StatefulRedisConnection<byte[], byte[]> connection, boolean isAsking) {}
+
+    /**
+     * Where a trip is to be sent that a server has refused before it had any effect, because it is not, or not now, the one to ask.
+     *
+     * @param times how often the trip was sent on before
+     * @param nanos how long ago it was begun
+     * @return a stage that ends when it may be sent again; null if the failure is another one, or it is too late to ask again
+     */
+    default @Nullable CompletionStage<Onward> onward(
+            StatefulRedisConnection<byte[], byte[]> connection, Throwable failure, int times, long nanos) {
+        return null;
+    }
 
     /** Why there is no connection. */
     StoreException missing();

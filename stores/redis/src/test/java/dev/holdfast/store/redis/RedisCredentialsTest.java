@@ -192,7 +192,7 @@ class RedisCredentialsTest {
                     .open())));
             RedisStore.Builder builder = RedisUris.builder(StoreUri.parse("redis://:canary@127.0.0.1:" + port));
             said.add(builder.toString());
-            said.add(String.valueOf(builder.server()));
+            said.add(String.valueOf(builder.servers()));
         } finally {
             for (Logger logger : loggers) {
                 logger.removeHandler(handler);

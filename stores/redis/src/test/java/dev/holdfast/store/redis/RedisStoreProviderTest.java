@@ -25,7 +25,7 @@ class RedisStoreProviderTest {
         "redis://[::1], ::1, 6379, 0",
     })
     void placeIsRead(String uri, String host, int port, int database) {
-        RedisURI server = RedisUris.builder(StoreUri.parse(uri)).server();
+        RedisURI server = RedisUris.builder(StoreUri.parse(uri)).servers().get(0);
         assertThat(server.getHost()).isEqualTo(host);
         assertThat(server.getPort()).isEqualTo(port);
         assertThat(server.getDatabase()).isEqualTo(database);
@@ -34,7 +34,8 @@ class RedisStoreProviderTest {
     @Test
     void credentialsAreDecoded() {
         RedisURI server = RedisUris.builder(StoreUri.parse("redis://us%3Aer:p%40s+s%2F@host"))
-                .server();
+                .servers()
+                .get(0);
         var credentials = server.getCredentialsProvider().resolveCredentials().block(Duration.ofSeconds(10));
         assertThat(credentials).isNotNull();
         assertThat(credentials.getUsername()).isEqualTo("us:er");

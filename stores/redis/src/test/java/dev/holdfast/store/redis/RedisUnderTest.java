@@ -78,7 +78,7 @@ final class RedisUnderTest implements StoreUnderTest {
     }
 
     /** The script, with a key where it asks the server for the time. */
-    private static Script onManualTime(String text) {
+    static Script onManualTime(String text) {
         return new Script(replaced(text, "local time = call('TIME')", "local time = { 0, call('GET', H .. 'clock') }"));
     }
 

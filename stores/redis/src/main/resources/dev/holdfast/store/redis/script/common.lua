@@ -66,7 +66,7 @@ local function slotof(c)
 end
 
 local function tell(s, message)
-  put('PUBLISH', channels .. s.client, message)
+  put(publishing(s.client), channels .. s.client, message)
 end
 
 local function writesession(s)

@@ -77,7 +77,7 @@ local function pass(name, letter, ref, slot, spec, queue, again, againslot, want
   local tokens = format('%.0f %.0f', first, ends)
   local form = behind == '' and 'S ' or 'W '
   call('HSET', H, name, (at == 's' and form or string.lower(form)) .. heir .. spec .. ' 1 ' .. tokens .. behind)
-  call('PUBLISH', channels .. client, 'G ' .. heir .. tokens .. (behind == '' and ' 0 ' or ' 1 ') .. name)
+  call(publishing(client), channels .. client, 'G ' .. heir .. tokens .. (behind == '' and ' 0 ' or ' 1 ') .. name)
   return held, before
 end
 

@@ -3,6 +3,11 @@
 local match = string.match
 local channels = sub(args[1], 2)
 
+-- How a client is told: where it listens to the node of the slot alone, its name begins with an 's'.
+local function publishing(client)
+  return string.byte(client) == 115 and 'SPUBLISH' or 'PUBLISH'
+end
+
 -- The next tokens; nothing if there are no more. They end at the latest 16 ms ahead of the clock, and where they are more
 -- than a second ahead of it, few are given; 125 microseconds are 128 tokens.
 local function reserve(above, want)

@@ -81,7 +81,7 @@ end
 
 -- Does to the bucket all that a step may do, and leaves it as it was, also where something is not permitted: who lacks a
 -- permission learns it at once.
-local function probe()
+local function probe(client)
   check()
   for _, key in ipairs({ D, O }) do
     put('ZREM', key, '!')
@@ -100,7 +100,7 @@ local function probe()
       error(done)
     end
   end
-  put('PUBLISH', channels .. 'nobody', '')
+  tell({ client = client }, '')
   changed = true
   return 'D'
 end

@@ -1,7 +1,7 @@
 local single = {
   H = { shrink, 4 }, T = { extend, 5 }, F = { force, 2 }, N = { setcount, 5 }, D = { countdown, 4 }, Z = { resize, 4 },
   O = { open, 4 }, K = { keepalive, 2 }, X = { retire, 1 }, C = { close, 1 }, U = { audit, 3 },
-  ['?'] = { probe, 0 }, ['.'] = { function() return 'D' end, 0 },
+  ['?'] = { probe, 1 }, ['.'] = { function() return 'D' end, 0 },
 }
 
 local function other(i)

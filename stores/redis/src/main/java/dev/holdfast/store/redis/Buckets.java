@@ -1,0 +1,215 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Reply.ClaimReply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** The buckets of a store, each with a lane of its own that is made when it is first needed; and what concerns several of them. Thread-safe. */
+final class Buckets {
+
+    /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
+    private static final int LARGEST_POLL = 100;
+
+    private final Topology topology;
+    private final KeyLayout layout;
+    private final Confirming confirming;
+    private final Duration commandTimeout;
+    private final IntFunction<Lane> maker;
+    private final AtomicReferenceArray<@Nullable Lane> lanes;
+    private volatile boolean closed;
+
+    Buckets(
+            Topology topology,
+            KeyLayout layout,
+            Confirming confirming,
+            Duration commandTimeout,
+            IntFunction<Lane> maker) {
+        this.topology = topology;
+        this.layout = layout;
+        this.confirming = confirming;
+        this.commandTimeout = commandTimeout;
+        this.maker = maker;
+        this.lanes = new AtomicReferenceArray<>(layout.buckets());
+    }
+
+    // ---- Which bucket
+
+    int count() {
+        return lanes.length();
+    }
+
+    int of(ResourceName name) {
+        return layout.bucketOf(name);
+    }
+
+    /** The bucket of a command; of one that concerns several, the first. */
+    int of(Command command) {
+        if (command instanceof Command.OnResource onResource) {
+            return of(onResource.resource());
+        } else if (command instanceof Command.OpenSession open) {
+            return open.part();
+        } else if (command instanceof Command.KeepAlive keepAlive) {
+            return layout.bucketOf(keepAlive.session());
+        } else if (command instanceof Command.Retire retire) {
+            return layout.bucketOf(retire.session());
+        } else if (command instanceof Command.CloseSession close) {
+            return layout.bucketOf(close.session());
+        }
+        return command instanceof Command.Audit audit ? layout.bucketOf(audit.session()) : 0;
+    }
+
+    Lane lane(int bucket) {
+        Lane lane = lanes.get(bucket);
+        if (lane == null) {
+            Lane fresh = maker.apply(bucket);
+            lane = lanes.compareAndSet(bucket, null, fresh) ? fresh : lanes.get(bucket);
+            if (closed) {
+                lane.close();
+            }
+        }
+        return lane;
+    }
+
+    // ---- One bucket
+
+    /** Ends a session with all that it has, though one call ends a part of it only. */
+    CompletionStage<Reply> close(Command.CloseSession command) {
+        int bucket = of(command);
+        return lane(bucket)
+                .submit(Request.of(command, layout.slotDigits()))
+                .thenCompose(answer -> swept(bucket, answer))
+                .thenApply(answer -> answer.reply(command));
+    }
+
+    /** Waits until everything has been ended whose time has come: one call ends a part of it. */
+    private CompletionStage<Answer> swept(int bucket, Answer answer) {
+        return answer.more()
+                ? lane(bucket).submit(Request.sweep()).thenCompose(more -> swept(bucket, more))
+                : CompletableFuture.completedFuture(answer);
+    }
+
+    // ---- Several
+
+    /** Asks each bucket about its own claims. */
+    CompletionStage<Reply> poll(Command.Poll poll) {
+        List<ClaimRef> claims = poll.claims();
+        Map<Integer, List<Integer>> places = new TreeMap<>();
+        for (int i = 0; i < claims.size(); i++) {
+            places.computeIfAbsent(of(claims.get(i).resource()), bucket -> new ArrayList<>())
+                    .add(i);
+        }
+        @Nullable ClaimReply[] states = new ClaimReply[claims.size()];
+        List<CompletableFuture<?>> all = new ArrayList<>();
+        places.forEach((bucket, its) -> {
+            for (int from = 0; from < its.size(); from += LARGEST_POLL) {
+                List<Integer> part = its.subList(from, Math.min(its.size(), from + LARGEST_POLL));
+                List<ClaimRef> asked = part.stream().map(claims::get).toList();
+                all.add(confirming
+                        .poll(lane(bucket), asked)
+                        .thenAccept(told -> {
+                            for (int i = 0; i < told.size(); i++) {
+                                states[part.get(i)] = told.get(i);
+                            }
+                        })
+                        .toCompletableFuture());
+            }
+        });
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(done -> new Reply.Polled(Arrays.asList(states)));
+    }
+
+    /** Looks at one name, or goes through the buckets. The cursor of the store is a bucket and the cursor within that. */
+    CompletionStage<Reply> inspect(Command.Inspect inspect) {
+        if (inspect.scope() == Command.Inspect.Scope.NAME) {
+            ResourceName name = new ResourceName(inspect.prefix());
+            return lane(of(name))
+                    .submit(Request.inspect(List.of(name.utf8())))
+                    .thenApply(answer -> new Reply.Inspected(
+                            answer.each().get(0).info(name).stream().toList(), Optional.empty()));
+        }
+        String cursor = inspect.cursor().orElse("0 0 ");
+        int space = cursor.indexOf(' ');
+        try {
+            int bucket = Integer.parseInt(cursor.substring(0, Math.max(0, space)));
+            if (bucket >= 0 && bucket < count()) {
+                return inspect(inspect, bucket, cursor.substring(space + 1), List.of());
+            }
+        } catch (NumberFormatException e) {
+            // Told below.
+        }
+        return CompletableFuture.failedFuture(new IllegalArgumentException("Not a cursor: '" + cursor + "'"));
+    }
+
+    /** Goes on from bucket to bucket until the page is full. */
+    private CompletionStage<Reply> inspect(
+            Command.Inspect inspect, int bucket, String within, List<ResourceInfo> before) {
+        StatefulRedisConnection<byte[], byte[]> connection =
+                topology.way(bucket).current();
+        if (connection == null) {
+            return CompletableFuture.failedFuture(topology.way(bucket).missing());
+        }
+        Lane lane = lane(bucket);
+        Inspection inspection = new Inspection(
+                lane,
+                connection,
+                layout.keys(bucket)[KeyLayout.NAMES],
+                topology.way(bucket).server(),
+                commandTimeout,
+                inspect,
+                inspect.limit() - before.size(),
+                within);
+        return lane.submit(Request.sweep())
+                .thenCompose(answer -> swept(bucket, answer))
+                .thenCompose(swept -> inspection.run())
+                .thenCompose(page -> {
+                    List<ResourceInfo> all = new ArrayList<>(before);
+                    all.addAll(page.resources());
+                    Optional<String> next = page.cursor().map(rest -> bucket + " " + rest);
+                    if (next.isEmpty() && bucket + 1 < count()) {
+                        if (all.size() < Math.min(inspect.limit(), Inspection.LARGEST_PAGE)) {
+                            return inspect(inspect, bucket + 1, "0 ", all);
+                        }
+                        next = Optional.of((bucket + 1) + " 0 ");
+                    }
+                    return CompletableFuture.completedFuture(new Reply.Inspected(all, next));
+                });
+    }
+
+    // ---- All
+
+    /** Ends trips that take too long. */
+    void endOverdue() {
+        for (int bucket = 0; bucket < count(); bucket++) {
+            Lane lane = lanes.get(bucket);
+            if (lane != null) {
+                lane.endOverdue(commandTimeout);
+            }
+        }
+    }
+
+    void close() {
+        closed = true;
+        for (int bucket = 0; bucket < count(); bucket++) {
+            Lane lane = lanes.get(bucket);
+            if (lane != null) {
+                lane.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.holdfast.store.redis;
+
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+
+/**
+ * One node of a cluster, with connections of its own: what befalls them is nothing to the other nodes.
+ *
+ * @param commands made when the node is one of the primaries
+ * @param messages made when this client is to be told of a bucket there
+ */
+record Node(
+        Slots.Place place,
+        Link<StatefulRedisConnection<byte[], byte[]>> commands,
+        Link<StatefulRedisPubSubConnection<byte[], byte[]>> messages) {
+
+    /** Gives both connections up if the one for commands is this one: a node that leaves a command unanswered tells nothing either. */
+    void giveUp(StatefulConnection<?, ?> broken) {
+        if (commands.current() == broken) {
+            commands.giveUp(broken);
+            end(messages);
+        }
+    }
+
+    /** It takes part no more: connects no more, and ends the connections. */
+    void leave() {
+        end(commands);
+        end(messages);
+        close();
+    }
+
+    /** Connects no more. */
+    void close() {
+        commands.close();
+        messages.close();
+    }
+
+    private static void end(Link<? extends StatefulConnection<byte[], byte[]>> link) {
+        StatefulConnection<byte[], byte[]> present = link.current();
+        if (present != null) {
+            link.giveUp(present);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.testkit.LockStoreConformance;
+import dev.holdfast.testkit.StoreUnderTest;
+
+/** The rules of every store on a cluster, on a clock that the tests move. */
+class ClusterConformanceTest extends LockStoreConformance {
+
+    @Override
+    protected StoreUnderTest open() {
+        return ClusterUnderTest.onManualTime();
+    }
+}

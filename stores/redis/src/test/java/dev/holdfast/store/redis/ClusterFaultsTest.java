@@ -1,0 +1,260 @@
+package dev.holdfast.store.redis;
+
+import static dev.holdfast.store.redis.Asking.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.servers.RedisCluster;
+import dev.holdfast.servers.RedisServer;
+import dev.holdfast.spi.ResourceName;
+import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What befalls a cluster, and what becomes of the locks in it. Who breaks one has one of its own. */
+class ClusterFaultsTest {
+
+    private static final String NAMESPACE = "faults";
+    private static final KeyLayout LAYOUT = new KeyLayout(NAMESPACE, 1_024);
+
+    private static Holdfast client(RedisCluster cluster) {
+        return builder(cluster).build();
+    }
+
+    private static Holdfast.Builder builder(RedisCluster cluster) {
+        return Holdfast.builder(cluster.uri() + "?namespace=" + NAMESPACE + "&timeout=PT2S");
+    }
+
+    /** By default a cluster serves nothing at all when somebody is missing. */
+    private static void serveTheRestAlways(RedisCluster cluster) {
+        cluster.nodes().forEach(node -> node.command("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+    }
+
+    private static int slotOf(String name) {
+        return SlotHash.getSlot(LAYOUT.keys(LAYOUT.bucketOf(new ResourceName(name)))[0]);
+    }
+
+    /** The node that a new cluster has for a name. */
+    private static int nodeOf(String name) {
+        return slotOf(name) * 3 / RedisCluster.SLOTS;
+    }
+
+    private static List<String> namesAt(int node, int howMany) {
+        return IntStream.range(0, 100_000)
+                .mapToObj(i -> "name/" + i)
+                .filter(name -> nodeOf(name) == node)
+                .limit(howMany)
+                .toList();
+    }
+
+    private static Hold held(Holdfast client, String name) throws Exception {
+        return client.lock(name).acquireAsync().toCompletableFuture().get(1, TimeUnit.MINUTES);
+    }
+
+    @Test
+    void nodeThatStandsStillDelaysNobodyElse() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                Holdfast one = builder(cluster)
+                        .sessionTtl(Duration.ofSeconds(6))
+                        .storeTimeout(Duration.ofSeconds(3))
+                        .build();
+                Holdfast two = client(cluster)) {
+            serveTheRestAlways(cluster);
+            RedisServer victim = cluster.primaries().get(1);
+            List<Hold> elsewhere = new ArrayList<>();
+            for (String name : namesAt(0, 20)) {
+                elsewhere.add(held(one, name));
+            }
+            Hold there = held(one, namesAt(1, 1).get(0));
+            // Its replica would take over; here it is to be away for as long as it stands still.
+            cluster.replicas().get(1).process().pause();
+            victim.process().pause();
+            CompletableFuture<Hold> stuck =
+                    one.lock(namesAt(1, 2).get(1)).acquireAsync().toCompletableFuture();
+            int pairs = 0;
+            List<String> free = namesAt(2, 40);
+            while (!stuck.isDone()) {
+                String name = free.get(pairs++ % free.size());
+                two.lock(name).acquire(Duration.ofMinutes(1)).close();
+                one.lock(name).acquire(Duration.ofMinutes(1)).close();
+            }
+            assertThat(pairs).as("pairs elsewhere while one node stands still").isGreaterThan(100);
+            assertThat(stuck).isCompletedExceptionally();
+            until("what was held there is lost", () -> !there.isHeld());
+            assertThat(elsewhere).allMatch(Hold::isHeld);
+            victim.process().resume();
+            cluster.replicas().get(1).process().resume();
+            for (Hold hold : elsewhere) {
+                hold.close();
+            }
+            assertThatThrownBy(there::close).isInstanceOf(LockLostException.class);
+        }
+    }
+
+    @Test
+    void primaryThatDiesBeforeItHasReplicatedForgetsLocksAndTokensRiseAllTheSame() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                Holdfast one = builder(cluster)
+                        .sessionTtl(Duration.ofSeconds(30))
+                        .keepAliveEvery(Duration.ofMillis(200))
+                        .build();
+                Holdfast two = client(cluster)) {
+            String name = namesAt(2, 1).get(0);
+            Hold other = held(one, namesAt(0, 1).get(0));
+            held(one, name).close();
+            until("the replica has what was written", () -> isReplicated(cluster, 2));
+            RedisServer replica = cluster.replicas().get(2);
+            replica.process().pause();
+            // What is sent from here on is not even on its way to the replica.
+            cluster.primaries().get(2).command("CLIENT", "KILL", "TYPE", "replica");
+            Hold lost = held(one, name);
+            long token = lost.fencingToken();
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            lost.onLost(told::complete);
+            cluster.primaries().get(2).kill();
+            replica.process().resume();
+            until("the replica has taken over", () -> replica.info("role").equals("master"));
+            try (Hold next = two.lock(name).acquire(Duration.ofMinutes(1))) {
+                assertThat(next.fencingToken()).isGreaterThan(token);
+            }
+            assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo(name);
+            assertThatThrownBy(lost::close).isInstanceOf(LockLostException.class);
+            assertThat(other.isHeld()).isTrue();
+            other.close();
+        }
+    }
+
+    private static boolean isReplicated(RedisCluster cluster, int node) {
+        String primary = cluster.primaries().get(node).info("master_repl_offset");
+        return primary.equals(cluster.replicas().get(node).info("slave_repl_offset"));
+    }
+
+    @Test
+    void slotsMoveUnderLoadAndNoLockIsLost() throws Exception {
+        RedisCluster cluster = TestCluster.shared();
+        try (Holdfast one = client(cluster);
+                Holdfast two = client(cluster)) {
+            String hot = namesAt(0, 1).get(0);
+            String kept = "name/"
+                    + IntStream.range(1, 100_000)
+                            .filter(i -> slotOf("name/" + i) == slotOf(hot) && !hot.equals("name/" + i))
+                            .findFirst()
+                            .orElseThrow();
+            Hold hold = held(one, kept);
+            AtomicBoolean over = new AtomicBoolean();
+            AtomicInteger inside = new AtomicInteger();
+            AtomicInteger rounds = new AtomicInteger();
+            AtomicLong newest = new AtomicLong();
+            ExecutorService threads = Executors.newFixedThreadPool(4);
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                Holdfast client = i % 2 == 0 ? one : two;
+                running.add(threads.submit(() -> {
+                    while (!over.get()) {
+                        try (Hold mine = client.lock(hot).acquire(Duration.ofMinutes(1))) {
+                            assertThat(inside.incrementAndGet()).isEqualTo(1);
+                            assertThat(newest.getAndSet(mine.fencingToken())).isLessThan(mine.fencingToken());
+                            inside.decrementAndGet();
+                            rounds.incrementAndGet();
+                        }
+                    }
+                    return null;
+                }));
+            }
+            try {
+                RedisServer from = cluster.primaries().get(0);
+                RedisServer to = cluster.primaries().get(1);
+                for (int round = 0; round < 6; round++) {
+                    int before = rounds.get();
+                    until("locks go round", () -> rounds.get() > before + 20 || isAnyDone(running));
+                    // Half of the keys may have gone when commands come: they are told to try again.
+                    cluster.move(slotOf(hot), from, to, () -> {});
+                    RedisServer next = from;
+                    from = to;
+                    to = next;
+                }
+                int before = rounds.get();
+                until("locks go round after it", () -> rounds.get() > before + 20 || isAnyDone(running));
+            } finally {
+                over.set(true);
+                threads.shutdown();
+            }
+            for (Future<?> one1 : running) {
+                one1.get(1, TimeUnit.MINUTES);
+            }
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+    }
+
+    /** Whether a thread has ended, which it does if something is wrong. */
+    private static boolean isAnyDone(List<Future<?>> running) {
+        return running.stream().anyMatch(Future::isDone);
+    }
+
+    @Test
+    void waiterIsToldWhereItsSlotHasGone() throws Exception {
+        RedisCluster cluster = TestCluster.shared();
+        try (Holdfast one = client(cluster);
+                Holdfast two = client(cluster)) {
+            String name = namesAt(0, 1).get(0);
+            Hold hold = held(one, name);
+            CompletableFuture<Hold> waits = two.lock(name).acquireAsync().toCompletableFuture();
+            RedisServer there = cluster.primaries().get(0);
+            until(
+                    "both listen",
+                    () -> there.command("PUBSUB", "SHARDCHANNELS", NAMESPACE + "*")
+                                    .size()
+                            == 2);
+            cluster.move(slotOf(name), there, cluster.primaries().get(1), () -> {});
+            hold.close();
+            // Long before a poll would be due.
+            waits.get(5, TimeUnit.SECONDS).close();
+            assertThat(waits).isCompletedWithValueMatching(got -> !got.isHeld());
+            cluster.move(slotOf(name), cluster.primaries().get(1), there, () -> {});
+        }
+    }
+
+    @Test
+    void clusterThatIsDownForSlotsFailsThoseAndServesTheRest() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                Holdfast one =
+                        builder(cluster).storeTimeout(Duration.ofSeconds(2)).build()) {
+            serveTheRestAlways(cluster);
+            String lost = namesAt(1, 1).get(0);
+            String served = namesAt(2, 1).get(0);
+            cluster.replicas().get(1).kill();
+            cluster.primaries().get(1).kill();
+            assertThatThrownBy(() -> one.lock(lost).acquire()).isInstanceOf(StoreUnavailableException.class);
+            for (int i = 0; i < 50; i++) {
+                one.lock(served).acquire(Duration.ofSeconds(20)).close();
+            }
+            cluster.primaries().get(1).restart();
+            until("it is served again", () -> {
+                try (Hold again = one.lock(lost).acquire(Duration.ofMinutes(1))) {
+                    return again.isHeld();
+                } catch (StoreUnavailableException e) {
+                    return false;
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.testkit.LockStoreConformance;
+import dev.holdfast.testkit.StoreUnderTest;
+
+/** The rules of every store on a cluster, by the clocks of its nodes. */
+class ClusterRealTimeConformanceTest extends LockStoreConformance {
+
+    @Override
+    protected StoreUnderTest open() {
+        return ClusterUnderTest.inRealTime();
+    }
+}
