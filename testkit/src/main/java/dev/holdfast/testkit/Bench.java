@@ -142,6 +142,11 @@ final class Bench {
         needs(traits.advance(), "the store has no Advance");
     }
 
+    /** What a Yield answers when nobody waits: a store that can't know that gives way in any case. */
+    Class<? extends Reply> yieldedAlone() {
+        return traits.waitersKnown() ? Reply.Granted.class : Reply.Queued.class;
+    }
+
     boolean forgetIdle() {
         return subject.forgetIdle();
     }

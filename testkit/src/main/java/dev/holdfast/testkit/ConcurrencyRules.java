@@ -7,6 +7,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -182,6 +183,9 @@ abstract class ConcurrencyRules extends InputRules {
     @Test
     @DisplayName("X6: one Acquire that arrives twice at the same time makes one claim")
     void duplicatesAtTheSameTime() throws Exception {
+        Bench.needs(
+                bench.traits.tokenSource() != TokenSource.QUORUM,
+                "each connection joins what the members of a quorum answer by itself");
         Client alice = bench.client("alice");
         CyclicBarrier together = new CyclicBarrier(2);
         List<Probe> claims = new ArrayList<>();

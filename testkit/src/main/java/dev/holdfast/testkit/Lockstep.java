@@ -14,6 +14,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.memory.ReferenceMachine;
 import java.time.Duration;
@@ -142,8 +143,7 @@ final class Lockstep {
         SessionId session = ref.session();
         ResourceName resource = ref.resource();
         return switch (step.act()) {
-            case ACQUIRE ->
-                acquire(step, step.claim(), world, step.oneOf(5, 0, 0, 0, 1) == 1 ? Waiting.TRY : Waiting.QUEUE);
+            case ACQUIRE -> acquire(step, step.claim(), world, isTry(step) ? Waiting.TRY : Waiting.QUEUE);
             case RELEASE -> new Command.Release(ref);
             case WITHDRAW -> new Command.Withdraw(ref, Sending.FIRST);
             case YIELD ->
@@ -201,6 +201,10 @@ final class Lockstep {
                 lease(step),
                 waiting,
                 step.oneOf(11, 1, 4, 64));
+    }
+
+    private boolean isTry(Step step) {
+        return step.oneOf(5, 0, 0, 0, 1) == 1 || !bench.traits.fifo();
     }
 
     private static ResourceSpec spec(Step.Thing thing) {
@@ -367,6 +371,15 @@ final class Lockstep {
 
     private ClaimRef toReference(ClaimRef claim) {
         SessionId session = sessions.get(claim.session());
+        if (session == null && bench.traits.tokenSource() == TokenSource.QUORUM) {
+            // Of another connection's session a quorum knows how its id begins.
+            String begin = claim.session().value() + ",";
+            session = sessions.entrySet().stream()
+                    .filter(entry -> entry.getKey().value().startsWith(begin))
+                    .map(Map.Entry::getValue)
+                    .findFirst()
+                    .orElse(null);
+        }
         return session == null ? claim : new ClaimRef(claim.resource(), session, claim.claim());
     }
 }

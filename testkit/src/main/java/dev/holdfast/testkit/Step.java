@@ -117,6 +117,8 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
             case ADVANCE -> traits.advance();
             case EXTEND -> traits.fixedLease() != FixedLease.NONE;
             case SET_COUNT, COUNT_DOWN -> traits.admissions().contains(Admission.LATCH);
+            // Without an order who comes when decides: what the reference does by its queue can't be compared.
+            case YIELD -> traits.fifo();
             case RESIZE -> traits.admissions().contains(Admission.COUNTED);
             default -> true;
         };

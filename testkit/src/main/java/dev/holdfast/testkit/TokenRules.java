@@ -41,7 +41,7 @@ abstract class TokenRules extends IdentityRules {
         TokenBlock fourth = queued.block();
         assertAbove(fourth, third);
         Probe next = bob.mutex("ledger").wanting(8);
-        assertThat(queued.yieldFor(next)).isInstanceOf(Reply.Granted.class);
+        assertThat(queued.yieldFor(next)).isInstanceOf(bench.yieldedAlone());
         assertAbove(next.block(), fourth);
     }
 

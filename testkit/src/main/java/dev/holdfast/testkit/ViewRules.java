@@ -140,6 +140,7 @@ abstract class ViewRules extends ReleaseRules {
     @DisplayName("V4: an inspection does not pick up a fixed lease, keep a session alive or admit anybody out of turn")
     void inspectionChangesNothing() {
         bench.needsFixedLeases();
+        Bench.needs(bench.traits.waitersKnown(), "the store does not know who waits, and admits nobody by itself");
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");

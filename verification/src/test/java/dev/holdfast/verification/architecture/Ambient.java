@@ -50,6 +50,8 @@ final class Ambient {
             "dev.holdfast.engine.SystemTime",
             "dev.holdfast.store.memory.SteadyClock",
             "dev.holdfast.store.redis.SystemTicks",
+            "dev.holdfast.store.quorum.SystemTime",
+            "dev.holdfast.store.quorum.LateMember",
             "dev.holdfast.store.sql.SystemMachine");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;

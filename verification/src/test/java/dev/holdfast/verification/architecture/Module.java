@@ -10,6 +10,7 @@ enum Module {
     MEMORY("dev.holdfast.store.memory", CORE),
     SQL("dev.holdfast.store.sql", CORE),
     REDIS("dev.holdfast.store.redis", CORE),
+    QUORUM("dev.holdfast.store.quorum", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
     CLI("dev.holdfast.cli", CORE, MEMORY, SQL),
     BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL);

@@ -1,0 +1,293 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.Tokens;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A claim never queues at a member: it tries all of them at once, under a number of its own, and has a majority or
+ * gives back what it got. It is decided as soon as the answers that are missing can't change it; those are settled when
+ * they come.
+ */
+
+/** One asking of all members for one claim. */
+final class Attempt {
+
+    /** A try by which two may have split the members is made again, a few times. */
+    private static final int MOST_SPLITS = 3;
+
+    private record Waiter(CompletableFuture<Reply> future, long askedAt) {}
+
+    private final Quorum quorum;
+    private final Claim claim;
+    private final Acquire request;
+    private final int splits;
+    private final List<Waiter> waiters = new ArrayList<>();
+    private final List<Hold> holds = new ArrayList<>();
+    private final List<String> failures = new ArrayList<>();
+    private final List<Reply.Refused> refusals = new ArrayList<>();
+    private @Nullable Reply unsupported;
+    private boolean isRaising;
+    private boolean isOver;
+
+    Attempt(Quorum quorum, Claim claim, Acquire request, int splits) {
+        this.quorum = quorum;
+        this.claim = claim;
+        this.request = request;
+        this.splits = splits;
+    }
+
+    /** Who asks while it is under way has the answer of all. */
+    void join(CompletableFuture<Reply> future, long askedAt) {
+        waiters.add(new Waiter(future, askedAt));
+    }
+
+    void begin() {
+        claim.attempt = this;
+        long number = Names.claim(claim.ref.claim(), claim.attempts++, quorum.environment.randomLong());
+        long now = quorum.now();
+        for (Member member : quorum.members) {
+            MemberSession there = claim.session.at[member.index];
+            if (there == null || claim.session.isRetired) {
+                failures.add(member + ": there is no session there at present");
+            } else if (!there.isTrusted(now)) {
+                failures.add(member + ": " + Markers.why(there, now));
+            } else if (isHaunted(member)) {
+                failures.add(member + ": an earlier asking is not settled yet");
+            } else {
+                ask(there, number, now);
+            }
+        }
+        quorum.loop.post(this::evaluate);
+    }
+
+    /** Whether something of an earlier asking may still be there, and keep this one out. */
+    private boolean isHaunted(Member member) {
+        return claim.ending.stream().anyMatch(hold -> hold.member() == member);
+    }
+
+    private void ask(MemberSession there, long number, long sentAt) {
+        ClaimRef ref = new ClaimRef(claim.ref.resource(), there.id, number);
+        Hold hold = new Hold(claim, there, ref, there.epoch);
+        holds.add(hold);
+        int tokens = (int) Math.min(Tokens.MAX_BLOCK, request.tokens() + quorum.allowance());
+        Command asked = new Acquire(
+                ref, hold.epoch, Sending.FIRST, request.spec(), request.weight(), request.lease(), Waiting.TRY, tokens);
+        there.member.ask(asked, new Member.Answer() {
+            @Override
+            public void answered(@Nullable Reply reply, @Nullable StoreException failure) {
+                take(hold, reply, failure, sentAt);
+            }
+        });
+    }
+
+    private void take(Hold hold, @Nullable Reply reply, @Nullable StoreException failure, long sentAt) {
+        hold.state = Hold.State.NONE;
+        if (reply instanceof Reply.Granted granted) {
+            hold.state = Hold.State.HELD;
+            hold.tokens = granted.tokens();
+            hold.leaseEndsAt =
+                    sentAt + granted.remaining().orElse(Duration.ZERO).toNanos();
+        } else if (reply instanceof Reply.Refused refused && refused.reason() != Refusal.EXHAUSTED) {
+            refusals.add(refused);
+        } else if (reply instanceof Reply.Unsupported) {
+            unsupported = reply;
+        } else if (reply instanceof Reply.SessionEnded) {
+            failures.add(hold.member() + ": the session has ended there");
+            quorum.opener.endedAt(claim.session, hold.session);
+        } else if (reply != null) {
+            failures.add(hold.member() + ": " + reply);
+        } else {
+            hold.state = failure == null || failure.effect() == Effect.UNKNOWN ? Hold.State.UNKNOWN : hold.state;
+            failures.add(hold.member() + ": " + (failure == null ? "?" : failure.getMessage()));
+        }
+        if (hold.isEnding) {
+            quorum.settling.goOn(hold);
+        } else if (hold.state == Hold.State.UNKNOWN) {
+            quorum.settling.end(hold);
+            if (claim.state == Claim.State.HELD) {
+                quorum.loseIfGone(claim);
+            }
+        } else if (claim.state == Claim.State.HELD && hold.state == Hold.State.NONE) {
+            quorum.lost(hold);
+        }
+        quorum.loop.post(this::evaluate);
+    }
+
+    private void evaluate() {
+        if (isOver || isRaising) {
+            return;
+        }
+        int pending = 0;
+        for (Hold hold : holds) {
+            pending += hold.state == Hold.State.ASKED ? 1 : 0;
+        }
+        int granted = Claim.countHeld(holds);
+        if (quorum.isCovered(claim, held(), claim.session.toldSince)) {
+            isRaising = true;
+            noteSpread();
+            new TokenRound(quorum, holds, 0, request.tokens(), this::haveTokens).begin();
+        } else if (pending == 0
+                || (granted + pending < quorum.majority(holds.size()) && isExplained(granted, pending))) {
+            fail(granted);
+        }
+    }
+
+    /** Whether what is missing can't change if it is others that are in the way, or members that don't answer. */
+    private boolean isExplained(int granted, int pending) {
+        int answered = granted + refusals.size();
+        return answered >= quorum.majority() || answered + pending < quorum.majority();
+    }
+
+    private List<Hold> held() {
+        return holds.stream().filter(Hold::isHeld).toList();
+    }
+
+    private void noteSpread() {
+        long least = Long.MAX_VALUE;
+        long most = 0;
+        for (Hold hold : held()) {
+            least = Math.min(least, hold.first());
+            most = Math.max(most, hold.first());
+        }
+        quorum.noteSpread(most - least);
+    }
+
+    private void haveTokens(@Nullable TokenBlock block) {
+        if (isOver) {
+            return;
+        }
+        if (block == null || !quorum.isCovered(claim, held(), claim.session.toldSince)) {
+            fail(Claim.countHeld(holds));
+            return;
+        }
+        isOver = true;
+        claim.attempt = null;
+        claim.state = Claim.State.HELD;
+        claim.tokens = block;
+        for (Hold hold : holds) {
+            if (hold.isHeld() || (hold.state == Hold.State.ASKED && !hold.isEnding)) {
+                claim.holds.add(hold);
+            }
+        }
+        for (Waiter waiter : waiters) {
+            waiter.future().complete(Look.granted(quorum, claim, waiter.askedAt()));
+        }
+    }
+
+    // ---- Without a majority
+
+    private void fail(int granted) {
+        giveBack();
+        Session session = claim.session;
+        boolean isContended = granted + refusals.size() >= quorum.majority() && !isUncovered(granted);
+        Reply.@Nullable Refused mismatch = mismatch();
+        if (session.isOver) {
+            end(new Reply.SessionEnded());
+        } else if (unsupported != null) {
+            end(unsupported);
+        } else if (mismatch != null) {
+            end(mismatch);
+        } else if (isContended && request.waiting() == Waiting.QUEUE) {
+            reply(Queue.look(quorum, session));
+        } else if (isContended && granted > 0 && splits < MOST_SPLITS) {
+            tryAgain();
+        } else if (isContended) {
+            end(refusals.get(0));
+        } else {
+            StoreException failure =
+                    quorum.unavailable(Effect.NONE, "'" + claim.ref.resource() + "' could be granted", failures);
+            if (request.waiting() == Waiting.TRY) {
+                quorum.drop(claim);
+            }
+            waiters.forEach(waiter -> waiter.future().completeExceptionally(failure));
+        }
+    }
+
+    /** Whether enough have granted it, but their sessions were not renewed when they should have been. */
+    private boolean isUncovered(int granted) {
+        return granted >= quorum.majority();
+    }
+
+    private Reply.@Nullable Refused mismatch() {
+        List<Reply.Refused> found = refusals.stream()
+                .filter(refused -> refused.reason() != Refusal.TAKEN)
+                .toList();
+        return found.size() >= quorum.blocking() ? found.get(0) : null;
+    }
+
+    /** Two that try at the same time may each have got a part. */
+    private void tryAgain() {
+        long pause = quorum.between(1_000_000, 6_000_000L << splits);
+        Attempt next = new Attempt(quorum, claim, request, splits + 1);
+        waiters.forEach(waiter -> next.join(waiter.future(), waiter.askedAt()));
+        claim.attempt = next;
+        quorum.later(pause, () -> {
+            if (claim.state == Claim.State.WAITING) {
+                next.begin();
+            }
+        });
+    }
+
+    /** The claim is over with this answer. */
+    private void end(Reply reply) {
+        quorum.drop(claim);
+        reply(reply);
+    }
+
+    private void reply(Reply reply) {
+        waiters.forEach(waiter -> waiter.future().complete(reply));
+    }
+
+    private void giveBack() {
+        isOver = true;
+        claim.attempt = null;
+        for (Hold hold : holds) {
+            quorum.settling.end(hold);
+        }
+    }
+
+    /** The claim was ended meanwhile. */
+    void abandon() {
+        if (isOver) {
+            return;
+        }
+        giveBack();
+        if (claim.session.isOver) {
+            reply(new Reply.SessionEnded());
+            return;
+        }
+        StoreException failure =
+                Quorum.failed(Reason.UNAVAILABLE, Effect.NONE, "the claim was ended while it was asked for");
+        waiters.forEach(waiter -> waiter.future().completeExceptionally(failure));
+    }
+
+    /** Under which names it has asked. */
+    List<ClaimRef> refs() {
+        return holds.stream().map(hold -> hold.ref).toList();
+    }
+
+    /** A member's session has ended, with all that it held. */
+    void endedAt(MemberSession there) {
+        for (Hold hold : holds) {
+            if (hold.session == there && hold.state == Hold.State.HELD && !claim.isDetached()) {
+                hold.state = Hold.State.NONE;
+            }
+        }
+        quorum.loop.post(this::evaluate);
+    }
+}

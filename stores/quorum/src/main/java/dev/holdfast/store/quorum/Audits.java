@@ -1,0 +1,164 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/*
+ * Compares what the members record under a session with what is known here: what a member has lost is noted, what
+ * nobody here asked for is withdrawn. Then it tells the claims from here, page by page.
+ */
+
+/** Audits a session. */
+final class Audits {
+
+    private static final int PAGE = 500;
+
+    private final Quorum quorum;
+    private final Session session;
+    private final Command.Audit command;
+    private final CompletableFuture<Reply> future;
+    private final List<String> failures = new ArrayList<>();
+
+    /** What was held when the audit began, and nothing was asked about since. */
+    private final Set<Hold> expected = new HashSet<>();
+
+    private int pending;
+    private int answered;
+
+    private Audits(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
+        this.quorum = quorum;
+        this.session = session;
+        this.command = command;
+        this.future = future;
+    }
+
+    static void audit(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
+        Audits audit = new Audits(quorum, session, command, future);
+        if (session.isForeign) {
+            audit.askForeign();
+        } else if (command.cursor().isPresent()) {
+            audit.tell(List.copyOf(session.claims.values()));
+        } else {
+            audit.askMembers();
+        }
+    }
+
+    private void askForeign() {
+        Foreign.claims(quorum, session, (claims, failure) -> {
+            if (failure != null) {
+                future.completeExceptionally(failure);
+                return;
+            }
+            List<Claim> all = new ArrayList<>(claims);
+            session.claims.values().stream()
+                    .filter(claim -> claims.stream().noneMatch(other -> other.ref.equals(claim.ref)))
+                    .forEach(all::add);
+            tell(all);
+        });
+    }
+
+    private void askMembers() {
+        for (Claim claim : session.claims.values()) {
+            claim.holds.stream().filter(Hold::isHeld).forEach(expected::add);
+        }
+        for (MemberSession there : session.at) {
+            if (there != null) {
+                pending++;
+                ask(there, Optional.empty(), new HashSet<>());
+            }
+        }
+        quorum.loop.post(this::finish);
+    }
+
+    private void ask(MemberSession there, Optional<String> cursor, Set<ClaimRef> present) {
+        there.member.ask(new Command.Audit(there.id, cursor, PAGE), (reply, failure) -> {
+            if (reply instanceof Reply.Audited page) {
+                present.addAll(page.held());
+                if (page.cursor().isPresent()) {
+                    ask(there, page.cursor(), present);
+                    return;
+                }
+                answered++;
+                compare(there, present);
+            } else {
+                failures.add(there.member + ": " + (failure == null ? reply : failure.getMessage()));
+            }
+            pending--;
+            quorum.loop.post(this::finish);
+        });
+    }
+
+    private void compare(MemberSession there, Set<ClaimRef> present) {
+        Set<ClaimRef> known = new HashSet<>();
+        for (Claim claim : List.copyOf(session.claims.values())) {
+            claim.ending.forEach(hold -> known.add(hold.ref));
+            for (Hold hold : List.copyOf(claim.holds)) {
+                known.add(hold.ref);
+                if (hold.session == there && expected.contains(hold) && hold.isHeld()) {
+                    if (!present.contains(hold.ref)) {
+                        quorum.lost(hold);
+                    }
+                }
+            }
+            if (claim.attempt != null) {
+                claim.attempt.refs().forEach(known::add);
+            }
+        }
+        for (ClaimRef ref : present) {
+            if (!known.contains(ref) && !ref.resource().equals(Markers.NAME) && !session.isOver) {
+                // It was ended while the audit was on its way, or somebody's duplicate made it.
+                there.member.ask(new Command.Withdraw(ref, Sending.REPEAT), (reply, failure) -> {});
+            }
+        }
+    }
+
+    private void finish() {
+        if (pending != 0 || future.isDone()) {
+            return;
+        }
+        pending = -1;
+        if (answered < quorum.majority()) {
+            future.completeExceptionally(
+                    quorum.unavailable(Effect.NONE, "What is held under a session is known", failures));
+        } else {
+            tell(List.copyOf(session.claims.values()));
+        }
+    }
+
+    private void tell(List<Claim> claims) {
+        long after = command.cursor().map(Long::parseLong).orElse(0L);
+        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> waiting = new ArrayList<>();
+        long last = after;
+        for (Claim claim : claims) {
+            if (claim.number <= after || claim.state == Claim.State.OVER || isOnlyTried(claim)) {
+                continue;
+            }
+            if (held.size() + waiting.size() == command.limit()) {
+                future.complete(new Reply.Audited(held, waiting, Optional.of(Long.toString(last))));
+                return;
+            }
+            if (claim.state == Claim.State.HELD) {
+                held.add(claim.ref);
+            } else if (claim.holds.isEmpty()) {
+                waiting.add(claim.ref);
+            }
+            last = claim.number;
+        }
+        future.complete(new Reply.Audited(held, waiting, Optional.empty()));
+    }
+
+    private static boolean isOnlyTried(Claim claim) {
+        Command.Acquire request = claim.request;
+        return claim.state == Claim.State.WAITING && request != null && request.waiting() == Command.Waiting.TRY;
+    }
+}

@@ -1,0 +1,160 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Changes a grant at all members that have it; answers when a majority has done it. */
+final class Changing {
+
+    private final Quorum quorum;
+    private final Claim claim;
+    private final CompletableFuture<Reply> future;
+    private final Function<Hold, Command> command;
+    private final List<String> failures = new ArrayList<>();
+    private final List<Hold> done = new ArrayList<>();
+    private final long askedAt;
+    private long newestExtension;
+    private int pending;
+
+    private Changing(
+            Quorum quorum,
+            Claim claim,
+            CompletableFuture<Reply> future,
+            long askedAt,
+            Function<Hold, Command> command) {
+        this.quorum = quorum;
+        this.claim = claim;
+        this.future = future;
+        this.askedAt = askedAt;
+        this.command = command;
+    }
+
+    /** Answers {@link Reply.Done}. */
+    static void shrink(
+            Quorum quorum, Claim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long askedAt) {
+        new Changing(quorum, claim, future, askedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight())).begin();
+    }
+
+    /** Answers {@link Reply.Extended}, with what a majority leaves. */
+    static void extend(
+            Quorum quorum, Claim claim, Command.Extend command, CompletableFuture<Reply> future, long askedAt) {
+        new Changing(
+                        quorum,
+                        claim,
+                        future,
+                        askedAt,
+                        hold -> new Command.Extend(hold.ref, command.seq(), command.lease()))
+                .begin();
+    }
+
+    private void begin() {
+        for (Hold hold : List.copyOf(claim.holds)) {
+            if (hold.isHeld()) {
+                ask(hold);
+            }
+        }
+        quorum.loop.post(this::decide);
+    }
+
+    private void ask(Hold hold) {
+        pending++;
+        long sentAt = quorum.now();
+        hold.member().ask(command.apply(hold), (reply, failure) -> {
+            pending--;
+            if (reply instanceof Reply.Done) {
+                done.add(hold);
+            } else if (reply instanceof Reply.Extended extended) {
+                hold.leaseEndsAt = sentAt + extended.remaining().toNanos();
+                newestExtension = Math.max(newestExtension, extended.seq());
+                done.add(hold);
+            } else if (reply instanceof Reply.Absent) {
+                absent(hold);
+            } else {
+                failures.add(hold.member() + ": " + (failure == null ? reply : failure.getMessage()));
+            }
+            quorum.loop.post(this::decide);
+        });
+    }
+
+    private void absent(Hold hold) {
+        if (hold.isHeld()) {
+            quorum.lost(hold);
+        }
+    }
+
+    private void decide() {
+        if (future.isDone()) {
+            return;
+        }
+        if (claim.state == Claim.State.OVER) {
+            future.complete(new Reply.Absent());
+        } else if (Claim.countHeld(done) >= quorum.majority(done.size())) {
+            future.complete(
+                    newestExtension > 0
+                            ? new Reply.Extended(newestExtension, Look.remaining(quorum, done, askedAt))
+                            : new Reply.Done());
+        } else if (pending == 0) {
+            future.completeExceptionally(
+                    quorum.unavailable(Effect.UNKNOWN, "'" + claim.ref.resource() + "' was changed", failures));
+        }
+    }
+
+    /** Asks for a fresh block above the one that is spent; answers {@link Reply.Advanced}. */
+    static void advance(Quorum quorum, Claim claim, Command.Advance command, CompletableFuture<Reply> future) {
+        TokenBlock present = claim.tokens;
+        if (present == null || claim.state != Claim.State.HELD) {
+            future.complete(new Reply.Absent());
+        } else if (present.last() != command.blockEnd()) {
+            tellPresent(quorum, claim, future);
+        } else {
+            long floor = Math.max(present.last(), command.atLeast());
+            new TokenRound(
+                            quorum,
+                            claim.holds,
+                            floor,
+                            command.tokens(),
+                            block -> advanced(quorum, claim, present, block, future))
+                    .begin();
+        }
+    }
+
+    private static void tellPresent(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
+        var unused = Look.at(quorum, claim, quorum.now()).whenComplete((reply, failure) -> {
+            if (failure != null) {
+                future.completeExceptionally(failure);
+            } else {
+                future.complete(
+                        reply instanceof Reply.Granted granted ? new Reply.Advanced(granted.tokens(), true) : reply);
+            }
+        });
+    }
+
+    private static void advanced(
+            Quorum quorum, Claim claim, TokenBlock spent, @Nullable TokenBlock block, CompletableFuture<Reply> future) {
+        TokenBlock present = claim.tokens;
+        if (present == null || claim.state != Claim.State.HELD) {
+            future.complete(new Reply.Absent());
+        } else if (!present.equals(spent)) {
+            future.complete(new Reply.Advanced(present, true));
+        } else if (block == null) {
+            future.completeExceptionally(quorum.unavailable(
+                    Effect.UNKNOWN, "'" + claim.ref.resource() + "' was given more tokens", List.of()));
+        } else {
+            claim.tokens = block;
+            future.complete(new Reply.Advanced(block, true));
+        }
+    }
+
+    /** The longest lease that a claim may have beyond its session. */
+    static boolean isTooLong(Quorum quorum, Claim claim, Duration lease) {
+        return claim.isDetached() && lease.compareTo(quorum.longestLease) > 0;
+    }
+}

@@ -1,0 +1,93 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A claim of a client on the quorum. While it waits it is here and nowhere else. */
+final class Claim {
+
+    enum State {
+        /** It asks the members now and then, and has nothing there in between. */
+        WAITING,
+        /** A majority has granted it. */
+        HELD,
+        /** It is over, and what members have of it is being ended. */
+        OVER
+    }
+
+    /** Orders the claims of a session. */
+    final long number;
+
+    final Session session;
+    final ClaimRef ref;
+    final Lease lease;
+
+    /** How it asks. Of a claim that another connection made, nothing. */
+    final Command.@Nullable Acquire request;
+
+    State state = State.WAITING;
+
+    /** The present asking, if there is one. */
+    @Nullable
+    Attempt attempt;
+
+    /** How often it has asked. */
+    int attempts;
+
+    /** What members have of it: one for each that was asked in the attempt that succeeded. */
+    List<Hold> holds = new ArrayList<>();
+
+    /** What is being ended of it at members, of this asking or an earlier one. */
+    final List<Hold> ending = new ArrayList<>();
+
+    /** Who watches its end. */
+    final List<Runnable> watchers = new ArrayList<>();
+
+    /** How many members have said that they had it, and have released it. */
+    int released;
+
+    /** How many members did not have it any more when it was to be released. */
+    int missing;
+
+    /** What was given to the client; null while it waits. */
+    @Nullable
+    TokenBlock tokens;
+
+    /** Whether the client was told that it may be lost. */
+    boolean isSuspect;
+
+    Claim(long number, Session session, ClaimRef ref, Lease lease, Command.@Nullable Acquire request) {
+        this.number = number;
+        this.session = session;
+        this.ref = ref;
+        this.lease = lease;
+        this.request = request;
+    }
+
+    boolean isDetached() {
+        return lease.binding() == Lease.Binding.DETACHED;
+    }
+
+    boolean hasOwnLease() {
+        return lease.binding() != Lease.Binding.SESSION;
+    }
+
+    /** At how many members something may be left of it. */
+    long countEnding() {
+        return ending.stream().map(Hold::member).distinct().count();
+    }
+
+    static int countHeld(Collection<Hold> holds) {
+        int count = 0;
+        for (Hold hold : holds) {
+            count += hold.isHeld() ? 1 : 0;
+        }
+        return count;
+    }
+}

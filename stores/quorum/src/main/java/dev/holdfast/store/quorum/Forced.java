@@ -1,0 +1,78 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.TokenBlock;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Ends, at all members that have it, the grant with a token, whoever holds it. */
+final class Forced {
+
+    private final Quorum quorum;
+    private final Reports.Holder holder;
+    private final CompletableFuture<Reply> future;
+    private int pending;
+    private int ended;
+
+    private Forced(Quorum quorum, Reports.Holder holder, CompletableFuture<Reply> future) {
+        this.quorum = quorum;
+        this.holder = holder;
+        this.future = future;
+    }
+
+    static void release(Quorum quorum, Command.ForceRelease command, CompletableFuture<Reply> future) {
+        Reports.holders(quorum, command.resource().value(), (holders, failure) -> {
+            if (failure != null) {
+                future.completeExceptionally(failure);
+                return;
+            }
+            for (Reports.Holder holder : holders) {
+                if (holder.first.name().equals(command.resource()) && isMeant(quorum, holder, command.token())) {
+                    new Forced(quorum, holder, future).begin();
+                    return;
+                }
+            }
+            future.complete(new Reply.Absent());
+        });
+    }
+
+    private static boolean isMeant(Quorum quorum, Reports.Holder holder, long token) {
+        Claim own = Reports.own(quorum, holder);
+        @Nullable TokenBlock block = own == null ? null : own.tokens;
+        long last = block == null ? holder.last(quorum.majority()) : block.last();
+        long first = block == null ? Math.min(holder.highestFirst(), last) : block.first();
+        return first <= token && token <= last;
+    }
+
+    private void begin() {
+        Claim own = Reports.own(quorum, holder);
+        List<Reports.Sight> sights = holder.sights;
+        pending = sights.size();
+        for (Reports.Sight sight : sights) {
+            long token = sight.party().tokens().map(TokenBlock::last).orElse(0L);
+            sight.member().ask(new Command.ForceRelease(holder.first.name(), token), (reply, failure) -> {
+                pending--;
+                ended += reply != null ? 1 : 0;
+                decide(own);
+            });
+        }
+    }
+
+    private void decide(@Nullable Claim own) {
+        if (future.isDone()) {
+            return;
+        }
+        if (holder.sights.size() - ended < quorum.majority()) {
+            if (own != null) {
+                quorum.lose(own);
+            }
+            future.complete(new Reply.Released());
+        } else if (pending == 0) {
+            future.completeExceptionally(quorum.unavailable(
+                    Effect.UNKNOWN, "'" + holder.first.name() + "' was released by force", List.of()));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Finds what members record under a session of another connection, or of one that has ended: detached grants above all. */
+final class Foreign {
+
+    private static final int PAGE = 500;
+
+    private final Quorum quorum;
+    private final Session session;
+    private final BiConsumer<List<Claim>, @Nullable StoreException> done;
+    private final Map<ClaimRef, Claim> found = new HashMap<>();
+    private final List<String> failures = new ArrayList<>();
+    private int pending;
+    private int answered;
+
+    private Foreign(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
+        this.quorum = quorum;
+        this.session = session;
+        this.done = done;
+    }
+
+    /** Tells the claims that a majority holds, and those of which members have less; or why it can't be told. */
+    static void claims(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
+        new Foreign(quorum, session, done).begin();
+    }
+
+    private void begin() {
+        for (MemberSession there : session.at) {
+            if (there != null) {
+                pending++;
+                audit(there, Optional.empty());
+            } else {
+                answered++;
+            }
+        }
+        quorum.loop.post(this::finish);
+    }
+
+    private void audit(MemberSession there, Optional<String> cursor) {
+        there.member.ask(new Command.Audit(there.id, cursor, PAGE), (reply, failure) -> {
+            if (!(reply instanceof Reply.Audited page)) {
+                failures.add(there.member + ": " + (failure == null ? reply : failure.getMessage()));
+                over();
+                return;
+            }
+            List<ClaimRef> refs = page.held().stream()
+                    .filter(ref -> !ref.resource().equals(Markers.NAME) && Names.claimOf(ref.claim()) != 0)
+                    .toList();
+            if (refs.isEmpty()) {
+                next(there, page.cursor());
+            } else {
+                poll(there, refs, page.cursor());
+            }
+        });
+    }
+
+    private void poll(MemberSession there, List<ClaimRef> refs, Optional<String> cursor) {
+        long sentAt = quorum.now();
+        there.member.ask(new Command.Poll(refs), (reply, failure) -> {
+            if (reply instanceof Reply.Polled polled && polled.states().size() == refs.size()) {
+                for (int i = 0; i < refs.size(); i++) {
+                    if (polled.states().get(i) instanceof Reply.Granted granted) {
+                        note(there, refs.get(i), granted, sentAt);
+                    }
+                }
+            }
+            next(there, cursor);
+        });
+    }
+
+    private void next(MemberSession there, Optional<String> cursor) {
+        if (cursor.isPresent()) {
+            audit(there, cursor);
+        } else {
+            answered++;
+            over();
+        }
+    }
+
+    private void over() {
+        pending--;
+        quorum.loop.post(this::finish);
+    }
+
+    private void note(MemberSession there, ClaimRef at, Reply.Granted granted, long sentAt) {
+        ClaimRef ref = new ClaimRef(at.resource(), session.id, Names.claimOf(at.claim()));
+        Duration remaining = granted.remaining().orElse(Duration.ZERO);
+        Lease lease = remaining.isZero() ? Lease.SESSION : Lease.detached(remaining);
+        Claim claim = found.computeIfAbsent(ref, unused -> new Claim(session.nextNumber(), session, ref, lease, null));
+        Hold hold = new Hold(claim, there, at, 0);
+        hold.state = Hold.State.HELD;
+        hold.tokens = granted.tokens();
+        hold.leaseEndsAt = sentAt + remaining.toNanos();
+        claim.holds.add(hold);
+    }
+
+    private void finish() {
+        if (pending != 0) {
+            return;
+        }
+        pending = -1;
+        if (answered < quorum.majority()) {
+            done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held under a session is known", failures));
+            return;
+        }
+        for (Claim claim : found.values()) {
+            long last = quorum.reachedByMajority(claim.holds, Hold::last, 0);
+            if (last > 0) {
+                claim.state = Claim.State.HELD;
+                long first = claim.holds.stream().mapToLong(Hold::first).max().orElse(last);
+                claim.tokens = new TokenBlock(Math.min(first, last), last);
+            }
+        }
+        done.accept(List.copyOf(found.values()), null);
+    }
+}

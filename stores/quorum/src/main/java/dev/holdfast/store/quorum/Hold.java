@@ -1,0 +1,66 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.TokenBlock;
+import org.jspecify.annotations.Nullable;
+
+/** What one member has of a claim, as far as it is known here. */
+final class Hold {
+
+    /** What is known. */
+    enum State {
+        /** It was asked, and the answer is on its way. */
+        ASKED,
+        /** The member has granted it. */
+        HELD,
+        /** It was asked, and never said what came of it. */
+        UNKNOWN,
+        /** The member has nothing of it, and nothing can come any more. */
+        NONE
+    }
+
+    final Claim claim;
+    final MemberSession session;
+    final ClaimRef ref;
+
+    /** The epoch under which it was asked for. */
+    final long epoch;
+
+    State state = State.ASKED;
+
+    /** The newest block that the member told; it may have a newer one. */
+    @Nullable
+    TokenBlock tokens;
+
+    /** When its own lease is over at the earliest, by the clock here. */
+    long leaseEndsAt;
+
+    /** Whether it is being ended. */
+    boolean isEnding;
+
+    Hold(Claim claim, MemberSession session, ClaimRef ref, long epoch) {
+        this.claim = claim;
+        this.session = session;
+        this.ref = ref;
+        this.epoch = epoch;
+    }
+
+    Member member() {
+        return session.member;
+    }
+
+    boolean isHeld() {
+        return state == State.HELD && !isEnding;
+    }
+
+    /** What the member is known to stand at. */
+    long last() {
+        TokenBlock block = tokens;
+        return block == null ? 0 : block.last();
+    }
+
+    long first() {
+        TokenBlock block = tokens;
+        return block == null ? 0 : block.first();
+    }
+}

@@ -1,0 +1,122 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * The client counts its deadline, for all that it holds, from before it sent the keep-alive that was acknowledged. So
+ * the session must have been renewed at a majority, and of each claim at a majority of those that have it: a claim that
+ * is at A and B is not covered by B and C. A claim for which that does not come about is put in doubt before the answer
+ * goes out, and stays in doubt until a later round covers it or its last lease is over.
+ */
+
+/** Renews a session at all members. */
+final class KeepAliveRound {
+
+    private final Quorum quorum;
+    private final Session session;
+    private final CompletableFuture<Reply> future;
+    private final long begunAt;
+    private final List<String> failures = new ArrayList<>();
+    private int pending;
+    private int acknowledged;
+    private int stale;
+
+    KeepAliveRound(Quorum quorum, Session session, CompletableFuture<Reply> future) {
+        this.quorum = quorum;
+        this.session = session;
+        this.future = future;
+        this.begunAt = quorum.now();
+    }
+
+    void begin() {
+        for (MemberSession there : session.at.clone()) {
+            if (there != null) {
+                ask(there);
+            }
+        }
+        quorum.opener.reopen(session);
+        quorum.loop.post(this::decide);
+    }
+
+    private void ask(MemberSession there) {
+        pending++;
+        there.lastSentAt = begunAt;
+        long epoch = Math.max(Settling.epoch(session, there), there.epoch);
+        there.member.ask(new Command.KeepAlive(there.id, epoch), (reply, failure) -> {
+            pending--;
+            take(there, epoch, reply, failure);
+            quorum.loop.post(this::decide);
+        });
+    }
+
+    private void take(MemberSession there, long epoch, @Nullable Reply reply, @Nullable StoreException failure) {
+        if (reply instanceof Reply.SessionAlive) {
+            acknowledged++;
+            Settling.alive(there, epoch, begunAt);
+        } else if (reply instanceof Reply.SessionEnded) {
+            failures.add(there.member + ": the session has ended there");
+            quorum.opener.endedAt(session, there);
+        } else if (reply instanceof Reply.Stale) {
+            stale++;
+            there.raises = 2 * there.raises + 1;
+            failures.add(there.member + ": stale");
+        } else {
+            failures.add(there.member + ": " + (failure == null ? reply : failure.getMessage()));
+        }
+    }
+
+    private void decide() {
+        if (future.isDone()) {
+            return;
+        }
+        if (session.isOver || session.countLive() < quorum.majority()) {
+            future.complete(new Reply.SessionEnded());
+        } else if (session.isRetired) {
+            future.complete(new Reply.Stale());
+        } else if (acknowledged >= quorum.majority(session.countLive()) && (pending == 0 || isAllCovered())) {
+            succeed();
+        } else if (pending == 0 && stale >= quorum.majority()) {
+            future.complete(new Reply.Stale());
+        } else if (pending == 0) {
+            future.completeExceptionally(quorum.unavailable(Effect.UNKNOWN, "The session was renewed", failures));
+        }
+    }
+
+    private void succeed() {
+        if (!session.isTold || begunAt > session.toldSince) {
+            session.isTold = true;
+            session.toldSince = begunAt;
+        }
+        for (Claim claim : List.copyOf(session.claims.values())) {
+            boolean isSafe = claim.state != Claim.State.HELD || claim.isDetached() || isCovered(claim);
+            if (!isSafe) {
+                // Before the answer: the client's deadline moves with that.
+                claim.isSuspect = true;
+                quorum.tell(new Signal.Revoked(claim.ref));
+            }
+        }
+        quorum.sessions.put(session.id, session);
+        future.complete(new Reply.SessionAlive());
+    }
+
+    private boolean isAllCovered() {
+        for (Claim claim : session.claims.values()) {
+            if (claim.state == Claim.State.HELD && !claim.isDetached() && !isCovered(claim)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isCovered(Claim claim) {
+        return quorum.isCovered(claim, claim.holds, Math.max(begunAt, session.toldSince));
+    }
+}

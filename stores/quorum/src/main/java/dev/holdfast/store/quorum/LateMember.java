@@ -1,0 +1,175 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreUri;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A member that was not there when the quorum was opened, or was: it is opened by threads of its own, since that may
+ * take long, again and again until it succeeds. Until then every command fails, without effect.
+ *
+ * <p>Thread-safe.
+ */
+final class LateMember implements LockStore {
+
+    private static final Logger log = LoggerFactory.getLogger(LateMember.class);
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final StoreTraits UNKNOWN = new StoreTraits(
+            "not reached yet",
+            false,
+            false,
+            true,
+            true,
+            Set.of(StoreTraits.Admission.values()),
+            Duration.ofNanos(1),
+            Duration.ofNanos(1),
+            StoreTraits.FixedLease.NATIVE,
+            true,
+            StoreTraits.TokenSource.CLOCKED,
+            false,
+            false,
+            false,
+            Quorum.POLL_EVERY);
+
+    private final StoreUri uri;
+
+    // Guarded by this; the store is also read without it, and set once.
+    private volatile @Nullable LockStore store;
+    private volatile @Nullable String problem;
+    private @Nullable Consumer<Signal> listener;
+    private volatile boolean isClosed;
+    private boolean isOpening;
+    private long triedAt;
+
+    LateMember(StoreUri uri) {
+        this.uri = uri;
+    }
+
+    /** Whether a member is one whose traits are not known yet. */
+    static boolean isMissing(LockStore member) {
+        return member instanceof LateMember late && late.store == null;
+    }
+
+    String name() {
+        return uri.toString();
+    }
+
+    /** Why it is not there; empty if it is. */
+    Optional<String> problem() {
+        return Optional.ofNullable(store == null ? problem : null);
+    }
+
+    /** Tries once to open it; ends exceptionally only where trying again would be of no use. */
+    CompletableFuture<Void> open() {
+        CompletableFuture<Void> tried = new CompletableFuture<>();
+        Thread thread = new Thread(() -> tryOnce(tried), "holdfast-quorum-member");
+        thread.setDaemon(true);
+        thread.start();
+        return tried;
+    }
+
+    private void tryOnce(CompletableFuture<Void> tried) {
+        try {
+            LockStore fresh = StoreProvider.of(uri).open(uri);
+            if (adopt(fresh)) {
+                tried.complete(null);
+            } else {
+                fresh.close();
+                tried.complete(null);
+            }
+        } catch (StoreException e) {
+            problem = e.getMessage();
+            log.debug("member={} can't be opened; it is tried again", uri, e);
+            tried.complete(null);
+        } catch (RuntimeException e) {
+            problem = e.getMessage();
+            tried.completeExceptionally(e);
+        } finally {
+            synchronized (this) {
+                isOpening = false;
+                triedAt = System.nanoTime();
+            }
+        }
+    }
+
+    private synchronized boolean adopt(LockStore fresh) {
+        if (isClosed) {
+            return false;
+        }
+        Consumer<Signal> waiting = listener;
+        if (waiting != null) {
+            // Its traits were not known when those of the quorum were made.
+            StoreTraits unused = Traits.of(List.of(fresh));
+            fresh.subscribe(waiting);
+        }
+        store = fresh;
+        problem = null;
+        return true;
+    }
+
+    @Override
+    public StoreTraits traits() {
+        LockStore present = store;
+        return present == null ? UNKNOWN : present.traits();
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        LockStore present = store;
+        if (present != null) {
+            return present.execute(command, caller);
+        }
+        tryAgain();
+        String why = problem;
+        return CompletableFuture.failedFuture(new StoreException(
+                isClosed ? Reason.CLOSED : Reason.UNAVAILABLE,
+                Effect.NONE,
+                "it was not reached yet" + (why == null ? "" : ": " + why),
+                null));
+    }
+
+    private synchronized void tryAgain() {
+        if (!isClosed && !isOpening && System.nanoTime() - triedAt > RETRY_NANOS) {
+            isOpening = true;
+            var unused = open();
+        }
+    }
+
+    @Override
+    public synchronized void subscribe(Consumer<Signal> to) {
+        listener = to;
+        LockStore present = store;
+        if (present != null) {
+            present.subscribe(to);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        isClosed = true;
+        LockStore present = store;
+        if (present != null) {
+            present.close();
+        }
+    }
+}

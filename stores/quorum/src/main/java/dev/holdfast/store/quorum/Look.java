@@ -1,0 +1,123 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Asks the members that have a claim whether they still have it. */
+final class Look {
+
+    private final Quorum quorum;
+    private final Claim claim;
+    private final long askedAt;
+    private final CompletableFuture<Reply> future;
+
+    /** Those that have said so just now. */
+    private final List<Hold> seen = new ArrayList<>();
+
+    private final List<String> failures = new ArrayList<>();
+    private int pending;
+
+    private Look(Quorum quorum, Claim claim, long askedAt, CompletableFuture<Reply> future) {
+        this.quorum = quorum;
+        this.claim = claim;
+        this.askedAt = askedAt;
+        this.future = future;
+    }
+
+    /** Answers with the state of a claim that was granted: {@link Reply.Granted} or {@link Reply.Absent}. */
+    static CompletableFuture<Reply> at(Quorum quorum, Claim claim, long askedAt) {
+        CompletableFuture<Reply> future = new CompletableFuture<>();
+        new Look(quorum, claim, askedAt, future).begin();
+        return future;
+    }
+
+    private void begin() {
+        for (Hold hold : List.copyOf(claim.holds)) {
+            if (hold.isHeld()) {
+                ask(hold);
+            }
+        }
+        quorum.loop.post(this::decide);
+    }
+
+    private void ask(Hold hold) {
+        pending++;
+        long sentAt = quorum.now();
+        hold.member().ask(new Command.Poll(List.of(hold.ref)), (reply, failure) -> {
+            pending--;
+            if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
+                take(hold, polled.states().get(0), sentAt);
+            } else {
+                failures.add(hold.member() + ": " + (failure == null ? reply : failure.getMessage()));
+            }
+            quorum.loop.post(this::decide);
+        });
+    }
+
+    private void take(Hold hold, Reply.ClaimReply state, long sentAt) {
+        if (state instanceof Reply.Granted granted) {
+            hold.tokens = granted.tokens();
+            hold.leaseEndsAt =
+                    sentAt + granted.remaining().orElse(Duration.ZERO).toNanos();
+            seen.add(hold);
+        } else if (hold.isHeld()) {
+            quorum.lost(hold);
+        }
+    }
+
+    private void decide() {
+        if (future.isDone()) {
+            return;
+        }
+        if (claim.state == Claim.State.OVER) {
+            future.complete(new Reply.Absent());
+        } else if (Claim.countHeld(seen) >= quorum.majority(seen.size())
+                && (!claim.session.isTold || quorum.isCovered(claim, claim.holds, claim.session.toldSince))) {
+            claim.isSuspect = false;
+            future.complete(granted(quorum, claim, seen, askedAt));
+        } else if (pending == 0 && isOverdue()) {
+            quorum.lose(claim);
+            future.complete(new Reply.Absent());
+        } else if (pending == 0) {
+            future.completeExceptionally(
+                    quorum.unavailable(Effect.NONE, "'" + claim.ref.resource() + "' is held for certain", failures));
+        }
+    }
+
+    /** Whether the last lease that a majority is known to have given it is over. */
+    private boolean isOverdue() {
+        if (claim.isDetached()) {
+            return false;
+        }
+        long ttl = claim.session.ttl.toNanos();
+        long renewedAt = quorum.reachedByMajority(claim.holds, hold -> hold.session.renewedAt, MemberSession.NEVER);
+        return renewedAt == MemberSession.NEVER || quorum.now() - renewedAt > ttl - ttl / 10;
+    }
+
+    /** What the client is told of a grant. */
+    static Reply.Granted granted(Quorum quorum, Claim claim, long askedAt) {
+        return granted(quorum, claim, claim.holds, askedAt);
+    }
+
+    private static Reply.Granted granted(Quorum quorum, Claim claim, List<Hold> holds, long askedAt) {
+        TokenBlock tokens = claim.tokens;
+        if (tokens == null) {
+            throw new IllegalStateException("It waits: " + claim.ref);
+        }
+        return new Reply.Granted(
+                tokens, claim.hasOwnLease() ? Optional.of(remaining(quorum, holds, askedAt)) : Optional.empty(), true);
+    }
+
+    /** What a majority leaves of its own lease, counted from when the client asked. */
+    static Duration remaining(Quorum quorum, List<Hold> holds, long askedAt) {
+        long endsAt = quorum.reachedByMajority(holds, hold -> hold.leaseEndsAt, askedAt);
+        return Duration.ofNanos(Math.max(0, endsAt - askedAt));
+    }
+}

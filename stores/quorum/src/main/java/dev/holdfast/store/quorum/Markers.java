@@ -1,0 +1,222 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A member that comes back empty has forgotten whom it had granted what, and with another member it could make a second
+ * majority. So each member carries a marker: a claim that is held, detached, for a hundred years. Where it is missing
+ * the data was lost, unless the quorum has never been used: whoever finds that makes the marker anew, and the member
+ * counts again when the marker is as old as the longest lease that anybody may have been granted.
+ *
+ * It is looked for once for each session at a member, after that was opened: while the session lives the data can't
+ * have been lost. And it is made under that session, so that a request that comes late, after another loss, does
+ * nothing.
+ *
+ * Where all members answer and none has a marker, the quorum is new, and they are trusted at once.
+ */
+
+/** Finds out which members may be trusted. */
+final class Markers {
+
+    /** No program would choose it; an inspection does not show it. */
+    static final ResourceName NAME = new ResourceName("\u0001holdfast\u0001quorum\u0001member");
+
+    private static final long FOUNDED = 1L << 61;
+    private static final int SIZE_SHIFT = 57;
+    private static final int LEASE_BITS = 32;
+
+    private enum Seen {
+        NOT_YET,
+        MARKED,
+        EMPTY,
+        FAILED
+    }
+
+    /** What is seen of the members while a client's session is opened at all of them. */
+    static final class Round {
+        private final Seen[] seen;
+        private final List<Runnable> waiting = new ArrayList<>();
+
+        Round(int members) {
+            seen = new Seen[members];
+            Arrays.fill(seen, Seen.NOT_YET);
+        }
+
+        /** A member could not be asked. */
+        void failed(int index) {
+            note(index, Seen.FAILED);
+        }
+
+        private void note(int index, Seen what) {
+            seen[index] = what;
+            if (has(Seen.MARKED) || !has(Seen.NOT_YET)) {
+                List<Runnable> due = List.copyOf(waiting);
+                waiting.clear();
+                due.forEach(Runnable::run);
+            }
+        }
+
+        private boolean has(Seen what) {
+            return Arrays.asList(seen).contains(what);
+        }
+
+        private void whenKnown(int index, Runnable action) {
+            waiting.add(action);
+            note(index, Seen.EMPTY);
+        }
+    }
+
+    private final Quorum quorum;
+
+    /** By the index of the member, the marker that was last seen there. */
+    private ClaimRef[] marks = new ClaimRef[0];
+
+    Markers(Quorum quorum) {
+        this.quorum = quorum;
+    }
+
+    void members(int count) {
+        marks = new ClaimRef[count];
+        Arrays.fill(marks, new ClaimRef(NAME, new SessionId("-"), 1));
+    }
+
+    /** Why a member does not count just now. */
+    static String why(MemberSession there, long now) {
+        return there.isVerified
+                ? "it has lost its data, and is kept out for another " + Duration.ofNanos(there.trustedFrom - now)
+                : "it is not known whether it has kept its data";
+    }
+
+    /**
+     * Looks whether a member has kept its data.
+     *
+     * @param round of the opening; where a member is asked alone, others of its session are known to be marked
+     * @param done is told when that is known or can't be found out now, with what makes the member unfit, if anything
+     */
+    void verify(MemberSession there, Round round, Consumer<Optional<StoreException>> done) {
+        Command look = new Command.Inspect(NAME.value(), Optional.empty(), 1);
+        long sentAt = quorum.now();
+        there.member.ask(look, (reply, failure) -> {
+            if (!(reply instanceof Reply.Inspected found)) {
+                round.failed(there.member.index);
+                done.accept(Optional.of(failure == null ? unexpected(there, reply) : failure));
+            } else if (!found.resources().isEmpty()
+                    && !found.resources().get(0).holders().isEmpty()) {
+                round.note(there.member.index, Seen.MARKED);
+                done.accept(read(there, found.resources().get(0).holders().get(0), sentAt));
+            } else {
+                round.whenKnown(there.member.index, () -> mark(there, round, done));
+            }
+        });
+    }
+
+    private Optional<StoreException> read(MemberSession there, ResourceInfo.Party marker, long sentAt) {
+        long number = marker.claim().claim();
+        int index = there.member.index;
+        marks[index] = marker.claim();
+        long members = (number & ~FOUNDED) >> SIZE_SHIFT;
+        long lease = number & (1L << LEASE_BITS) - 1;
+        if (members != quorum.members.size()) {
+            return unfit(there, "it belongs to a quorum of " + members + " members");
+        } else if (lease != leaseSeconds()) {
+            return unfit(there, "other clients use this quorum with a longest lease of " + Duration.ofSeconds(lease));
+        }
+        for (int i = 0; i < marks.length; i++) {
+            if (i != index && marks[i].equals(marker.claim())) {
+                return unfit(there, "it is the same store as " + quorum.members.get(i));
+            }
+        }
+        long age = Command.MAX_DURATION.toNanos() - marker.remaining().toNanos();
+        long left = quorum.rules.keptOut(quorum.longestLease).toNanos() - Math.max(0, age);
+        there.trustedFrom = (number & FOUNDED) != 0 ? sentAt : sentAt + Math.max(0, left);
+        there.isVerified = true;
+        return Optional.empty();
+    }
+
+    private Optional<StoreException> unfit(MemberSession there, String why) {
+        return Optional.of(Quorum.failed(
+                Reason.DENIED,
+                Effect.NONE,
+                "The member " + there.member + " is no part of this quorum: " + why
+                        + ". All clients must name the same members and the same longest lease."));
+    }
+
+    private void mark(MemberSession there, Round round, Consumer<Optional<StoreException>> done) {
+        boolean isLoss = round.has(Seen.MARKED);
+        if (!isLoss && round.has(Seen.FAILED)) {
+            done.accept(Optional.of(Quorum.failed(
+                    Reason.UNAVAILABLE,
+                    Effect.NONE,
+                    "the quorum was never used, or has lost all data; it begins when all members answer")));
+            return;
+        }
+        boolean isFounding = !isLoss;
+        Acquire command = new Acquire(
+                new ClaimRef(NAME, there.id, marker(isFounding)),
+                there.epoch,
+                Sending.FIRST,
+                ResourceSpec.MUTEX,
+                1,
+                Lease.detached(Command.MAX_DURATION),
+                Waiting.TRY,
+                1);
+        there.member.ask(command, (reply, failure) -> {
+            if (reply instanceof Reply.Granted || reply instanceof Reply.Refused) {
+                // Read it again: somebody else may have been first.
+                verify(there, marked(round), done);
+            } else {
+                done.accept(Optional.of(failure == null ? unexpected(there, reply) : failure));
+            }
+        });
+    }
+
+    /** Found empty a second time, it has lost its data meanwhile. */
+    private static Round marked(Round round) {
+        Round again = new Round(round.seen.length);
+        Arrays.fill(again.seen, Seen.MARKED);
+        return again;
+    }
+
+    /** A round for a member that is asked alone. */
+    static Round alone(int members) {
+        return marked(new Round(members));
+    }
+
+    /**
+     * What is told by the number of a marker: how many members there are, the longest lease, whether all began together,
+     * and chance, by which two markers differ.
+     */
+    private long marker(boolean isFounding) {
+        long chance = quorum.environment.randomLong() >>> (Long.SIZE - (SIZE_SHIFT - LEASE_BITS));
+        long number = (long) quorum.members.size() << SIZE_SHIFT | chance << LEASE_BITS | leaseSeconds();
+        return isFounding ? number | FOUNDED : number;
+    }
+
+    private long leaseSeconds() {
+        return quorum.longestLease.plusMillis(999).toSeconds();
+    }
+
+    private static StoreException unexpected(MemberSession there, @Nullable Reply reply) {
+        return Quorum.failed(Reason.UNAVAILABLE, Effect.NONE, there.member + " answered " + reply);
+    }
+}

@@ -1,0 +1,123 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** One of the stores. Every question to it has exactly one answer, which comes as an event of its own, and in time. */
+final class Member {
+
+    /** Takes the answer to one command. */
+    interface Answer {
+        /** The reply, or else why there is none; called once. */
+        void answered(@Nullable Reply reply, @Nullable StoreException failure);
+
+        /** A reply after the time-out, which was answered as a failure. */
+        default void late(Reply reply) {}
+    }
+
+    /** A command under way. */
+    private static final class Trip {
+        final Answer answer;
+        final long sentAt;
+        boolean isAnswered;
+
+        Trip(Answer answer, long sentAt) {
+            this.answer = answer;
+            this.sentAt = sentAt;
+        }
+    }
+
+    final int index;
+    final LockStore store;
+
+    /** For people. */
+    final String name;
+
+    private final Quorum quorum;
+
+    /** In the order in which they were sent, which is that in which their time is over. */
+    private final Deque<Trip> underWay = new ArrayDeque<>();
+
+    private boolean isWatched;
+
+    Member(Quorum quorum, int index, LockStore store, String name) {
+        this.quorum = quorum;
+        this.index = index;
+        this.store = store;
+        this.name = name;
+    }
+
+    void ask(Command command, Answer answer) {
+        Trip trip = new Trip(answer, quorum.now());
+        underWay.add(trip);
+        watch();
+        CompletionStage<Reply> stage;
+        try {
+            stage = store.execute(command, Caller.GOES_ON);
+        } catch (RuntimeException e) {
+            quorum.loop.post(() -> end(trip, null, asStoreException(e)));
+            return;
+        }
+        var unused = stage.whenComplete((reply, failure) ->
+                quorum.loop.post(() -> end(trip, reply, failure == null ? null : asStoreException(failure))));
+    }
+
+    private void end(Trip trip, @Nullable Reply reply, @Nullable StoreException failure) {
+        if (!trip.isAnswered) {
+            trip.isAnswered = true;
+            underWay.remove(trip);
+            trip.answer.answered(reply, failure);
+        } else if (reply != null) {
+            trip.answer.late(reply);
+        }
+    }
+
+    private void watch() {
+        Trip oldest = underWay.peekFirst();
+        if (!isWatched && oldest != null) {
+            isWatched = true;
+            quorum.later(oldest.sentAt + quorum.patience - quorum.now(), this::lookAround);
+        }
+    }
+
+    private void lookAround() {
+        isWatched = false;
+        for (Trip oldest = underWay.peekFirst();
+                oldest != null && quorum.now() - oldest.sentAt >= quorum.patience;
+                oldest = underWay.peekFirst()) {
+            end(
+                    oldest,
+                    null,
+                    new StoreException(
+                            Reason.UNAVAILABLE,
+                            Effect.UNKNOWN,
+                            "it did not answer within " + Duration.ofNanos(quorum.patience),
+                            null));
+        }
+        watch();
+    }
+
+    private static StoreException asStoreException(Throwable failure) {
+        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof StoreException known
+                ? known
+                : new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "it failed unexpectedly: " + cause, cause);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,67 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.quorum.QuorumStore.NamedStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Opens the members that are named by URIs, all at once. */
+final class MemberOpening {
+
+    private MemberOpening() {}
+
+    /**
+     * The members, of which a majority is there.
+     *
+     * @param opened takes those that were opened here, as they are
+     */
+    static List<NamedStore> open(List<Object> members, List<LockStore> opened) {
+        List<CompletableFuture<LateMember>> opening = new ArrayList<>();
+        for (Object member : members) {
+            if (member instanceof StoreUri uri) {
+                LateMember late = new LateMember(uri);
+                opened.add(late);
+                opening.add(late.open().thenApply(unused -> late));
+            }
+        }
+        List<String> missing = new ArrayList<>();
+        for (CompletableFuture<LateMember> each : opening) {
+            try {
+                LateMember late = each.join();
+                late.problem().ifPresent(why -> missing.add(late.name() + ": " + why));
+            } catch (CompletionException e) {
+                if (e.getCause() instanceof RuntimeException refused) {
+                    throw refused;
+                }
+                throw e;
+            }
+        }
+        if (members.size() - missing.size() < members.size() / 2 + 1) {
+            throw new StoreException(
+                    Reason.UNAVAILABLE,
+                    Effect.NONE,
+                    "Of " + members.size() + " members of the quorum too few can be reached: "
+                            + String.join("; ", missing),
+                    null);
+        }
+        List<NamedStore> named = new ArrayList<>();
+        int late = 0;
+        for (Object member : members) {
+            int number = named.size() + 1;
+            if (member instanceof LockStore store) {
+                named.add(new NamedStore(
+                        "member " + number + " (" + store.traits().product() + ")", store));
+            } else {
+                LateMember other = opening.get(late++).join();
+                named.add(new NamedStore("member " + number + " (" + other.name() + ")", other));
+            }
+        }
+        return named;
+    }
+}

@@ -1,0 +1,97 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.SessionId;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * How the quorum's ids and those at the members hang together. A session's id names its sessions at the members, so
+ * that any connection can use it, as far as they fit; its label at a member ends with its nonce, by which an inspection
+ * joins the members. A claim asks under a new number each time, because a late end of an earlier asking must not end
+ * this one; the number of the claim is in it, so that any connection can find it.
+ */
+
+/** Names and numbers. */
+final class Names {
+
+    private static final int MAX_ID = 256;
+    private static final int ATTEMPT_BITS = 22;
+
+    /** Claims are told apart at members for as many askings as this. */
+    static final int MAX_ATTEMPTS = 1 << ATTEMPT_BITS;
+
+    private static final long MOST_PLAIN = 1L << 40;
+    private static final long OPAQUE = 1L << 62;
+    private static final String MARK = " q:";
+
+    private Names() {}
+
+    static String nonce(long random) {
+        return Long.toString((random & (1L << 52) - 1) | 1L << 52, 36);
+    }
+
+    static SessionId session(String nonce, @Nullable MemberSession[] at) {
+        StringBuilder id = new StringBuilder("q").append(nonce);
+        for (MemberSession each : at) {
+            id.append(',');
+            if (each != null) {
+                id.append(each.id.value().replace("%", "%25").replace(",", "%2C"));
+            }
+        }
+        return new SessionId(id.length() <= MAX_ID ? id.toString() : "q" + nonce);
+    }
+
+    /** The sessions at the members, as many as there are members; empty if the id does not tell them. */
+    static Optional<List<Optional<SessionId>>> members(SessionId id, int count) {
+        String[] parts = id.value().split(",", -1);
+        if (!id.value().startsWith("q") || parts.length != count + 1) {
+            return Optional.empty();
+        }
+        List<Optional<SessionId>> ids = new ArrayList<>();
+        for (int i = 1; i < parts.length; i++) {
+            String part = parts[i].replace("%2C", ",").replace("%25", "%");
+            ids.add(part.isEmpty() ? Optional.empty() : Optional.of(new SessionId(part)));
+        }
+        return Optional.of(ids);
+    }
+
+    static String nonceOf(SessionId id) {
+        int comma = id.value().indexOf(',');
+        return comma < 0 ? id.value().substring(1) : id.value().substring(1, comma);
+    }
+
+    /** The label of a session at a member: cut if there is no room for all of it. */
+    static String label(String label, String nonce) {
+        String end = MARK + nonce;
+        String begin = label;
+        while (begin.getBytes(StandardCharsets.UTF_8).length + end.length() > OpenSession.MAX_LABEL_BYTES) {
+            begin = begin.substring(0, begin.offsetByCodePoints(begin.length(), -1));
+        }
+        return begin + end;
+    }
+
+    /** The nonce in a label at a member; empty if nobody of ours wrote it. */
+    static Optional<String> nonceIn(String label) {
+        int mark = label.lastIndexOf(MARK);
+        return mark < 0 ? Optional.empty() : Optional.of(label.substring(mark + MARK.length()));
+    }
+
+    static String plainLabel(String label) {
+        int mark = label.lastIndexOf(MARK);
+        return mark < 0 ? label : label.substring(0, mark);
+    }
+
+    /** The number under which a claim asks. */
+    static long claim(long claim, int attempt, long random) {
+        return claim < MOST_PLAIN ? claim << ATTEMPT_BITS | attempt : OPAQUE | (random >>> 2);
+    }
+
+    /** The number of the claim that asked so; 0 if it does not tell. */
+    static long claimOf(long asked) {
+        return (asked & OPAQUE) != 0 ? 0 : asked >>> ATTEMPT_BITS;
+    }
+}

@@ -1,0 +1,130 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Opens a client's session: at a majority before it answers, at the others as they come. */
+final class Opening {
+
+    private final Quorum quorum;
+    private final Command.OpenSession command;
+    private final CompletableFuture<Reply> future;
+    private final String nonce;
+    private final Duration ttl;
+    private final long begunAt;
+    private final @Nullable MemberSession[] at;
+    private final List<String> failures = new ArrayList<>();
+    private @Nullable StoreException denied;
+    private @Nullable Session session;
+    private int pending;
+    private int fit;
+
+    Opening(Quorum quorum, Command.OpenSession command, CompletableFuture<Reply> future) {
+        this.quorum = quorum;
+        this.command = command;
+        this.future = future;
+        this.nonce = Names.nonce(quorum.environment.randomLong());
+        this.ttl = rounded(command.ttl());
+        this.begunAt = quorum.now();
+        this.at = new @Nullable MemberSession[quorum.members.size()];
+    }
+
+    /** What all members can keep: at least the longest minimum, in steps of the coarsest grain. */
+    private Duration rounded(Duration asked) {
+        Duration least = asked.compareTo(quorum.minTtl) < 0 ? quorum.minTtl : asked;
+        long grain = quorum.granularity.toNanos();
+        long over = least.toNanos() % grain;
+        Duration up = over == 0 ? least : least.plusNanos(grain - over);
+        return up.compareTo(Command.MAX_DURATION) > 0 ? Command.MAX_DURATION : up;
+    }
+
+    void begin() {
+        if (ttl.compareTo(quorum.longestLease) > 0) {
+            future.completeExceptionally(Quorum.failed(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "A session of " + ttl + " is longer than the longest lease of this quorum, " + quorum.longestLease
+                            + "; make that longer for all clients, or the session shorter"));
+            return;
+        }
+        Markers.Round round = new Markers.Round(quorum.members.size());
+        String label = Names.label(command.label(), nonce);
+        pending = quorum.members.size();
+        for (Member member : quorum.members) {
+            quorum.opener.openAt(member, ttl, label, round, (there, unfit) -> opened(member, there, unfit));
+        }
+    }
+
+    private void opened(Member member, @Nullable MemberSession there, Optional<StoreException> unfit) {
+        pending--;
+        unfit.ifPresent(why -> failures.add(member + ": " + why.getMessage()));
+        if (unfit.isPresent() && unfit.get().reason() != Reason.UNAVAILABLE) {
+            denied = denied == null ? unfit.get() : denied;
+        }
+        Session open = session;
+        if (open != null) {
+            open.isOpening[member.index] = false;
+            adoptLate(open, member, there);
+        } else {
+            at[member.index] = there;
+            fit += there != null && unfit.isEmpty() ? 1 : 0;
+        }
+        // What has come already counts too, before it is decided.
+        quorum.loop.post(this::decide);
+    }
+
+    private static void adoptLate(Session open, Member member, @Nullable MemberSession there) {
+        if (there == null) {
+            return;
+        }
+        if (open.isOver || open.at[member.index] != null) {
+            member.ask(new Command.CloseSession(there.id), (closed, failure) -> {});
+        } else {
+            open.at[member.index] = there;
+        }
+    }
+
+    private void decide() {
+        if (future.isDone()) {
+            return;
+        }
+        StoreException no = denied;
+        if (no != null) {
+            fail(no);
+        } else if (fit >= quorum.majority()) {
+            succeed();
+        } else if (pending == 0) {
+            fail(quorum.unavailable(Effect.NONE, "A session could be opened", failures));
+        }
+    }
+
+    private void succeed() {
+        Session open = new Session(Names.session(nonce, at), nonce, command.label(), ttl, at);
+        session = open;
+        open.isTold = true;
+        open.toldSince = begunAt;
+        for (Member member : quorum.members) {
+            open.isOpening[member.index] = at[member.index] == null && pending > 0;
+        }
+        quorum.sessions.put(open.id, open);
+        future.complete(new Reply.SessionOpened(open.id, ttl));
+    }
+
+    private void fail(StoreException why) {
+        for (MemberSession there : at) {
+            if (there != null) {
+                there.member.ask(new Command.CloseSession(there.id), (closed, failure) -> {});
+            }
+        }
+        future.completeExceptionally(why);
+    }
+}

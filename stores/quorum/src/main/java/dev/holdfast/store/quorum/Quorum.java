@@ -1,0 +1,200 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.Tokens;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** What all parts of a quorum have in common. Touched by events of the loop alone. */
+final class Quorum {
+
+    /** A claim that waits asks again about this often. */
+    static final Duration POLL_EVERY = Duration.ofMillis(16);
+
+    private static final long MOST_SPREAD = Tokens.MAX_BLOCK / 2;
+
+    final Loop loop = new Loop();
+    final Environment environment;
+    final QuorumRules rules;
+
+    /** How long a member may take to answer, in nanoseconds. */
+    final long patience;
+
+    final Duration longestLease;
+    final List<Member> members = new ArrayList<>();
+    final Map<SessionId, Session> sessions = new HashMap<>();
+    final Settling settling = new Settling(this);
+    final Markers markers = new Markers(this);
+    final Sessions opener = new Sessions(this);
+    Duration minTtl = Duration.ofMillis(1);
+    Duration granularity = Duration.ofNanos(1);
+    Consumer<Signal> listener = signal -> {};
+    boolean isClosed;
+
+    /** How far apart the first tokens of the members were lately. */
+    private long spread;
+
+    private final long origin;
+
+    Quorum(Environment environment, QuorumRules rules, Duration patience, Duration longestLease) {
+        this.environment = environment;
+        this.rules = rules;
+        this.patience = patience.toNanos();
+        this.longestLease = longestLease;
+        this.origin = environment.monotonicNanos();
+    }
+
+    /** Nanoseconds since this quorum was made; differences only. */
+    long now() {
+        return environment.monotonicNanos() - origin;
+    }
+
+    void later(long delay, Runnable event) {
+        environment.schedule(
+                Math.max(delay, 0),
+                () -> loop.post(() -> {
+                    if (!isClosed) {
+                        event.run();
+                    }
+                }));
+    }
+
+    /** A random time between the bounds. */
+    long between(long low, long high) {
+        return low + Math.floorMod(environment.randomLong(), high - low + 1);
+    }
+
+    /** How long to wait before the next try, after so many that failed. */
+    long backOff(int failures) {
+        long most = TimeUnit.MILLISECONDS.toNanos(20) << Math.min(failures, 6);
+        return between(most / 2, most);
+    }
+
+    int majority(int reached) {
+        return rules.majority(members.size(), reached);
+    }
+
+    int majority() {
+        return majority(members.size());
+    }
+
+    /** With so many members against it, no majority is for it any more. */
+    int blocking() {
+        return members.size() - majority() + 1;
+    }
+
+    void tell(Signal signal) {
+        if (!isClosed) {
+            listener.accept(signal);
+        }
+    }
+
+    // ---- Whether a claim counts
+
+    /** Whether a majority has it, and all of that majority for as long as the client believes. */
+    boolean isCovered(Claim claim, Collection<Hold> holds, long toldSince) {
+        int count = 0;
+        for (Hold hold : holds) {
+            boolean counts =
+                    claim.isDetached() || (claim.session.isTold && rules.counts(hold.session.renewedAt, toldSince));
+            count += hold.isHeld() && counts ? 1 : 0;
+        }
+        return count >= majority(holds.size());
+    }
+
+    /** The greatest number that a majority of all members reaches, where members without one count as none. */
+    long reachedByMajority(Collection<Hold> holds, java.util.function.ToLongFunction<Hold> number, long none) {
+        long[] numbers =
+                holds.stream().filter(Hold::isHeld).mapToLong(number).sorted().toArray();
+        int majority = majority(holds.size());
+        return numbers.length < majority ? none : numbers[numbers.length - majority];
+    }
+
+    // ---- Losses
+
+    /** A member does not have it any more. */
+    void lost(Hold hold) {
+        hold.state = Hold.State.NONE;
+        Claim claim = hold.claim;
+        claim.holds.remove(hold);
+        if (claim.state == Claim.State.HELD && claim.attempt == null) {
+            loseIfGone(claim);
+        }
+    }
+
+    void loseIfGone(Claim claim) {
+        long possible = claim.holds.stream()
+                .filter(hold -> hold.isHeld() || hold.state == Hold.State.ASKED)
+                .count();
+        if (possible < majority(claim.holds.size())) {
+            lose(claim);
+        }
+    }
+
+    /** The client does not hold it any more, and is told so if it doesn't ask just now. */
+    void lose(Claim claim) {
+        if (claim.state != Claim.State.OVER) {
+            ClaimRef ref = claim.ref;
+            drop(claim);
+            tell(new Signal.Revoked(ref));
+        }
+    }
+
+    /** It is over: what members have of it is ended, and it is forgotten when that is done. */
+    void drop(Claim claim) {
+        claim.state = Claim.State.OVER;
+        Attempt attempt = claim.attempt;
+        if (attempt != null) {
+            attempt.abandon();
+        }
+        for (Hold hold : List.copyOf(claim.holds)) {
+            settling.end(hold);
+        }
+        forgetIfSettled(claim);
+    }
+
+    void forgetIfSettled(Claim claim) {
+        if (claim.state == Claim.State.OVER && claim.ending.isEmpty()) {
+            claim.session.claims.remove(claim.ref, claim);
+        }
+    }
+
+    // ---- Tokens
+
+    /** How many tokens more than are wanted are asked for, so that the members' blocks overlap though their clocks differ. */
+    long allowance() {
+        return spread;
+    }
+
+    void noteSpread(long observed) {
+        long wanted = Math.min(2 * observed, MOST_SPREAD);
+        spread = wanted >= spread ? wanted : spread - (spread - wanted) / 16 - 1;
+        spread = Math.max(spread, 0);
+    }
+
+    // ---- Failures
+
+    static StoreException failed(Reason reason, Effect effect, String what) {
+        return new StoreException(reason, effect, what, null);
+    }
+
+    StoreException unavailable(Effect effect, String what, List<String> reasons) {
+        String why = reasons.isEmpty() ? "" : " (" + String.join("; ", reasons) + ")";
+        return failed(
+                Reason.UNAVAILABLE,
+                effect,
+                what + " by fewer than the " + majority() + " of " + members.size() + " members that it takes" + why);
+    }
+}

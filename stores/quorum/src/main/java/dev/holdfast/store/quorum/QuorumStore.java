@@ -1,0 +1,273 @@
+package dev.holdfast.store.quorum;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreUri;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One store that is made of an odd number of independent stores, of any kind: what a majority of all members has granted
+ * is granted, so locks outlive a minority that is dead, slow or has lost its data.
+ *
+ * <pre>{@code
+ * try (QuorumStore store = QuorumStore.builder()
+ *         .member("redis://a.example")
+ *         .member("redis://b.example")
+ *         .member("postgresql://c.example/locks")
+ *         .open()) {
+ *     Holdfast holdfast = Holdfast.builder(store).build();
+ * }
+ * }</pre>
+ *
+ * <p>This is not consensus. It rests on leases, so on clocks that run at about the same rate, on members that don't
+ * share a fate and don't copy each other's data, and on members that either write through to the disk or stay down for
+ * the {@linkplain Builder#longestLease longest lease} after a crash. A member that comes back empty is noticed and kept
+ * out for that time. Fencing tokens rise over all grants, whichever majority makes them.
+ *
+ * <p>It admits exclusive and shared claims; counts of several members don't add up, so there are no semaphores and no
+ * latches. Waiting is in no order: who waits asks again at random times.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class QuorumStore implements LockStore {
+
+    private final Quorum quorum;
+    private final Commands commands;
+    private final StoreTraits traits;
+    private final List<LockStore> opened;
+    private final @Nullable SystemTime time;
+    private final Map<Long, CompletableFuture<Reply>> underWay = new ConcurrentHashMap<>();
+    private final AtomicLong numbers = new AtomicLong();
+    private volatile boolean isClosed;
+
+    private QuorumStore(Builder builder, List<NamedStore> members, List<LockStore> opened) {
+        Environment given = builder.environment;
+        this.time = given == null ? new SystemTime() : null;
+        Environment environment = given == null ? java.util.Objects.requireNonNull(time) : given;
+        this.quorum = new Quorum(environment, builder.rules, builder.answerWithin, builder.longestLease);
+        this.commands = new Commands(quorum);
+        this.opened = List.copyOf(opened);
+        for (NamedStore member : members) {
+            quorum.members.add(new Member(quorum, quorum.members.size(), member.store(), member.name()));
+        }
+        quorum.markers.members(members.size());
+        this.traits = Traits.of(members.stream().map(NamedStore::store).toList());
+        quorum.minTtl = traits.minSessionTtl();
+        quorum.granularity = traits.ttlGranularity();
+        for (Member member : quorum.members) {
+            member.store.subscribe(signal -> quorum.loop.post(() -> heard(member, signal)));
+        }
+    }
+
+    /** A member, with what people call it. */
+    record NamedStore(String name, LockStore store) {}
+
+    /** Begins a quorum. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        CompletableFuture<Reply> future = new CompletableFuture<>();
+        if (isClosed) {
+            future.completeExceptionally(closed(Effect.NONE));
+            return future;
+        }
+        Long number = numbers.incrementAndGet();
+        underWay.put(number, future);
+        var unused = future.whenComplete((reply, failure) -> underWay.remove(number));
+        quorum.loop.post(() -> {
+            try {
+                commands.carryOut(command, future);
+            } catch (RuntimeException e) {
+                future.completeExceptionally(new StoreException(
+                        Reason.CORRUPT,
+                        Effect.UNKNOWN,
+                        "the quorum failed at " + command.getClass().getSimpleName(),
+                        e));
+            }
+        });
+        if (isClosed) {
+            future.completeExceptionally(closed(Effect.UNKNOWN));
+        }
+        return future;
+    }
+
+    private static StoreException closed(Effect effect) {
+        return Quorum.failed(Reason.CLOSED, effect, "the quorum was closed");
+    }
+
+    @Override
+    public void subscribe(Consumer<Signal> listener) {
+        quorum.listener = listener;
+    }
+
+    /** A member took something away by force: what is left of it is looked at. */
+    private void heard(Member member, Signal signal) {
+        if (signal instanceof Signal.Revoked revoked) {
+            for (Session session : quorum.sessions.values()) {
+                for (Claim claim : session.claims.values()) {
+                    boolean isMeant = claim.state == Claim.State.HELD
+                            && claim.holds.stream()
+                                    .anyMatch(hold -> hold.member() == member && hold.ref.equals(revoked.claim()));
+                    if (isMeant) {
+                        var unused = Look.at(quorum, claim, quorum.now());
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /** Closes what this store has opened, and nothing that it was given. */
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        quorum.loop.post(() -> quorum.isClosed = true);
+        underWay.values().forEach(future -> future.completeExceptionally(closed(Effect.UNKNOWN)));
+        if (time != null) {
+            time.close();
+        }
+        opened.forEach(LockStore::close);
+    }
+
+    /** Sets up a quorum. Each setting is given at most once. */
+    public static final class Builder {
+
+        private static final int LEAST = 3;
+        private static final int MOST = 9;
+
+        private final List<Object> members = new ArrayList<>();
+        private Duration answerWithin = Duration.ofSeconds(1);
+        private Duration longestLease = Duration.ofMinutes(1);
+        private QuorumRules rules = new QuorumRules();
+        private @Nullable Environment environment;
+
+        private Builder() {}
+
+        /**
+         * Adds a member by its URI. It is opened by the quorum, and closed with it; if it can't be reached it is tried
+         * again and again, as long as a majority can.
+         */
+        @CanIgnoreReturnValue
+        public Builder member(String uri) {
+            members.add(StoreUri.parse(uri));
+            return this;
+        }
+
+        /** Adds a member that the program has opened, and closes; nothing else may use this object. */
+        @CanIgnoreReturnValue
+        public Builder member(LockStore store) {
+            members.add(store);
+            return this;
+        }
+
+        /**
+         * How long a member may take to answer a command before it counts as silent for that command; one second if
+         * nothing is said. A minority that is silent delays nobody. Shorter than the store time-out of the clients.
+         */
+        @CanIgnoreReturnValue
+        public Builder answerWithin(Duration time) {
+            answerWithin = positive("answerWithin", time);
+            return this;
+        }
+
+        /**
+         * The longest ttl of a session and the longest detached lease; one minute if nothing is said. For so long, and a
+         * tenth more, a member is kept out that has lost its data, and sessions and leases beyond it are refused. The
+         * same for all clients: the members know it, and clients that say otherwise are refused.
+         */
+        @CanIgnoreReturnValue
+        public Builder longestLease(Duration lease) {
+            longestLease = positive("longestLease", lease);
+            return this;
+        }
+
+        /** The time by which the quorum works; the system's if nothing is said. Tests bring another. */
+        @CanIgnoreReturnValue
+        public Builder environment(Environment time) {
+            environment = time;
+            return this;
+        }
+
+        /** Breaks a rule, to see it found out. */
+        @CanIgnoreReturnValue
+        Builder rules(QuorumRules others) {
+            rules = others;
+            return this;
+        }
+
+        private static Duration positive(String what, Duration duration) {
+            if (duration.isNegative() || duration.isZero() || duration.compareTo(Command.MAX_DURATION) > 0) {
+                throw new IllegalArgumentException(
+                        what + " is longer than zero and at most " + Command.MAX_DURATION + ", but was " + duration);
+            }
+            return duration;
+        }
+
+        /**
+         * Opens the quorum.
+         *
+         * <p><b>Blocking:</b> members that are named by a URI are opened at the same time; it takes as long as the
+         * slowest.
+         *
+         * @throws IllegalArgumentException if there are fewer than three members, more than nine or an even number, two
+         *     of them are the same, or one can't be part of a quorum
+         * @throws StoreException if fewer than a majority can be opened
+         */
+        public QuorumStore open() {
+            check();
+            List<LockStore> opened = new ArrayList<>();
+            try {
+                return new QuorumStore(this, MemberOpening.open(members, opened), opened);
+            } catch (RuntimeException e) {
+                opened.forEach(LockStore::close);
+                throw e;
+            }
+        }
+
+        private void check() {
+            int count = members.size();
+            if (count < LEAST || count > MOST || count % 2 == 0) {
+                throw new IllegalArgumentException("A quorum has 3, 5, 7 or 9 members, but " + count
+                        + " were named. An even number stands no more failures than one less, and costs more.");
+            }
+            for (int i = 0; i < count; i++) {
+                for (int j = 0; j < i; j++) {
+                    if (members.get(i).equals(members.get(j))) {
+                        throw new IllegalArgumentException(
+                                "The members of a quorum are independent stores, but one is named twice: "
+                                        + (members.get(i) instanceof StoreUri uri ? uri : "no. " + (i + 1)));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Opens {@code quorum:(uri,uri,uri)}, with the parameters {@code longestLease} and {@code answerWithin}, both as ISO
+ * durations such as {@code PT30S}; see {@link QuorumStore.Builder}. The members' own parameters stand inside.
+ */
+public final class QuorumStoreProvider implements StoreProvider {
+
+    private static final String LONGEST_LEASE = "longestLease";
+    private static final String ANSWER_WITHIN = "answerWithin";
+
+    /** For {@link java.util.ServiceLoader}. */
+    public QuorumStoreProvider() {}
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("quorum");
+    }
+
+    @Override
+    public LockStore open(StoreUri uri) {
+        uri.allowOnly(Set.of(LONGEST_LEASE, ANSWER_WITHIN));
+        QuorumStore.Builder builder = QuorumStore.builder();
+        members(uri).forEach(builder::member);
+        duration(uri, LONGEST_LEASE, builder::longestLease);
+        duration(uri, ANSWER_WITHIN, builder::answerWithin);
+        return builder.open();
+    }
+
+    private static void duration(StoreUri uri, String name, Consumer<Duration> setting) {
+        String text = uri.parameters().get(name);
+        if (text == null) {
+            return;
+        }
+        Duration duration;
+        try {
+            duration = Duration.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new IllegalArgumentException(
+                    "The parameter '" + name + "' is a duration such as PT30S, but was '" + text + "'", e);
+        }
+        setting.accept(duration);
+    }
+
+    /** What stands between the parentheses, parted at the commas that are not in parentheses and that a scheme follows. */
+    static List<String> members(StoreUri uri) {
+        String rest = uri.rest();
+        if (!rest.startsWith("(") || !rest.endsWith(")")) {
+            throw new IllegalArgumentException("A quorum has the form quorum:(uri,uri,uri), but was " + uri);
+        }
+        String inside = rest.substring(1, rest.length() - 1);
+        List<String> members = new ArrayList<>();
+        int depth = 0;
+        int from = 0;
+        for (int i = 0; i < inside.length(); i++) {
+            char c = inside.charAt(i);
+            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+            if (depth == 0 && c == ',' && beginsUri(inside, i + 1)) {
+                members.add(inside.substring(from, i).strip());
+                from = i + 1;
+            }
+        }
+        if (depth != 0) {
+            throw new IllegalArgumentException("The parentheses of a quorum are not closed: " + uri);
+        }
+        members.add(inside.substring(from).strip());
+        return members;
+    }
+
+    /** A list of hosts has commas too, but no scheme and colon after them. */
+    private static boolean beginsUri(String text, int from) {
+        int i = from;
+        while (i < text.length() && text.charAt(i) == ' ') {
+            i++;
+        }
+        int begin = i;
+        while (i < text.length() && (Character.isLetterOrDigit(text.charAt(i)) || "+-".indexOf(text.charAt(i)) >= 0)) {
+            i++;
+        }
+        boolean hasScheme =
+                i > begin && Character.isLetter(text.charAt(begin)) && i < text.length() && text.charAt(i) == ':';
+        return hasScheme && (i + 1 == text.length() || !Character.isDigit(text.charAt(i + 1)));
+    }
+}

@@ -1,0 +1,209 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Joins what the members tell about resources: in use is what a majority says is in use. For people, so it may be slow. */
+final class Reports {
+
+    private static final int PAGE = 200;
+
+    /** What one member tells of one holder. */
+    record Sight(Member member, Party party) {}
+
+    /** A holder, as all members tell it. */
+    static final class Holder {
+        final ResourceInfo first;
+        final String nonce;
+        final List<Sight> sights = new ArrayList<>();
+
+        Holder(ResourceInfo first, String nonce) {
+            this.first = first;
+            this.nonce = nonce;
+        }
+
+        /** The number that the greatest part of them reaches. */
+        long reached(int majority, java.util.function.ToLongFunction<Party> number) {
+            long[] numbers = sights.stream()
+                    .mapToLong(sight -> number.applyAsLong(sight.party()))
+                    .sorted()
+                    .toArray();
+            return numbers[numbers.length - majority];
+        }
+
+        long highestFirst() {
+            return sights.stream()
+                    .mapToLong(sight ->
+                            sight.party().tokens().map(TokenBlock::first).orElse(0L))
+                    .max()
+                    .orElse(0);
+        }
+
+        long last(int majority) {
+            return reached(
+                    majority, party -> party.tokens().map(TokenBlock::last).orElse(0L));
+        }
+    }
+
+    private final Quorum quorum;
+    private final BiConsumer<List<Holder>, @Nullable StoreException> done;
+    /** In the order in which the first member that answers tells them: oldest grant first. */
+    private final Map<String, Holder> holders = new LinkedHashMap<>();
+
+    private final List<String> failures = new ArrayList<>();
+    private int pending;
+    private int answered;
+
+    private Reports(Quorum quorum, BiConsumer<List<Holder>, @Nullable StoreException> done) {
+        this.quorum = quorum;
+        this.done = done;
+    }
+
+    /** All holders that a majority tells, of resources whose name begins so. */
+    static void holders(Quorum quorum, String prefix, BiConsumer<List<Holder>, @Nullable StoreException> done) {
+        Reports reports = new Reports(quorum, done);
+        reports.pending = quorum.members.size();
+        for (Member member : quorum.members) {
+            reports.ask(member, prefix, Optional.empty());
+        }
+    }
+
+    private void ask(Member member, String prefix, Optional<String> cursor) {
+        member.ask(new Command.Inspect(prefix, cursor, PAGE), (reply, failure) -> {
+            if (!(reply instanceof Reply.Inspected page)) {
+                failures.add(member + ": " + (failure == null ? reply : failure.getMessage()));
+                over();
+                return;
+            }
+            for (ResourceInfo info : page.resources()) {
+                info.holders().forEach(party -> note(member, info, party));
+            }
+            if (page.cursor().isPresent()) {
+                ask(member, prefix, page.cursor());
+            } else {
+                answered++;
+                over();
+            }
+        });
+    }
+
+    private void note(Member member, ResourceInfo info, Party party) {
+        Optional<String> nonce = Names.nonceIn(party.label());
+        if (nonce.isPresent() && !info.name().equals(Markers.NAME)) {
+            String key = nonce.get() + " " + party.claim().claim() + " "
+                    + info.name().value();
+            Holder holder = holders.computeIfAbsent(key, unused -> new Holder(info, nonce.get()));
+            if (holder.sights.stream().noneMatch(sight -> sight.member() == member)) {
+                holder.sights.add(new Sight(member, party));
+            }
+        }
+    }
+
+    private void over() {
+        pending--;
+        if (pending > 0) {
+            return;
+        }
+        if (answered < quorum.majority()) {
+            done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held is known", failures));
+        } else {
+            done.accept(
+                    holders.values().stream()
+                            .filter(holder -> holder.sights.size() >= quorum.majority())
+                            .toList(),
+                    null);
+        }
+    }
+
+    // ---- Inspect
+
+    static void inspect(Quorum quorum, Command.Inspect command, CompletableFuture<Reply> future) {
+        holders(quorum, command.prefix(), (holders, failure) -> {
+            if (failure != null) {
+                future.completeExceptionally(failure);
+                return;
+            }
+            Map<ResourceName, List<Holder>> byName = new TreeMap<>();
+            for (Holder holder : holders) {
+                byName.computeIfAbsent(holder.first.name(), unused -> new ArrayList<>())
+                        .add(holder);
+            }
+            Optional<ResourceName> after = command.cursor().map(ResourceName::new);
+            List<ResourceInfo> page = new ArrayList<>();
+            for (Map.Entry<ResourceName, List<Holder>> entry : byName.entrySet()) {
+                if (after.isEmpty() || entry.getKey().compareTo(after.get()) > 0) {
+                    if (page.size() == command.limit()) {
+                        String last = page.get(page.size() - 1).name().value();
+                        future.complete(new Reply.Inspected(page, Optional.of(last)));
+                        return;
+                    }
+                    page.add(info(quorum, entry.getKey(), entry.getValue()));
+                }
+            }
+            future.complete(new Reply.Inspected(page, Optional.empty()));
+        });
+    }
+
+    private static ResourceInfo info(Quorum quorum, ResourceName name, List<Holder> holders) {
+        List<Party> parties =
+                holders.stream().map(holder -> party(quorum, holder)).toList();
+        long last = parties.stream()
+                .mapToLong(party -> party.tokens().map(TokenBlock::last).orElse(0L))
+                .max()
+                .orElse(0);
+        return new ResourceInfo(name, holders.get(0).first.spec(), parties, List.of(), 0, last);
+    }
+
+    private static Party party(Quorum quorum, Holder holder) {
+        int majority = quorum.majority();
+        Party one = holder.sights.get(0).party();
+        Claim own = own(quorum, holder);
+        Duration remaining = Duration.ofNanos(
+                holder.reached(majority, party -> party.remaining().toNanos()));
+        int weight = (int) holder.reached(majority, Party::weight);
+        if (own != null) {
+            return new Party(own.ref, own.session.label, weight, Optional.ofNullable(own.tokens), remaining);
+        }
+        long number = Math.max(1, Names.claimOf(one.claim().claim()));
+        ClaimRef ref = new ClaimRef(holder.first.name(), new SessionId("q" + holder.nonce), number);
+        long last = holder.last(majority);
+        long first = Math.min(holder.highestFirst(), last);
+        return new Party(
+                ref, Names.plainLabel(one.label()), weight, Optional.of(new TokenBlock(first, last)), remaining);
+    }
+
+    /** The claim of this connection that it is. */
+    static @Nullable Claim own(Quorum quorum, Holder holder) {
+        long asked = holder.sights.get(0).party().claim().claim();
+        for (Session session : quorum.sessions.values()) {
+            if (session.nonce.equals(holder.nonce)) {
+                for (Claim claim : session.claims.values()) {
+                    if (claim.state == Claim.State.HELD
+                            && claim.ref.resource().equals(holder.first.name())
+                            && claim.holds.stream().anyMatch(hold -> hold.ref.claim() == asked)) {
+                        return claim;
+                    }
+                }
+            }
+        }
+        return null;
+    }
+}

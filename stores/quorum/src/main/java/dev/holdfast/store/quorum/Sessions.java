@@ -1,0 +1,205 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Opens sessions at members, at first and again where one has ended, and notices their ends. */
+final class Sessions {
+
+    private final Quorum quorum;
+
+    Sessions(Quorum quorum) {
+        this.quorum = quorum;
+    }
+
+    // ---- At one member
+
+    /**
+     * Opens a session at a member and finds out whether the member may be trusted.
+     *
+     * @param done is told the session, and what speaks against the member, if anything
+     */
+    void openAt(
+            Member member,
+            Duration ttl,
+            String label,
+            Markers.Round round,
+            java.util.function.BiConsumer<@Nullable MemberSession, Optional<StoreException>> done) {
+        long sentAt = quorum.now();
+        member.ask(new Command.OpenSession(ttl, label), new Member.Answer() {
+            @Override
+            public void answered(@Nullable Reply reply, @Nullable StoreException failure) {
+                if (reply instanceof Reply.SessionOpened opened) {
+                    MemberSession there = new MemberSession(member, opened.session(), sentAt);
+                    there.renewedAt = sentAt;
+                    quorum.markers.verify(there, round, unfit -> done.accept(there, unfit));
+                } else {
+                    round.failed(member.index);
+                    done.accept(
+                            null,
+                            Optional.of(
+                                    failure == null
+                                            ? quorum.unavailable(
+                                                    StoreException.Effect.NONE, "A session is open", List.of())
+                                            : failure));
+                }
+            }
+
+            @Override
+            public void late(Reply reply) {
+                if (reply instanceof Reply.SessionOpened opened) {
+                    // Nobody waits for it any more; without this it would stand there for one ttl.
+                    member.ask(new Command.CloseSession(opened.session()), (closed, failure) -> {});
+                }
+            }
+        });
+    }
+
+    /** Where a session has none at a member, opens one for the claims to come. */
+    void reopen(Session session) {
+        for (Member member : quorum.members) {
+            int i = member.index;
+            MemberSession there = session.at[i];
+            if (session.isOver || session.isRetired || session.isOpening[i]) {
+                continue;
+            }
+            if (there == null) {
+                session.isOpening[i] = true;
+                openAt(
+                        member,
+                        session.ttl,
+                        Names.label(session.label, session.nonce),
+                        Markers.alone(quorum.members.size()),
+                        (opened, unfit) -> reopened(session, i, opened));
+            } else if (!there.isVerified) {
+                verify(session, there, unused -> {});
+            }
+        }
+    }
+
+    private void reopened(Session session, int i, @Nullable MemberSession opened) {
+        session.isOpening[i] = false;
+        if (opened == null) {
+            return;
+        }
+        if (session.isOver || session.at[i] != null) {
+            opened.member.ask(new Command.CloseSession(opened.id), (closed, failure) -> {});
+        } else {
+            session.at[i] = opened;
+        }
+    }
+
+    /** Finds out of a session that exists at a member whether the member may be trusted. */
+    void verify(Session session, MemberSession there, Consumer<Optional<StoreException>> done) {
+        int i = there.member.index;
+        if (session.isOpening[i]) {
+            done.accept(Optional.empty());
+            return;
+        }
+        session.isOpening[i] = true;
+        quorum.markers.verify(there, Markers.alone(quorum.members.size()), unfit -> {
+            session.isOpening[i] = false;
+            done.accept(unfit);
+        });
+    }
+
+    // ---- Sessions of other connections
+
+    /** The session, also one that another connection opened, as far as its id tells where it is; null if it doesn't. */
+    @Nullable
+    Session find(SessionId id) {
+        Session known = quorum.sessions.get(id);
+        return known != null ? known : adopt(id);
+    }
+
+    private @Nullable Session adopt(SessionId id) {
+        Optional<List<Optional<SessionId>>> ids = Names.members(id, quorum.members.size());
+        if (ids.isEmpty()) {
+            return null;
+        }
+        @Nullable MemberSession[] at = new @Nullable MemberSession[quorum.members.size()];
+        for (Member member : quorum.members) {
+            Optional<SessionId> there = ids.get().get(member.index);
+            if (there.isPresent()) {
+                at[member.index] = new MemberSession(member, there.get(), quorum.now());
+            }
+        }
+        // Nothing is known of its ttl; it serves to repeat what has failed, and to tell when to look again.
+        Session adopted = new Session(id, Names.nonceOf(id), "", quorum.longestLease, at);
+        adopted.isForeign = true;
+        return adopted;
+    }
+
+    // ---- Ends
+
+    /** A member says that the session has ended there. */
+    void endedAt(Session session, MemberSession there) {
+        if (there.isOver) {
+            return;
+        }
+        there.isOver = true;
+        there.goOn();
+        if (session.at[there.member.index] == there) {
+            session.at[there.member.index] = null;
+        }
+        for (Claim claim : List.copyOf(session.claims.values())) {
+            if (claim.isDetached()) {
+                continue;
+            }
+            Attempt attempt = claim.attempt;
+            if (attempt != null) {
+                attempt.endedAt(there);
+            }
+            for (Hold hold : List.copyOf(claim.holds)) {
+                if (hold.session == there && hold.state == Hold.State.HELD) {
+                    quorum.lost(hold);
+                }
+            }
+        }
+        if (!session.isOver && session.countLive() < quorum.majority()) {
+            boolean isKnown = quorum.sessions.containsKey(session.id);
+            end(session);
+            if (isKnown) {
+                quorum.tell(new Signal.SessionEnded(session.id));
+            }
+        }
+    }
+
+    /** The session is over: nothing is asked under it any more, and members that still have it are told to end it. */
+    void end(Session session) {
+        session.isOver = true;
+        quorum.sessions.remove(session.id, session);
+        for (MemberSession there : session.at) {
+            if (there != null) {
+                closeAt(session, there, () -> {});
+            }
+        }
+        for (Claim claim : List.copyOf(session.claims.values())) {
+            if (!claim.isDetached() || claim.state == Claim.State.WAITING) {
+                quorum.drop(claim);
+            }
+        }
+        session.claims.values().removeIf(claim -> claim.state != Claim.State.OVER);
+    }
+
+    void closeAt(Session session, MemberSession there, Runnable whenClosed) {
+        quorum.settling.tell(
+                session,
+                there,
+                new Command.CloseSession(there.id),
+                () -> {
+                    there.isOver = true;
+                    there.goOn();
+                    whenClosed.run();
+                },
+                0);
+    }
+}

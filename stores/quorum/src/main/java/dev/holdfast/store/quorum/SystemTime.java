@@ -1,0 +1,67 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Randomness;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** The system's time, with one thread for timers that starts with the first one and ends when there are none. */
+final class SystemTime implements Environment, AutoCloseable {
+
+    private final ScheduledThreadPoolExecutor timers;
+    private final SplittableRandom random = new SplittableRandom(Randomness.nextLong());
+
+    SystemTime() {
+        timers = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "holdfast-quorum-timer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        timers.setRemoveOnCancelPolicy(true);
+        timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        timers.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        timers.setKeepAliveTime(10, TimeUnit.SECONDS);
+        timers.allowCoreThreadTimeOut(true);
+    }
+
+    @Override
+    public long monotonicNanos() {
+        return System.nanoTime();
+    }
+
+    /** Nothing here is measured across a sleep of the machine: the client does that. */
+    @Override
+    public long bootNanos() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public long wallMillis() {
+        return System.currentTimeMillis();
+    }
+
+    @Override
+    public Timer schedule(long delayNanos, Runnable task) {
+        ScheduledFuture<?> timer = timers.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+        return () -> timer.cancel(false);
+    }
+
+    @Override
+    public Executor callbacks() {
+        return timers;
+    }
+
+    @Override
+    public synchronized long randomLong() {
+        return random.nextLong();
+    }
+
+    @Override
+    public void close() {
+        timers.shutdownNow();
+    }
+}

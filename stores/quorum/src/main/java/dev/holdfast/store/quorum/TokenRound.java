@@ -1,0 +1,118 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.Tokens;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Each member counts for itself, so the greatest of a majority's numbers is not enough: with A at 10 and B and C at 1,
+ * who holds A and B would get 11, and who holds B and C after that 3. A block may be given only when a majority of all
+ * members stands at its end or above. Every later majority then has one of these, which grants above it.
+ *
+ * So a block begins at the highest first number of the members that hold the claim, and ends where a majority of them
+ * stands; if that is before it begins, those that lag behind are raised, and only then it is given.
+ */
+
+/** Finds a block of tokens for a claim, raising members where need be. */
+final class TokenRound {
+
+    private static final int MOST_TRIES = 4;
+
+    private final Quorum quorum;
+
+    /** What members have of the claim; grows and shrinks meanwhile. */
+    private final List<Hold> holds;
+
+    /** The block begins above it, and so do those of the members that count. */
+    private final long floor;
+
+    private final int want;
+    private final Consumer<@Nullable TokenBlock> done;
+    private final Map<Hold, Integer> tries = new HashMap<>();
+    private long first;
+    private int pending;
+    private boolean isOver;
+
+    TokenRound(Quorum quorum, List<Hold> holds, long floor, int want, Consumer<@Nullable TokenBlock> done) {
+        this.quorum = quorum;
+        this.holds = holds;
+        this.floor = floor;
+        this.want = want;
+        this.done = done;
+    }
+
+    void begin() {
+        goOn();
+    }
+
+    private void goOn() {
+        if (isOver) {
+            return;
+        }
+        List<Hold> fresh = holds.stream()
+                .filter(hold -> hold.isHeld() && hold.first() > floor)
+                .toList();
+        if (fresh.size() < quorum.majority(holds.size())) {
+            for (Hold hold : List.copyOf(holds)) {
+                if (hold.isHeld() && hold.first() <= floor) {
+                    raise(hold, floor);
+                }
+            }
+        } else {
+            long highest = fresh.stream().mapToLong(Hold::first).max().orElse(0);
+            first = first == 0 ? highest : first;
+            long end =
+                    quorum.rules.writesTokensBack() ? quorum.reachedByMajority(holds, Hold::last, 0) : Long.MAX_VALUE;
+            if (end >= first) {
+                isOver = true;
+                done.accept(new TokenBlock(first, Math.min(Math.min(end, highestLast()), first + want - 1)));
+                return;
+            }
+            for (Hold hold : List.copyOf(holds)) {
+                if (hold.isHeld() && hold.last() < first) {
+                    raise(hold, first - 1);
+                }
+            }
+        }
+        if (pending == 0) {
+            isOver = true;
+            done.accept(null);
+        }
+    }
+
+    private long highestLast() {
+        return holds.stream().filter(Hold::isHeld).mapToLong(Hold::last).max().orElse(first);
+    }
+
+    /** Has a member stand above a number. */
+    private void raise(Hold hold, long atLeast) {
+        int before = tries.getOrDefault(hold, 0);
+        if (before >= MOST_TRIES || before < 0) {
+            return;
+        }
+        tries.put(hold, -before - 1);
+        pending++;
+        int tokens = (int) Math.min(Tokens.MAX_BLOCK, want + quorum.allowance());
+        Command command = new Command.Advance(hold.ref, hold.last(), tokens, atLeast);
+        hold.member().ask(command, (reply, failure) -> {
+            pending--;
+            tries.put(hold, reply == null ? MOST_TRIES : before + 1);
+            if (reply instanceof Reply.Advanced advanced) {
+                if (advanced.tokens().last() >= hold.last()) {
+                    hold.tokens = advanced.tokens();
+                }
+            } else if (reply instanceof Reply.Absent) {
+                quorum.lost(hold);
+            } else {
+                tries.put(hold, MOST_TRIES);
+            }
+            quorum.loop.post(this::goOn);
+        });
+    }
+}

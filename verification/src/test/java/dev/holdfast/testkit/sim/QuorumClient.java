@@ -1,0 +1,139 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** One process with a client on a quorum, and a few who use it. */
+final class QuorumClient {
+
+    private static final long MILLI = 1_000_000;
+
+    private final QuorumRun run;
+    final SimProcess process;
+    private final SimEnvironment environment;
+    private final Dice dice;
+    final List<SimLink> links = new ArrayList<>();
+    private @Nullable ClientUnderTest subject;
+
+    /** How many have not been served yet in the calm. */
+    int unserved;
+
+    QuorumClient(QuorumRun run, SimProcess process, SimEnvironment environment, Dice dice) {
+        this.run = run;
+        this.process = process;
+        this.environment = environment;
+        this.dice = dice;
+    }
+
+    void open() {
+        links.clear();
+        for (SimServer server : run.servers) {
+            links.add(new SimLink(run.world, process, server, run.weather, dice.fork(), QuorumRun.UNWATCHED));
+        }
+        Plan plan = run.plan;
+        ClientUnderTest.Settings settings = new ClientUnderTest.Settings(
+                Duration.ofNanos(plan.ttl),
+                Duration.ofNanos(plan.cohortBudget),
+                Duration.ofNanos(plan.storeTimeout),
+                process.name());
+        run.starter
+                .start(run.quorum.of(links, environment), environment, settings)
+                .whenComplete((started, failure) -> {
+                    if (failure != null) {
+                        process.after(50 * MILLI, this::open);
+                        return;
+                    }
+                    subject = started;
+                    for (int i = 0; i < run.plan.threads; i++) {
+                        new User().think();
+                    }
+                });
+    }
+
+    /** The chaos is over: each is to be served once more. */
+    void calm() {
+        if (!process.isDead()) {
+            unserved = run.plan.threads;
+            for (int i = 0; i < run.plan.threads; i++) {
+                new User().askAtLast();
+            }
+        }
+    }
+
+    private DistributedLock lock(String resource, boolean writes) {
+        ClientUnderTest open = java.util.Objects.requireNonNull(subject);
+        if (resource.equals(QuorumRun.MUTEX)) {
+            return open.lock(resource, LockOptions.fair());
+        }
+        var both = open.readWriteLock(resource, LockOptions.fair());
+        return writes ? both.writeLock() : both.readLock();
+    }
+
+    /** One who asks again and again. */
+    private final class User {
+
+        void think() {
+            process.after(dice.between(0, Math.max(MILLI, run.plan.thinkMax)), this::ask);
+        }
+
+        private void ask() {
+            if (run.isCalm) {
+                return;
+            }
+            String resource = dice.chance(0.7) ? QuorumRun.MUTEX : QuorumRun.BOTH;
+            boolean writes = resource.equals(QuorumRun.MUTEX) || dice.chance(0.4);
+            AcquireOptions options = AcquireOptions.defaults();
+            if (dice.chance(0.3)) {
+                options = options.withMaxWait(Duration.ZERO);
+            } else if (dice.chance(0.4)) {
+                options = options.withMaxWait(Duration.ofNanos(dice.heavyTail(MILLI, 2 * run.plan.ttl)));
+            }
+            if (dice.chance(0.2)) {
+                options = options.withFixedLease(Duration.ofNanos(dice.between(200 * MILLI, run.plan.ttl)));
+            }
+            CompletionStage<? extends Hold> asked = lock(resource, writes).acquireAsync(options);
+            if (dice.chance(0.15)) {
+                process.after(
+                        dice.heavyTail(10_000, run.plan.ttl),
+                        () -> asked.toCompletableFuture().cancel(false));
+            }
+            asked.whenComplete((hold, failure) -> {
+                if (hold == null) {
+                    think();
+                } else {
+                    use(resource, hold, writes, this::think);
+                }
+            });
+        }
+
+        void askAtLast() {
+            if (subject == null) {
+                process.after(50 * MILLI, this::askAtLast);
+                return;
+            }
+            lock(QuorumRun.MUTEX, true).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
+                if (hold == null) {
+                    process.after(50 * MILLI, this::askAtLast);
+                } else {
+                    use(QuorumRun.MUTEX, hold, true, () -> unserved--);
+                }
+            });
+        }
+
+        private void use(String resource, Hold hold, boolean writes, Runnable then) {
+            run.judge.begins(process, resource, hold, writes);
+            process.after(dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax)), () -> {
+                run.judge.ends(resource, hold);
+                var unused = hold.releaseAsync();
+                then.run();
+            });
+        }
+    }
+}

@@ -1,0 +1,268 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.quorum.BrokenQuorums;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/*
+ * Clients on a quorum of three or five reference stores, each with its own clock, network and faults. A minority of the
+ * members is chosen for each seed; these go down, come back empty, and have their clocks stepped. Every way between a
+ * client and a member loses, delays, doubles and cuts; every process pauses, sleeps and dies.
+ */
+
+/** One run of one seed on a quorum. */
+public final class QuorumRun {
+
+    private static final long MILLI = 1_000_000;
+    private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
+
+    static final String MUTEX = "mutex";
+    static final String BOTH = "both";
+
+    static final LinkWatch UNWATCHED = new LinkWatch() {
+        @Override
+        public void sent(Command command) {}
+
+        @Override
+        public void answered(Command command, Reply reply, long sentAt) {}
+
+        @Override
+        public void failed(Command command, StoreException.Effect effect) {}
+
+        @Override
+        public void told(Signal signal) {}
+
+        @Override
+        public void signalLost(Signal signal) {}
+    };
+
+    /** Makes the quorums of the clients. */
+    interface Maker {
+        LockStore of(List<SimLink> links, Environment environment);
+    }
+
+    final World world;
+    final Plan plan;
+    final Weather weather;
+    final QuorumJudge judge;
+    final ClientUnderTest.Starter starter;
+    final Maker quorum;
+    final List<SimServer> servers = new ArrayList<>();
+    boolean isCalm;
+    private final Dice dice;
+    private final Trace trace;
+    private final List<QuorumClient> clients = new ArrayList<>();
+    private final int faulty;
+    private final long chaos;
+    private int processes;
+
+    private QuorumRun(long seed, Trace trace, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+        this.trace = trace;
+        this.dice = new Dice(seed);
+        this.world = new World(dice.fork(), trace);
+        this.plan = new Plan(dice.fork());
+        this.weather = new Weather(world, plan);
+        this.judge = new QuorumJudge(world);
+        this.chaos = Math.min(plan.chaos, 3 * plan.ttl);
+        this.starter = starter;
+        int members = dice.chance(0.7) ? 3 : 5;
+        this.faulty = (int) dice.between(0, (members - 1) / 2);
+        long skew = dice.oneOf(0, 1, 20, 200) * MILLI;
+        Reached reached = new Reached();
+        for (int i = 0; i < members; i++) {
+            // A member that was raised above its clock and then lost its data gives lesser tokens: what it does alone
+            // is not judged.
+            Ledger ledger = new Ledger(new World(dice.fork(), Trace.hashOnly()), false, reached);
+            SimClock clock = new SimClock(plan.storeRate, 0, EPOCH_2026 + dice.between(-skew, skew), false);
+            servers.add(new SimServer(world, clock, SimStore::reference, ledger, reached));
+        }
+        Duration patience = Duration.ofNanos(Math.max(5 * MILLI, plan.storeTimeout / 3));
+        this.quorum = (links, environment) -> rules.of(links, environment, patience, Duration.ofNanos(plan.ttl));
+    }
+
+    /** What a run came to. */
+    public record Result(long hash, long events, int grants) {}
+
+    /**
+     * Runs one seed.
+     *
+     * @throws SimulationFailure if a rule was broken
+     */
+    public static Result run(long seed, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+        return play(seed, Trace.hashOnly(), starter, rules);
+    }
+
+    /** Runs one seed and shows the last lines of what happened if it fails. */
+    public static Result inWords(long seed, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+        Trace trace = Trace.inWords(400);
+        try {
+            return play(seed, trace, starter, rules);
+        } catch (SimulationFailure failure) {
+            throw failure.told(seed, "", trace.lines(), "seed " + seed);
+        }
+    }
+
+    private static Result play(long seed, Trace trace, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+        QuorumRun run = new QuorumRun(seed, trace, starter, rules);
+        Thread thread = Thread.currentThread();
+        Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+        thread.setUncaughtExceptionHandler(
+                (unused, thrown) -> run.world.fail(Rule.NO_EXCEPTION, "in an event: " + thrown));
+        try {
+            run.toTheEnd();
+        } finally {
+            thread.setUncaughtExceptionHandler(before);
+        }
+        return new Result(run.trace.hash(), run.world.events(), run.judge.grants);
+    }
+
+    private void toTheEnd() {
+        for (int i = 0; i < Math.max(2, plan.processes); i++) {
+            addClient();
+        }
+        spread();
+        go(chaos);
+        heal();
+        long bound = 8 * plan.ttl
+                + 3 * plan.storeTimeout
+                + 10_000 * MILLI
+                + clients.size() * plan.threads * 4 * plan.holdMax;
+        long until = world.now() + bound;
+        while (clients.stream().anyMatch(client -> client.unserved > 0 && !client.process.isDead())) {
+            if (world.now() > until) {
+                world.fail(Rule.EVERYTHING_ENDS, "somebody was not served within " + bound / MILLI + " ms");
+            }
+            world.step();
+        }
+        // What was cancelled, refused or lost has left nothing, although the sessions live on.
+        go(4 * plan.ttl + plan.holdMax);
+        servers.forEach(this::checkNothingLeft);
+        world.after(0, () -> {});
+        world.step();
+    }
+
+    private void addClient() {
+        long rate = dice.between(-plan.clientRateMax, plan.clientRateMax);
+        long origin = dice.chance(0.2) ? Long.MAX_VALUE - dice.between(0, chaos) : dice.between(0, 1L << 50);
+        SimClock clock = new SimClock(rate, origin, EPOCH_2026, dice.chance(0.5));
+        SimProcess process = new SimProcess(world, "p" + ++processes, clock);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), plan.lateness);
+        QuorumClient client = new QuorumClient(this, process, environment, dice.fork());
+        clients.add(client);
+        process.after(dice.between(0, 20 * MILLI), client::open);
+    }
+
+    // ---- Faults
+
+    private void spread() {
+        times(dice.between(0, 6), () -> cut(dice.oneOf(clients)));
+        times(plan.pauses, () -> stop(SimProcess.Stop.PAUSED));
+        times(plan.suspensions, () -> stop(SimProcess.Stop.SUSPENDED));
+        times(plan.freezes, () -> stop(SimProcess.Stop.FROZEN));
+        times(plan.kills, this::kill);
+        if (faulty > 0) {
+            times(dice.between(0, 3), () -> outage(faultyServer()));
+            times(dice.between(0, 2), () -> faultyServer().stepClock(step()));
+        }
+    }
+
+    private void times(long count, Runnable event) {
+        for (long i = 0; i < count; i++) {
+            world.after(dice.between(100 * MILLI, chaos), () -> {
+                if (!isCalm) {
+                    event.run();
+                }
+            });
+        }
+    }
+
+    private SimServer faultyServer() {
+        return servers.get(dice.below(faulty));
+    }
+
+    private long step() {
+        long size = dice.heavyTail(50 * MILLI, 3 * plan.ttl);
+        return dice.chance(0.5) ? size : -size;
+    }
+
+    private void cut(QuorumClient client) {
+        if (!client.links.isEmpty()) {
+            int way = dice.below(3);
+            weather.cut(dice.oneOf(client.links), way != 2, way != 1, dice.heavyTail(10 * MILLI, 2 * plan.ttl));
+        }
+    }
+
+    private void stop(SimProcess.Stop how) {
+        SimProcess process = dice.oneOf(clients).process;
+        if (process.isRunning()) {
+            process.stop(how);
+            long least = how == SimProcess.Stop.FROZEN ? Math.max(plan.ttl / 25, 50 * MILLI) : MILLI;
+            world.after(Math.max(least, dice.heavyTail(MILLI, 2 * plan.ttl)), process::resume);
+        }
+    }
+
+    private void kill() {
+        dice.oneOf(clients).process.kill();
+        addClient();
+    }
+
+    private void outage(SimServer server) {
+        if (!server.isUp()) {
+            return;
+        }
+        boolean isAmnesic = dice.chance(0.7);
+        server.goDown();
+        int index = servers.indexOf(server);
+        for (QuorumClient client : clients) {
+            if (!client.links.isEmpty()) {
+                client.links.get(index).breakAll();
+            }
+        }
+        world.after(dice.heavyTail(MILLI, plan.ttl), () -> {
+            if (isAmnesic) {
+                server.loseEverything();
+            }
+            server.comeUp();
+        });
+    }
+
+    // ---- Calm
+
+    private void heal() {
+        isCalm = true;
+        weather.clear();
+        servers.forEach(SimServer::comeUp);
+        for (QuorumClient client : clients) {
+            client.process.resume();
+            client.links.forEach(SimLink::heal);
+        }
+        clients.forEach(QuorumClient::calm);
+    }
+
+    private void checkNothingLeft(SimServer server) {
+        SimLink link = clients.get(0).links.get(0);
+        Reply reply = server.apply(new Command.Inspect("", Optional.empty(), 1_000), link);
+        for (ResourceInfo info : ((Reply.Inspected) reply).resources()) {
+            if (info.name().value().charAt(0) > ' ') {
+                world.fail(Rule.GIVEN_UP, "nobody holds anything, but " + servers.indexOf(server) + " has " + info);
+            }
+        }
+    }
+
+    private void go(long nanos) {
+        boolean[] over = new boolean[1];
+        world.after(nanos, () -> over[0] = true);
+        while (!over[0]) {
+            world.step();
+        }
+    }
+}
