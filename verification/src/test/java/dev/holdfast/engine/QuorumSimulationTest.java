@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestFactory;
 /** Whole clients on a quorum, under every fault that a minority of members and any network may have. */
 class QuorumSimulationTest {
 
-    private static final long SEEDS = Long.getLong("holdfast.quorum.seeds", 100);
+    private static final long SEEDS = Long.getLong("holdfast.quorum.seeds", 150);
     private static final long FIRST = Long.getLong("holdfast.quorum.first", 1);
     private static final long MUTANT_SEEDS = Long.getLong("holdfast.quorum.mutant.seeds", 6_000);
     private static final Starter STARTER = EngineUnderTest.keeping(new SafetyRules());
