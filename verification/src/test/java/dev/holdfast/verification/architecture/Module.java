@@ -11,9 +11,10 @@ enum Module {
     SQL("dev.holdfast.store.sql", CORE),
     REDIS("dev.holdfast.store.redis", CORE),
     QUORUM("dev.holdfast.store.quorum", CORE),
+    SERVERS("dev.holdfast.servers"),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
-    CLI("dev.holdfast.cli", CORE, MEMORY, SQL),
-    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL);
+    CLI("dev.holdfast.cli", CORE, MEMORY, SQL, REDIS),
+    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL, REDIS, SERVERS);
 
     private final String root;
     private final Set<Module> uses;

@@ -222,8 +222,7 @@ class PartsTest {
         Hold two = bob.lock(names.get(2)).acquireAsync().toCompletableFuture().get();
         Doing<Hold> first = actor.waitsFor(() -> alice.lock(names.get(1)).acquire());
         Actor other = world.actor("other");
-        Doing<Hold> second =
-                other.waitsFor(() -> alice.lock(names.get(2)).acquire());
+        Doing<Hold> second = other.waitsFor(() -> alice.lock(names.get(2)).acquire());
         line.losesSignals();
         one.close();
         two.close();
