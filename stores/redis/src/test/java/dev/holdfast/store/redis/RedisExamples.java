@@ -8,7 +8,7 @@ import io.lettuce.core.SslOptions;
 import java.io.File;
 import java.time.Duration;
 
-/** What {@code docs/stores/redis.md} shows. */
+/** What {@code docs/stores/redis.md} and {@code redis-cluster.md} show. */
 final class RedisExamples {
 
     private RedisExamples() {}
@@ -20,6 +20,13 @@ final class RedisExamples {
 
     static void open(Archive archive, String report) throws InterruptedException {
         try (Holdfast holdfast = Holdfast.connect("redis://:secret@cache.example.com:6379/2?namespace=shop");
+                Hold hold = holdfast.lock("nightly-report").acquire()) {
+            archive.write(report, hold.fencingToken());
+        }
+    }
+
+    static void openCluster(Archive archive, String report) throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect("redis-cluster://:secret@node-1:6379,node-2:6379?namespace=shop");
                 Hold hold = holdfast.lock("nightly-report").acquire()) {
             archive.write(report, hold.fencingToken());
         }
