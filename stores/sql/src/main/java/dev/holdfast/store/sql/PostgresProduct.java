@@ -179,9 +179,9 @@ final class PostgresProduct implements Product {
         } else if (state.equals("3D000") || state.equals("42P01") || state.equals("3F000") || state.equals("42703")) {
             return new StoreException(
                     Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
-        } else if (state.startsWith("53")) {
+        } else if (state.equals("53100")) {
             return new StoreException(
-                    Reason.DENIED, effect, "the database has no room or no connection left (" + said + ")", failure);
+                    Reason.DENIED, effect, "the disk of the database is full (" + said + ")", failure);
         } else if (state.equals("25006")) {
             return new StoreException(
                     Reason.DENIED,

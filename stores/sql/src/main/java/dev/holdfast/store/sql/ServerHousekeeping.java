@@ -87,24 +87,36 @@ final class ServerHousekeeping {
     }
 
     private void endSessions() {
+        int[] found = {0};
         List<Long> over = new ArrayList<>();
-        lane.transact(Set.of(), ledger -> {
-            for (long id : ledger.rows().sessionsOver(ledger.now(), PAGE)) {
-                // A late keep-alive may still win.
-                if (ledger.live(id) == null) {
-                    over.add(id);
+        do {
+            over.clear();
+            lane.transact(Set.of(), ledger -> {
+                List<Long> page = ledger.rows().sessionsOver(ledger.now(), PAGE);
+                found[0] = page.size();
+                for (long id : page) {
+                    // A late keep-alive may still win.
+                    if (ledger.live(id) == null) {
+                        over.add(id);
+                    }
                 }
-            }
-        });
-        over.forEach(lane::end);
+            });
+            over.forEach(lane::end);
+            // Where none could be ended, all are in use at this moment: the next turn finds them again.
+        } while (found[0] == PAGE && !over.isEmpty());
     }
 
     private void forgetSessions() {
-        lane.transact(Set.of(), ledger -> {
-            for (long id : ledger.rows().sessionsUnused(PAGE)) {
-                ledger.rows().forget(id);
-            }
-        });
+        int[] found = {0};
+        do {
+            lane.transact(Set.of(), ledger -> {
+                List<Long> page = ledger.rows().sessionsUnused(PAGE);
+                found[0] = page.size();
+                for (long id : page) {
+                    ledger.rows().forget(id);
+                }
+            });
+        } while (found[0] == PAGE);
     }
 
     private void dropResources(long retentionMicros) {
