@@ -1,0 +1,212 @@
+package dev.holdfast.store.sql;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException.Effect;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The transactions of a lane. Each first locks the resources that it is about, in the order of their names, then the sessions that ask for something, and reads all else after that; so
+ * whatever it decides on stays as it is until the commit.
+ *
+ * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what came of it, and the effect is unknown. Not thread-safe.
+ */
+final class LockTransactions {
+
+    /** So often others may be in the way, or more may turn out to be needed, before a task is given up. */
+    private static final int MOST_TRIES = 100;
+
+    /** What is done between the locking and the commit. */
+    @FunctionalInterface
+    interface Work {
+        void carryOut(Ledger ledger) throws SQLException;
+    }
+
+    /** Work with the names and sessions that it is known to be about. */
+    static final class Task {
+        final Set<ResourceName> names = new TreeSet<>();
+
+        /** Those of the names that need a row. */
+        final Set<ResourceName> needed = new HashSet<>();
+
+        /** Those that ask for something. */
+        final Set<Long> sessions = new TreeSet<>();
+
+        final Work work;
+
+        Task(Work work) {
+            this.work = work;
+        }
+    }
+
+    private final Product product;
+    private final ServerConnections connections;
+    private final long client;
+    private final Statements statements;
+    private final ServerBacking backing;
+    private final Ledger ledger;
+    private final String clock;
+    private final String session;
+
+    /** Whether a transaction is under way. */
+    private boolean begun;
+
+    LockTransactions(Product product, Texts texts, ServerConnections connections, long client) {
+        this.product = product;
+        this.connections = connections;
+        this.client = client;
+        this.statements = new Statements(texts);
+        this.backing = new ServerBacking(product, statements, client);
+        this.ledger = new Ledger(backing);
+        this.clock = texts.of("SELECT " + product.clock());
+        this.session = texts.of(product.sharingSession());
+    }
+
+    /** What the work is done on. */
+    Ledger ledger() {
+        return ledger;
+    }
+
+    ServerBacking backing() {
+        return backing;
+    }
+
+    /** Takes a connection for a trip, which ends with {@link #rest()}. */
+    @CanIgnoreReturnValue
+    Statements attach() throws SQLException {
+        statements.attach(connections.get(ServerConnections.Use.LOCKS));
+        return statements;
+    }
+
+    void rest() {
+        connections.rest(ServerConnections.Use.LOCKS, statements);
+    }
+
+    void begin() throws SQLException {
+        product.begin(statements);
+        begun = true;
+    }
+
+    void commit() throws SQLException {
+        product.commit(statements);
+        begun = false;
+    }
+
+    /** The connection is of no use any more. */
+    void lose() {
+        statements.forget();
+        connections.drop(ServerConnections.Use.LOCKS);
+    }
+
+    /** Carries a task out, again and again if others are in the way or it turns out to be about more. */
+    void carryOut(Task task, List<Transaction.Told> told) {
+        for (int left = MOST_TRIES; ; left--) {
+            Effect[] effect = {Effect.NONE};
+            try {
+                attach();
+                List<ResourceName> missing = attempt(task, effect);
+                if (missing.isEmpty()) {
+                    told.addAll(ledger.told());
+                    return;
+                }
+                product.add(statements, missing.stream().map(ResourceName::utf8).toList());
+            } catch (NotLocked more) {
+                task.names.addAll(more.names());
+                undo();
+            } catch (SQLException e) {
+                undo();
+                if (product.isConnectionLost(e)) {
+                    lose();
+                    if (effect[0] == Effect.UNKNOWN || left < MOST_TRIES) {
+                        throw product.translated(e, effect[0]);
+                    }
+                } else if (!product.isBusy(e) || left == 0) {
+                    throw product.translated(e, product.isBusy(e) ? Effect.NONE : effect[0]);
+                }
+            } catch (RuntimeException | Error e) {
+                undo();
+                throw e;
+            } finally {
+                rest();
+            }
+        }
+    }
+
+    /** Gives the names that need a row and have none; nothing was done then. */
+    private List<ResourceName> attempt(Task task, Effect[] effect) throws SQLException {
+        begin();
+        TreeMap<ResourceName, Resource> resources = new TreeMap<>();
+        if (!task.names.isEmpty()) {
+            List<byte[]> keys = task.names.stream().map(ResourceName::utf8).toList();
+            Rows.resources(product.locking(statements, keys)).forEach(found -> resources.put(found.name, found));
+            List<ResourceName> missing = task.needed.stream()
+                    .filter(name -> !resources.containsKey(name))
+                    .sorted()
+                    .toList();
+            if (!missing.isEmpty()) {
+                undo();
+                return missing;
+            }
+        }
+        List<Session> sessions = new ArrayList<>(task.sessions.size());
+        long now = 0;
+        for (long id : task.sessions) {
+            PreparedStatement select = statements.prepare(session);
+            select.setLong(1, id);
+            try (ResultSet row = select.executeQuery()) {
+                if (row.next()) {
+                    sessions.add(Rows.session(id, row));
+                    now = row.getLong(6);
+                }
+            }
+        }
+        backing.clock().set(now == 0 ? now() : now);
+        ledger.begin(true);
+        for (ResourceName name : task.names) {
+            Resource found = resources.get(name);
+            ledger.resources().give(found == null ? new Resource(name, name.utf8()) : found);
+        }
+        sessions.forEach(ledger.sessions()::give);
+        task.work.carryOut(ledger);
+        ledger.finish();
+        List<Transaction.Told> others =
+                ledger.told().stream().filter(one -> one.client() != client).toList();
+        if (!others.isEmpty()) {
+            product.tell(statements, others);
+        }
+        effect[0] = Effect.UNKNOWN;
+        commit();
+        return List.of();
+    }
+
+    private long now() throws SQLException {
+        try (ResultSet row = statements.prepare(clock).executeQuery()) {
+            if (!row.next()) {
+                throw new SQLException("The database did not tell its time");
+            }
+            return row.getLong(1);
+        }
+    }
+
+    /** Undoes what is under way, if anything is. */
+    void undo() {
+        if (!begun) {
+            return;
+        }
+        begun = false;
+        try {
+            product.rollback(statements);
+        } catch (SQLException e) {
+            // What can't be undone in order is undone by the end of the connection.
+            lose();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.holdfast.store.sql;
+
+import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.OnResource;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What can be done by the fast path, of commands that came together: what is given back first, for others may want to take it. One object serves one trip.
+ */
+final class ShortWay {
+
+    private final Product product;
+    private final LockTransactions transactions;
+    private final ServerFastPath fastPath;
+    private final List<Call> calls;
+
+    /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
+    private final Set<ResourceName> closed = new HashSet<>();
+
+    ShortWay(Product product, LockTransactions transactions, ServerFastPath fastPath, List<Call> calls) {
+        this.product = product;
+        this.transactions = transactions;
+        this.fastPath = fastPath;
+        this.calls = calls;
+    }
+
+    /** Gives what is left to do, in the order in which it came. */
+    List<Call> go() {
+        List<Call> releases = new ArrayList<>();
+        List<Call> acquires = new ArrayList<>();
+        Set<ResourceName> releasing = new HashSet<>();
+        for (Call call : calls) {
+            if (call.command() instanceof Release release && closed.add(release.resource())) {
+                releases.add(call);
+                releasing.add(release.resource());
+            } else if (call.command() instanceof Acquire acquire
+                    && ServerFastPath.isPlain(acquire)
+                    && (closed.add(acquire.resource()) || releasing.remove(acquire.resource()))) {
+                acquires.add(call);
+            } else if (call.command() instanceof OnResource onResource) {
+                closed.add(onResource.resource());
+                releasing.remove(onResource.resource());
+            }
+        }
+        if (!releases.isEmpty() || !acquires.isEmpty()) {
+            attempt(releases, acquires);
+        }
+        return calls.stream().filter(call -> !call.isAnswered()).toList();
+    }
+
+    private void attempt(List<Call> releases, List<Call> acquires) {
+        boolean isBoth = !releases.isEmpty() && !acquires.isEmpty();
+        Effect effect = Effect.NONE;
+        try {
+            Statements statements = transactions.attach();
+            if (isBoth) {
+                transactions.begin();
+            } else {
+                effect = Effect.UNKNOWN;
+            }
+            List<Reply.@Nullable Released> released =
+                    releases.isEmpty() ? List.of() : fastPath.giveBack(statements, commands(releases, Release.class));
+            Set<ResourceName> kept = new HashSet<>();
+            for (int i = 0; i < released.size(); i++) {
+                if (released.get(i) == null) {
+                    kept.add(((Release) releases.get(i).command()).resource());
+                }
+            }
+            acquires.removeIf(call -> kept.contains(((Acquire) call.command()).resource()));
+            List<Reply.@Nullable Granted> granted =
+                    acquires.isEmpty() ? List.of() : fastPath.take(statements, commands(acquires, Acquire.class));
+            if (isBoth) {
+                effect = Effect.UNKNOWN;
+                transactions.commit();
+            }
+            answer(releases, released);
+            answer(acquires, granted);
+        } catch (SQLException e) {
+            failed(e, effect, releases, acquires);
+        } finally {
+            transactions.rest();
+        }
+    }
+
+    /** What certainly had no effect is tried again the long way. */
+    private void failed(SQLException e, Effect effect, List<Call> releases, List<Call> acquires) {
+        transactions.undo();
+        if (product.isConnectionLost(e)) {
+            transactions.lose();
+        }
+        if (effect == Effect.UNKNOWN && !product.isBusy(e)) {
+            StoreException told = product.translated(e, Effect.UNKNOWN);
+            releases.forEach(call -> call.fail(told));
+            acquires.forEach(call -> call.fail(told));
+        }
+    }
+
+    private static <T extends Command> List<T> commands(List<Call> calls, Class<T> type) {
+        return calls.stream().map(Call::command).map(type::cast).toList();
+    }
+
+    private static void answer(List<Call> calls, List<? extends @Nullable Reply> replies) {
+        for (int i = 0; i < calls.size(); i++) {
+            Reply reply = replies.get(i);
+            if (reply != null) {
+                calls.get(i).answer(reply);
+            }
+        }
+    }
+}
