@@ -2,6 +2,7 @@ package dev.holdfast.servers;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A Redis Cluster: primaries that share the slots evenly, and a replica for each. */
 public final class RedisCluster implements AutoCloseable {
@@ -14,19 +15,20 @@ public final class RedisCluster implements AutoCloseable {
 
     private final List<RedisServer> primaries = new ArrayList<>();
     private final List<RedisServer> replicas = new ArrayList<>();
+    private final @Nullable Certificates certificates;
 
-    private RedisCluster() {}
+    private RedisCluster(@Nullable Certificates certificates) {
+        this.certificates = certificates;
+    }
 
     /** Starts three primaries with a replica each, and returns when all is linked. */
     public static RedisCluster start() {
-        RedisCluster cluster = new RedisCluster();
-        try {
-            cluster.form(3);
-            return cluster;
-        } catch (RuntimeException e) {
-            cluster.close();
-            throw e;
-        }
+        return new RedisCluster(null).formed(3, true);
+    }
+
+    /** Starts three primaries without replicas that speak TLS with clients, at {@link #uri()}, and with each other. */
+    public static RedisCluster start(Certificates certificates) {
+        return new RedisCluster(certificates).formed(3, false);
     }
 
     /** The nodes that began as primaries. */
@@ -46,13 +48,18 @@ public final class RedisCluster implements AutoCloseable {
         return nodes;
     }
 
-    /** The address by which a client finds the whole. */
+    /** The address by which a client finds the whole; over TLS if it has that. */
     public String uri() {
-        StringBuilder uri = new StringBuilder("redis-cluster://");
+        StringBuilder uri = new StringBuilder(certificates == null ? "redis-cluster://" : "rediss-cluster://");
         for (RedisServer node : primaries) {
-            uri.append(node == primaries.get(0) ? "" : ",").append("127.0.0.1:").append(node.port());
+            uri.append(node == primaries.get(0) ? "" : ",").append("127.0.0.1:").append(portAmongNodes(node));
         }
         return uri.toString();
+    }
+
+    /** The port by which nodes find each other, and clients that speak as the nodes do. */
+    private int portAmongNodes(RedisServer node) {
+        return certificates == null ? node.port() : node.tlsPort();
     }
 
     /** The name by which the nodes know one of them. */
@@ -66,22 +73,39 @@ public final class RedisCluster implements AutoCloseable {
      * @param between runs when both sides have said that the slot is on its way and before its keys go
      */
     public void move(int slot, RedisServer from, RedisServer to, Runnable between) {
-        String number = String.valueOf(slot);
-        to.command("CLUSTER", "SETSLOT", number, "IMPORTING", idOf(from));
-        from.command("CLUSTER", "SETSLOT", number, "MIGRATING", idOf(to));
+        announceMove(slot, from, to);
         between.run();
-        while (true) {
-            List<Object> keys = from.command("CLUSTER", "GETKEYSINSLOT", number, "100");
-            if (keys.isEmpty()) {
-                break;
-            }
-            List<String> words = new ArrayList<>(
-                    List.of("MIGRATE", "127.0.0.1", String.valueOf(to.port()), "", "0", "5000", "KEYS"));
-            keys.forEach(key -> words.add(String.valueOf(key)));
-            from.command(words.toArray(String[]::new));
+        for (List<String> keys = keysIn(slot, from); !keys.isEmpty(); keys = keysIn(slot, from)) {
+            moveKeys(keys, from, to);
         }
-        to.command("CLUSTER", "SETSLOT", number, "NODE", idOf(to));
-        from.command("CLUSTER", "SETSLOT", number, "NODE", idOf(to));
+        completeMove(slot, from, to);
+    }
+
+    /** The first step of a move: both sides are told that the slot is on its way. */
+    public void announceMove(int slot, RedisServer from, RedisServer to) {
+        to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "IMPORTING", idOf(from));
+        from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "MIGRATING", idOf(to));
+    }
+
+    /** The keys of a slot that a node has, up to a hundred of them. */
+    public List<String> keysIn(int slot, RedisServer node) {
+        return node.command("CLUSTER", "GETKEYSINSLOT", String.valueOf(slot), "100").stream()
+                .map(String::valueOf)
+                .toList();
+    }
+
+    /** The second step of a move: some of the keys go, in one stroke. */
+    public void moveKeys(List<String> keys, RedisServer from, RedisServer to) {
+        List<String> words = new ArrayList<>(
+                List.of("MIGRATE", "127.0.0.1", String.valueOf(portAmongNodes(to)), "", "0", "5000", "KEYS"));
+        words.addAll(keys);
+        from.command(words.toArray(String[]::new));
+    }
+
+    /** The last step of a move, when the keys have gone: the slot is where they are. */
+    public void completeMove(int slot, RedisServer from, RedisServer to) {
+        to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", idOf(to));
+        from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", idOf(to));
     }
 
     /** Whether every node that lives says that the cluster serves all slots. */
@@ -97,35 +121,49 @@ public final class RedisCluster implements AutoCloseable {
         nodes().forEach(RedisServer::close);
     }
 
-    private void form(int size) {
-        for (int i = 0; i < 2 * size; i++) {
-            (i < size ? primaries : replicas)
-                    .add(RedisServer.builder()
-                            .clustered(BUS_DISTANCE)
-                            .option("cluster-node-timeout", "1000")
-                            .option("cluster-replica-validity-factor", "0")
-                            .start());
+    private RedisCluster formed(int size, boolean isReplicated) {
+        try {
+            startNodes(size, isReplicated);
+            form(size);
+            return this;
+        } catch (RuntimeException e) {
+            close();
+            throw e;
         }
+    }
+
+    private void startNodes(int size, boolean isReplicated) {
+        Certificates own = certificates;
+        for (int i = 0; i < (isReplicated ? 2 : 1) * size; i++) {
+            RedisServer.Builder node = RedisServer.builder()
+                    .clustered(BUS_DISTANCE)
+                    .option("cluster-node-timeout", "1000")
+                    .option("cluster-replica-validity-factor", "0");
+            if (own != null) {
+                node.tlsAmongServers(own).option("tls-cluster", "yes");
+            }
+            (i < size ? primaries : replicas).add(node.start());
+        }
+    }
+
+    private void form(int size) {
         int epoch = 0;
+        List<RedisServer> met = new ArrayList<>();
         for (RedisServer node : nodes()) {
             node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(++epoch));
-            node.command(
-                    "CLUSTER",
-                    "MEET",
-                    "127.0.0.1",
-                    String.valueOf(primaries.get(0).port()));
+            // Each is told of each other: to hear of them from third parties would take seconds.
+            for (RedisServer other : met) {
+                node.command("CLUSTER", "MEET", "127.0.0.1", String.valueOf(portAmongNodes(other)));
+            }
+            met.add(node);
         }
         for (int i = 0; i < size; i++) {
-            primaries
-                    .get(i)
-                    .command(
-                            "CLUSTER",
-                            "ADDSLOTSRANGE",
-                            String.valueOf(SLOTS * i / size),
-                            String.valueOf(SLOTS * (i + 1) / size - 1));
+            String first = String.valueOf(SLOTS * i / size);
+            String last = String.valueOf(SLOTS * (i + 1) / size - 1);
+            primaries.get(i).command("CLUSTER", "ADDSLOTSRANGE", first, last);
         }
         Until.isSo("every node knows every other", () -> nodes().stream().allMatch(this::knowsAll));
-        for (int i = 0; i < size; i++) {
+        for (int i = 0; i < replicas.size(); i++) {
             replicas.get(i).command("CLUSTER", "REPLICATE", idOf(primaries.get(i)));
         }
         Until.isSo("the cluster serves all slots", this::isOk);

@@ -3,6 +3,7 @@ package dev.holdfast.servers;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A primary with two replicas, and three Sentinels that watch over them. */
 public final class RedisSentinels implements AutoCloseable {
@@ -17,16 +18,28 @@ public final class RedisSentinels implements AutoCloseable {
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<RedisServer> sentinels = new ArrayList<>();
 
-    private RedisSentinels() {}
+    private final @Nullable Certificates certificates;
+
+    private RedisSentinels(@Nullable Certificates certificates) {
+        this.certificates = certificates;
+    }
 
     /** Starts all, and returns when the Sentinels know each other and the replicas. */
     public static RedisSentinels start() {
-        RedisSentinels all = new RedisSentinels();
+        return new RedisSentinels(null).formed();
+    }
+
+    /** As {@link #start()}; all speak TLS with each other, and with clients at {@link #uri()}. */
+    public static RedisSentinels start(Certificates certificates) {
+        return new RedisSentinels(certificates).formed();
+    }
+
+    private RedisSentinels formed() {
         try {
-            all.form();
-            return all;
+            form();
+            return this;
         } catch (RuntimeException e) {
-            all.close();
+            close();
             throw e;
         }
     }
@@ -41,15 +54,24 @@ public final class RedisSentinels implements AutoCloseable {
         return List.copyOf(sentinels);
     }
 
-    /** The address by which a client finds the primary. */
+    /** The address by which a client finds the primary; over TLS if all speak that. */
     public String uri() {
-        StringBuilder uri = new StringBuilder("redis-sentinel://");
+        StringBuilder uri = new StringBuilder(certificates == null ? "redis-sentinel://" : "rediss-sentinel://");
         for (RedisServer sentinel : sentinels) {
             uri.append(sentinel == sentinels.get(0) ? "" : ",")
                     .append("127.0.0.1:")
-                    .append(sentinel.port());
+                    .append(portOf(sentinel));
         }
         return uri.append("/0?master=").append(NAME).toString();
+    }
+
+    private int portOf(RedisServer server) {
+        return certificates == null ? server.port() : server.tlsPort();
+    }
+
+    private RedisServer.Builder builder() {
+        RedisServer.Builder builder = RedisServer.builder();
+        return certificates == null ? builder : builder.tlsAmongServers(certificates);
     }
 
     /** Who is the primary, as all Sentinels that live say; waits until they agree on one that lives and says so too. */
@@ -62,7 +84,7 @@ public final class RedisSentinels implements AutoCloseable {
                     String port = String.valueOf(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
                             .get(1));
                     servers.stream()
-                            .filter(server -> String.valueOf(server.port()).equals(port))
+                            .filter(server -> String.valueOf(portOf(server)).equals(port))
                             .forEach(found::add);
                 }
             }
@@ -86,10 +108,12 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     private void form() {
-        servers.add(RedisServer.start());
+        servers.add(builder().start());
         RedisServer primary = servers.get(0);
         for (int i = 0; i < REPLICAS; i++) {
-            servers.add(RedisServer.builder().replicaOf(primary).start());
+            servers.add(builder()
+                    .option("replicaof", "127.0.0.1 " + portOf(primary))
+                    .start());
         }
         Until.isSo(
                 "the replicas are linked",
@@ -97,9 +121,9 @@ public final class RedisSentinels implements AutoCloseable {
                         .skip(1)
                         .allMatch(server -> server.info("master_link_status").equals("up")));
         for (int i = 0; i < SENTINELS; i++) {
-            RedisServer sentinel = RedisServer.builder()
+            RedisServer sentinel = builder()
                     .flag("--sentinel")
-                    .option("sentinel monitor " + NAME, "127.0.0.1 " + primary.port() + " " + QUORUM)
+                    .option("sentinel monitor " + NAME, "127.0.0.1 " + portOf(primary) + " " + QUORUM)
                     .option("sentinel down-after-milliseconds " + NAME, "500")
                     .option("sentinel failover-timeout " + NAME, "1000")
                     .start();

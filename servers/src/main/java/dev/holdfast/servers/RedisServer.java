@@ -50,7 +50,7 @@ public final class RedisServer implements AutoCloseable {
         private final List<String> flags = new ArrayList<>();
         private int port;
         private int portDistance;
-        private int tlsPort;
+        private boolean hasTls;
         private @Nullable String password;
 
         private Builder() {
@@ -85,12 +85,19 @@ public final class RedisServer implements AutoCloseable {
          */
         @CanIgnoreReturnValue
         public Builder tls(Certificates.Pair own, @Nullable Path authority) {
-            tlsPort = Ports.free();
-            option("tls-port", String.valueOf(tlsPort));
+            hasTls = true;
             option("tls-cert-file", own.certificate().toString());
             option("tls-key-file", own.key().toString());
             option("tls-ca-cert-file", (authority == null ? own.certificate() : authority).toString());
             return option("tls-auth-clients", authority == null ? "no" : "yes");
+        }
+
+        /** Listens for TLS too, and speaks nothing else with other servers, which must have certificates of the same authority; clients need none. */
+        @CanIgnoreReturnValue
+        Builder tlsAmongServers(Certificates certificates) {
+            tls(certificates.server(), certificates.authority());
+            option("tls-auth-clients", "no");
+            return option("tls-replication", "yes");
         }
 
         /** Makes it a replica. */
@@ -121,6 +128,13 @@ public final class RedisServer implements AutoCloseable {
         /** Starts it, and returns when it answers. */
         public RedisServer start() {
             int chosen = port == 0 ? Ports.free(portDistance) : port;
+            int tlsPort = 0;
+            if (hasTls) {
+                do {
+                    tlsPort = Ports.free(portDistance);
+                } while (tlsPort == chosen);
+                option("tls-port", String.valueOf(tlsPort));
+            }
             Path directory = ServerHome.directory("redis");
             StringBuilder text = new StringBuilder("port ").append(chosen).append('\n');
             options.forEach(

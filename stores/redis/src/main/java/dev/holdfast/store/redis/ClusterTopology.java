@@ -225,7 +225,10 @@ final class ClusterTopology implements Topology {
 
     private void check(ServerFacts found, String name) {
         found.checkOfCluster(name);
-        if (!found.isAtLeast(7, 0)) {
+        // One that does not tell its version may be old, and plain channels work everywhere. Once there are sessions
+        // that
+        // are told on sharded ones, a node that does not tell is no reason to leave them.
+        if (!found.isAtLeast(7, 0) || (facts == null && !found.tellsVersion())) {
             isSharded = false;
         }
         facts = found;

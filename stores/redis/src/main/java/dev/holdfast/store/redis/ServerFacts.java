@@ -63,6 +63,11 @@ final class ServerFacts {
         return !isBefore(facts.getOrDefault("redis_version", "99.0"), major, minor);
     }
 
+    /** Whether it says of which version it is. */
+    boolean tellsVersion() {
+        return facts.containsKey("redis_version");
+    }
+
     private void checkVersion(String server) {
         if (!isAtLeast(6, 2)) {
             throw denied(server + " is " + product() + ", but locks need Redis 6.2 or newer, or Valkey");

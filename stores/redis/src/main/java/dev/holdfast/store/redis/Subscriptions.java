@@ -73,6 +73,7 @@ final class Subscriptions {
             if (at != null) {
                 end(at, bucket);
             }
+            buckets.remove(layout.channel(bucket, cluster.nameOf(client)));
         }
     }
 

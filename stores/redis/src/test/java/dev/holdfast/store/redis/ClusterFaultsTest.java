@@ -4,10 +4,12 @@ import static dev.holdfast.store.redis.Asking.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
+import dev.holdfast.Permits;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.RedisCluster;
 import dev.holdfast.servers.RedisServer;
@@ -31,7 +33,6 @@ import org.junit.jupiter.api.Test;
 class ClusterFaultsTest {
 
     private static final String NAMESPACE = "faults";
-    private static final KeyLayout LAYOUT = new KeyLayout(NAMESPACE, 1_024);
 
     private static Holdfast client(RedisCluster cluster) {
         return builder(cluster).build();
@@ -47,7 +48,12 @@ class ClusterFaultsTest {
     }
 
     private static int slotOf(String name) {
-        return SlotHash.getSlot(LAYOUT.keys(LAYOUT.bucketOf(new ResourceName(name)))[0]);
+        return slotOf(NAMESPACE, name);
+    }
+
+    static int slotOf(String namespace, String name) {
+        KeyLayout layout = new KeyLayout(namespace, 1_024);
+        return SlotHash.getSlot(layout.keys(layout.bucketOf(new ResourceName(name)))[0]);
     }
 
     /** The node that a new cluster has for a name. */
@@ -109,9 +115,10 @@ class ClusterFaultsTest {
 
     @Test
     void primaryThatDiesBeforeItHasReplicatedForgetsLocksAndTokensRiseAllTheSame() throws Exception {
+        // What was forgotten without its session is found by the audit, once per ttl.
         try (RedisCluster cluster = RedisCluster.start();
                 Holdfast one = builder(cluster)
-                        .sessionTtl(Duration.ofSeconds(30))
+                        .sessionTtl(Duration.ofSeconds(6))
                         .keepAliveEvery(Duration.ofMillis(200))
                         .build();
                 Holdfast two = client(cluster)) {
@@ -201,6 +208,53 @@ class ClusterFaultsTest {
             assertThat(hold.isHeld()).isTrue();
             hold.close();
         }
+    }
+
+    @Test
+    void commandsForASlotThatIsHalfMovedAreRepeatedAndFollowIt() throws Exception {
+        RedisCluster cluster = TestCluster.shared();
+        try (Holdfast one = client(cluster);
+                Holdfast two = client(cluster)) {
+            String name = namesAt(2, 1).get(0);
+            int slot = slotOf(name);
+            RedisServer from = cluster.primaries().get(2);
+            RedisServer to = cluster.primaries().get(0);
+            // So many share it that their grants don't stand in one field: then all keys of the bucket are in use, and
+            // whoever has them all can serve it.
+            List<Permits> shares = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                shares.add((i % 2 == 0 ? one : two).semaphore(name, 40).acquire(1));
+            }
+            List<String> keys = cluster.keysIn(slot, from);
+            assertThat(keys).hasSize(3);
+            long refused = errors(from, "TRYAGAIN");
+            long sentOn = errors(from, "ASK");
+            cluster.announceMove(slot, from, to);
+            cluster.moveKeys(keys.subList(0, 1), from, to);
+            CompletableFuture<Permits> asked = two.semaphore(name, 40)
+                    .acquireAsync(1, AcquireOptions.defaults())
+                    .toCompletableFuture();
+            until("some keys are here and some there", () -> errors(from, "TRYAGAIN") > refused + 2);
+            assertThat(asked).isNotDone();
+            cluster.moveKeys(keys.subList(1, 3), from, to);
+            // The slot is still said to be where it was.
+            shares.add(asked.get(1, TimeUnit.MINUTES));
+            assertThat(errors(from, "ASK")).isGreaterThan(sentOn);
+            cluster.completeMove(slot, from, to);
+            shares.add(one.semaphore(name, 40).acquire(1));
+            assertThat(shares).allMatch(Permits::isHeld);
+            shares.forEach(Permits::close);
+            cluster.move(slot, to, from, () -> {});
+        }
+    }
+
+    /** How often a node has answered with an error of that kind. */
+    private static long errors(RedisServer node, String kind) {
+        return String.valueOf(node.command("INFO", "errorstats").get(0))
+                .lines()
+                .filter(line -> line.startsWith("errorstat_" + kind + ":count="))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf('=') + 1)))
+                .sum();
     }
 
     /** Whether a thread has ended, which it does if something is wrong. */

@@ -17,6 +17,8 @@ import dev.holdfast.spi.StoreUri;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of locks when another server becomes the primary. */
 class RedisSentinelTest {
@@ -197,6 +200,50 @@ class RedisSentinelTest {
         }
         assertThatThrownBy(() -> Holdfast.connect(all.uri() + user.replace("change-me", "wrong")))
                 .isInstanceOf(StoreRefusedException.class);
+    }
+
+    @Test
+    void passwordForTheSentinelsIsReadFromItsFileForEveryQuestion(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve("password"), "change-me\n");
+        for (RedisServer sentinel : all.sentinels()) {
+            Permissions.grant(sentinel, "filed", Permissions.SENTINEL, "");
+        }
+        String uri = all.uri() + "&namespace=filed&sentinelUser=filed&sentinelPasswordFile=" + file;
+        assertThatThrownBy(() -> RedisUris.builder(StoreUri.parse(uri + "&sentinelPassword=change-me"))
+                        .open())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("sentinelPasswordFile");
+        try (Holdfast client = Holdfast.connect(uri)) {
+            client.lock("ledger").acquire().close();
+            Files.writeString(file, "another");
+            for (RedisServer sentinel : all.sentinels()) {
+                sentinel.command("ACL", "SETUSER", "filed", "resetpass", ">another");
+                sentinel.command("CLIENT", "KILL", "USER", "filed");
+            }
+            // It asks where the primary is before it connects again.
+            all.primary().command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+            until("it has found the primary again", () -> locks(client));
+            until(
+                    "it listens to every Sentinel again",
+                    () -> all.sentinels().stream()
+                            .allMatch(sentinel -> String.valueOf(
+                                            sentinel.command("CLIENT", "LIST").get(0))
+                                    .lines()
+                                    .anyMatch(line -> line.contains("user=filed") && line.contains("sub=1"))));
+        }
+        Files.writeString(file, "change-me");
+        assertThatThrownBy(() -> Holdfast.connect(uri)).isInstanceOf(StoreRefusedException.class);
+    }
+
+    private static boolean locks(Holdfast client) {
+        try {
+            client.lock("ledger").acquire().close();
+            return true;
+        } catch (HoldfastException e) {
+            return false;
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
