@@ -8,6 +8,8 @@ module dev.holdfast.store.redis {
     requires transitive lettuce.core;
     requires io.netty.common;
     requires io.netty.handler;
+    requires io.netty.resolver;
+    requires io.netty.transport;
     requires reactor.core;
     requires org.slf4j;
 

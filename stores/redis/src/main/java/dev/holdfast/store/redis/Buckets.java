@@ -26,6 +26,9 @@ final class Buckets {
     /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
     private static final int LARGEST_POLL = 100;
 
+    /** After so long without a command a lane is dropped: longer than a session of the engine goes without one by default. */
+    private static final Duration IDLE = Duration.ofMinutes(1);
+
     private final Topology topology;
     private final KeyLayout layout;
     private final Confirming confirming;
@@ -84,6 +87,12 @@ final class Buckets {
             }
         }
         return lane;
+    }
+
+    /** The lane of a bucket when one has been left. */
+    Lane after(int bucket, Lane left) {
+        lanes.compareAndSet(bucket, left, null);
+        return lane(bucket);
     }
 
     // ---- One bucket
@@ -193,12 +202,29 @@ final class Buckets {
 
     // ---- All
 
-    /** Ends trips that take too long. */
-    void endOverdue() {
+    /** How many buckets have a lane at present. */
+    int used() {
+        int used = 0;
+        for (int bucket = 0; bucket < count(); bucket++) {
+            used += lanes.get(bucket) == null ? 0 : 1;
+        }
+        return used;
+    }
+
+    /** Ends trips that take too long, and drops lanes that nobody uses any more. */
+    void lookAround() {
+        lookAround(IDLE);
+    }
+
+    /** As {@link #lookAround()}, with another time after which nobody uses a lane any more. */
+    void lookAround(Duration idle) {
         for (int bucket = 0; bucket < count(); bucket++) {
             Lane lane = lanes.get(bucket);
             if (lane != null) {
                 lane.endOverdue(commandTimeout);
+                if (count() > 1 && lane.leaveIfIdle(idle)) {
+                    lanes.compareAndSet(bucket, lane, null);
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.store.redis;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
@@ -38,7 +39,7 @@ final class Driver {
     private final Duration patience;
 
     Driver(RedisStore.Builder options) {
-        RedisClient theirs = options.client;
+        AbstractRedisClient theirs = options.client;
         ClientResources given = options.resources == null && theirs != null ? theirs.getResources() : options.resources;
         this.ownsResources = given == null;
         this.resources = given == null
@@ -48,7 +49,8 @@ final class Driver {
                         .build()
                 : given;
         this.patience = options.connectTimeout;
-        this.client = RedisClient.create(resources);
+        // The lanes of many buckets share the connection to a node; where there is one lane it gathers by itself.
+        this.client = RedisClient.create(options.isCluster() ? new Gathering(resources) : resources);
         client.setOptions(
                 options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
     }

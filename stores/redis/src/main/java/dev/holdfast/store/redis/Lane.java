@@ -1,5 +1,6 @@
 package dev.holdfast.store.redis;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -15,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,9 @@ final class Lane {
 
     /** Trips under way at a time: while the server works on one, the next is on the wire. */
     private static final int MOST_TRIPS = 2;
+
+    /** As the number of trips under way: there will be none any more. */
+    private static final int LEFT = Integer.MIN_VALUE / 2;
 
     /** Commands of one trip: bounds the time for which one call keeps the server. */
     private static final int MOST_COMMANDS = 32;
@@ -38,9 +43,13 @@ final class Lane {
     private final int slotDigits;
     private final LongSupplier ticks;
     private final Replicas replicas;
+    private final UnaryOperator<Lane> successor;
 
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+
+    /** How many trips; below zero when another lane has taken the place of this one. */
     private final AtomicInteger underWay = new AtomicInteger();
+
     private final Set<Trip> trips = ConcurrentHashMap.newKeySet();
 
     /** True while a thread sends, so that commands leave in the order in which they came. */
@@ -49,7 +58,21 @@ final class Lane {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private volatile boolean closed;
 
-    Lane(Way way, Script script, KeyLayout layout, int bucket, Replicas replicas, LongSupplier ticks) {
+    private volatile long lastUsedAt;
+
+    /**
+     * Makes one.
+     *
+     * @param successor the lane that takes the place of this one when it is left
+     */
+    Lane(
+            Way way,
+            Script script,
+            KeyLayout layout,
+            int bucket,
+            Replicas replicas,
+            LongSupplier ticks,
+            UnaryOperator<Lane> successor) {
         this.way = way;
         this.script = script;
         this.keys = layout.keys(bucket);
@@ -57,6 +80,8 @@ final class Lane {
         this.slotDigits = layout.slotDigits();
         this.replicas = replicas;
         this.ticks = ticks;
+        this.successor = successor;
+        this.lastUsedAt = ticks.getAsLong();
     }
 
     /** As of {@link KeyLayout#slotDigits()}. */
@@ -77,6 +102,7 @@ final class Lane {
         return submit(new Call(request, true, new CompletableFuture<>()));
     }
 
+    @CanIgnoreReturnValue
     private CompletionStage<Answer> submit(Call call) {
         waiting.add(call);
         pump();
@@ -92,6 +118,18 @@ final class Lane {
                 trip.fail(Failures.timedOut(way.server()));
             }
         }
+    }
+
+    /**
+     * Leaves it if nothing was sent for so long and nothing is under way; whoever has it still in hand is served by the one that takes its place.
+     *
+     * @return whether it is left
+     */
+    boolean leaveIfIdle(Duration least) {
+        if (ticks.getAsLong() - lastUsedAt < least.toNanos()) {
+            return false;
+        }
+        return underWay.compareAndSet(0, LEFT);
     }
 
     void close() {
@@ -129,6 +167,7 @@ final class Lane {
         return calls;
     }
 
+    /** Sends them; what can't be sent from here is told to the list, and done when this thread sends no more. */
     private void send(List<Call> calls, List<Runnable> refused) {
         StatefulRedisConnection<byte[], byte[]> connection = way.current();
         if (closed || connection == null) {
@@ -136,11 +175,15 @@ final class Lane {
             calls.forEach(call -> refused.add(() -> call.answer.completeExceptionally(why)));
             return;
         }
+        if (underWay.incrementAndGet() <= 0) {
+            calls.forEach(call -> refused.add(() -> successor.apply(this).submit(call)));
+            return;
+        }
         List<byte[]> all = new ArrayList<>(1 + 11 * calls.size());
         all.add(header);
         calls.forEach(call -> all.addAll(call.request.arguments()));
-        underWay.incrementAndGet();
         Trip trip = new Trip(calls, connection, all.toArray(byte[][]::new));
+        lastUsedAt = trip.begunAt;
         trips.add(trip);
         trip.start();
     }

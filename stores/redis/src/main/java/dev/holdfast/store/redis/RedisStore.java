@@ -13,7 +13,7 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
-import io.lettuce.core.RedisClient;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
@@ -84,13 +84,7 @@ public final class RedisStore implements LockStore {
                 ? new ClusterTopology(driver, options.servers(), layout, client, commandTimeout)
                 : new SinglePrimary(driver, Finder.of(driver, options.servers().get(0)), layout.channel(0, client));
         this.confirming = new Confirming(options.replicas, topology.name());
-        this.buckets = new Buckets(
-                topology,
-                layout,
-                confirming,
-                commandTimeout,
-                bucket -> new Lane(
-                        topology.way(bucket), options.script, layout, bucket, options.replicas, new SystemTicks()));
+        this.buckets = new Buckets(topology, layout, confirming, commandTimeout, bucket -> lane(bucket, options));
         try {
             ServerFacts facts = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {
@@ -110,7 +104,23 @@ public final class RedisStore implements LockStore {
         }
         long pause = commandTimeout.dividedBy(4).toNanos();
         this.ticks =
-                topology.scheduler().scheduleWithFixedDelay(buckets::endOverdue, pause, pause, TimeUnit.NANOSECONDS);
+                topology.scheduler().scheduleWithFixedDelay(buckets::lookAround, pause, pause, TimeUnit.NANOSECONDS);
+    }
+
+    private Lane lane(int bucket, Builder options) {
+        return new Lane(
+                topology.way(bucket),
+                options.script,
+                layout,
+                bucket,
+                options.replicas,
+                new SystemTicks(),
+                left -> buckets.after(bucket, left));
+    }
+
+    /** For tests that look at what is kept in the client. */
+    Buckets buckets() {
+        return buckets;
     }
 
     private static StoreTraits traits(String product) {
@@ -270,7 +280,7 @@ public final class RedisStore implements LockStore {
         Duration connectTimeout = Duration.ofSeconds(10);
 
         @Nullable
-        RedisClient client;
+        AbstractRedisClient client;
 
         @Nullable
         ClientResources resources;
@@ -336,11 +346,11 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Connects with the options (TLS, sockets, protocol) and the threads of a client that the program has already. It is never closed here, and
-         * its own connections are left alone: the store makes connections of its own, since theirs may repeat commands.
+         * Connects with the options (TLS, sockets, protocol) and the threads of a client that the program has already, for a server or for a cluster.
+         * It is never closed here, and its own connections are left alone: the store makes connections of its own, since theirs may repeat commands.
          */
         @CanIgnoreReturnValue
-        public Builder client(RedisClient existing) {
+        public Builder client(AbstractRedisClient existing) {
             this.client = existing;
             return this;
         }
