@@ -38,8 +38,8 @@ final class OwnLocks implements Workload {
 
     @Override
     public String method() {
-        return "Threads of one process acquire and release a lock each, without a break. " + field.settings() + " "
-                + Stage.COLUMNS_TEXT;
+        return "Threads of one process acquire and release a lock each, without a break, for at least %d s before the window opens, so that what they run is compiled. %s %s"
+                .formatted(Stage.LEAST_WARM_UP.toSeconds(), field.settings(), Stage.COLUMNS_TEXT);
     }
 
     @Override

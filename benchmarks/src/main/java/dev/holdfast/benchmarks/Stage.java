@@ -25,8 +25,12 @@ final class Stage {
     static final String COLUMNS_TEXT =
             "*Commands* and *in scripts* are what the server has counted for a pair, sent by clients and run inside of scripts; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait* is the time that an acquisition takes.";
 
-    /** How long threads run before the window at least, however long the JVM and the client take to start. */
-    static final Duration LEAST_WARM_UP = Duration.ofSeconds(2);
+    /**
+     * How long threads run before the window at least, however long the JVM and the client take to start. One thread makes a
+     * few thousand pairs a second, so what it runs is compiled only after some seconds, and on few processors the compiler
+     * would be measured with it.
+     */
+    static final Duration LEAST_WARM_UP = Duration.ofSeconds(10);
 
     private Stage() {}
 
