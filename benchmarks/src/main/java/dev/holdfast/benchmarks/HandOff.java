@@ -84,11 +84,11 @@ final class HandOff implements Workload {
 
     private void pass(Side side, Bench bench, Sheet sheet) throws Exception {
         Guarded guarded = Guarded.inFile(bench.place());
-        Bench later = bench.later(WARM_UP);
         Cell player = cell(player(side.contestant()));
         long passes = 0;
-        try (Jvm one = CellMain.start(this, player, later);
-                Jvm other = CellMain.start(this, player, later)) {
+        try (Jvm one = CellMain.start(this, player, bench);
+                Jvm other = CellMain.start(this, player, bench)) {
+            var unused = Gathering.open(List.of(one, other), bench, WARM_UP);
             Sheet first = CellMain.sheet(one);
             Sheet second = CellMain.sheet(other);
             for (String number : List.of("p50", "p99", "max")) {
@@ -115,13 +115,14 @@ final class HandOff implements Workload {
         return pairs.getValueAtPercentile(50) / 2.0;
     }
 
-    private static void play(Contestant contestant, Bench bench, Sheet sheet) throws InterruptedException {
-        Guarded guarded = Guarded.inFile(bench.place());
+    private static void play(Contestant contestant, Bench start, Sheet sheet) throws Exception {
+        Guarded guarded = Guarded.inFile(start.place());
         Histogram handOffs = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);
         long self = ProcessHandle.current().pid();
         long passes = 0;
-        try (Contestant.Client client = contestant.connect(bench.place())) {
+        try (Contestant.Client client = contestant.connect(start.place())) {
             Contestant.Mutex mutex = client.mutex(LOCK);
+            Bench bench = Gathering.join(start);
             while (System.nanoTime() - bench.end() < 0) {
                 long token = mutex.acquire();
                 long now = System.nanoTime();

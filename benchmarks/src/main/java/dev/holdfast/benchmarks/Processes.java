@@ -44,8 +44,8 @@ final class Processes implements Workload {
                 .map(contestant -> new Cell(part(contestant), (bench, sheet) -> {
                     Guarded guarded = Guarded.inFile(bench.place());
                     try (Contestant.Client client = contestant.connect(bench.place())) {
-                        Crew.Tally tally =
-                                Crew.run(bench, THREADS, unused -> new Crew.Post(client.mutex("hot"), guarded));
+                        Crew.Tally tally = Crew.run(
+                                Gathering.join(bench), THREADS, unused -> new Crew.Post(client.mutex("hot"), guarded));
                         tally.show(sheet);
                         sheet.put(PASSES, tally.passes());
                     }
@@ -59,13 +59,13 @@ final class Processes implements Workload {
 
     private void fight(Contestant contestant, Bench bench, Sheet sheet) throws Exception {
         Guarded guarded = Guarded.inFile(bench.place());
-        Bench later = bench.later(WARM_UP);
         List<Jvm> processes = new ArrayList<>();
         List<Sheet> sheets = new ArrayList<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
-                processes.add(CellMain.start(this, cell(part(contestant)), later));
+                processes.add(CellMain.start(this, cell(part(contestant)), bench));
             }
+            var unused = Gathering.open(processes, bench, WARM_UP);
             for (Jvm process : processes) {
                 sheets.add(CellMain.sheet(process));
             }
