@@ -26,9 +26,52 @@ final class HeldLocks implements Workload {
     private static final int HOLDS_OF_AN_AUDIT = 500;
 
     private final Field field;
+    private final List<Contestant> ours;
+    private final List<Figure> figures;
 
-    HeldLocks(Field field) {
+    private HeldLocks(Field field, List<Contestant> ours, List<Figure> figures) {
         this.field = field;
+        this.ours = ours;
+        this.figures = figures;
+    }
+
+    static HeldLocks onRedis() {
+        Contestant ours = Counted.asItComes(Field.REDIS.store());
+        return new HeldLocks(
+                Field.REDIS,
+                List.of(ours),
+                List.of(
+                        Figure.of(
+                                        ours.title(),
+                                        "commands per keep-alive interval, but audits",
+                                        Unit.COUNT,
+                                        "but audits")
+                                .atMost(2),
+                        audits(ours),
+                        cpu(ours)));
+    }
+
+    static HeldLocks onSql(Field field) {
+        Contestant ours = Counted.asItComes(field.store());
+        Contestant alone = Counted.withoutAudits(field.store(), INTERVAL);
+        return new HeldLocks(
+                field,
+                List.of(ours, alone),
+                List.of(
+                        Figure.of(alone.title(), "statements of a keep-alive", Unit.COUNT, "of a keep-alive")
+                                .atMost(1),
+                        audits(ours),
+                        cpu(ours)));
+    }
+
+    private static Figure audits(Contestant ours) {
+        return Figure.of(ours.title(), "audits per ttl and 500 holds", Unit.COUNT, "audits")
+                .atMost(1);
+    }
+
+    private static Figure cpu(Contestant ours) {
+        return Figure.of(ours.title(), "client CPU, of one core", Unit.PERCENT, "client cpu")
+                .atMost(0.01);
     }
 
     @Override
@@ -43,8 +86,12 @@ final class HeldLocks implements Workload {
 
     @Override
     public String method() {
-        return "One client holds %,d locks, for %.1f windows, and does nothing else. Both keep them alive every %d s, for %d s: these are their defaults. The server's count is by all that it did meanwhile; which of our commands are audits is counted in the client."
-                .formatted(HELD, WINDOWS, INTERVAL.toSeconds(), TTL.toSeconds());
+        String alone = ours.size() == 1
+                ? ""
+                : " `%s` has a ttl of an hour, of which each has one audit."
+                        .formatted(ours.get(1).title());
+        return "One client holds %,d locks, for %.1f windows, and does nothing else. They are kept alive every %d s, for %d s: these are the defaults.%s The server's count is by all that it did meanwhile; which of our commands are audits is counted in the client."
+                .formatted(HELD, WINDOWS, INTERVAL.toSeconds(), TTL.toSeconds(), alone);
     }
 
     @Override
@@ -53,7 +100,9 @@ final class HeldLocks implements Workload {
     }
 
     private List<Contestant> contestants() {
-        return List.of(Counted.asItComes(field.store()), field.peers().get(0));
+        List<Contestant> contestants = new ArrayList<>(ours);
+        contestants.addAll(field.keepers());
+        return contestants;
     }
 
     @Override
@@ -92,11 +141,12 @@ final class HeldLocks implements Workload {
         Meter.Reading used = meter.read().since(begin);
         Housekeeping sent = client.housekeeping().since(before);
         double intervals = nanos / INTERVAL.toNanos();
-        // The one that reads the meter is seen too.
-        double commands = Math.max(0, seen.commands() - 1);
+        double commands = seen.commands();
         sheet.put("commands", commands / intervals);
         sheet.put("but audits", (commands - sent.audits()) / intervals);
         sheet.put("in scripts", seen.inner() / intervals);
+        sheet.put("commits", used.commits() / intervals);
+        sheet.put("of a keep-alive", sent.keepAlives() == 0 ? 0 : commands / sent.keepAlives());
         sheet.put("audits", sent.audits() / (nanos / TTL.toNanos()) / ((double) held / HOLDS_OF_AN_AUDIT));
         sheet.put("client cpu", cpu / nanos);
         sheet.put("server cpu", used.cpuNanos() / nanos);
@@ -109,22 +159,18 @@ final class HeldLocks implements Workload {
 
     @Override
     public List<Column> columns() {
-        return List.of(
-                new Column("commands per interval", Unit.COUNT, "commands"),
-                new Column("in scripts", Unit.COUNT, "in scripts"),
+        List<Column> columns = new ArrayList<>();
+        field.counts()
+                .forEach(count ->
+                        columns.add(new Column(count.title() + " per interval", count.unit(), count.number())));
+        columns.addAll(List.of(
                 new Column("client CPU", Unit.PERCENT, "client cpu"),
-                new Column("server CPU", Unit.PERCENT, "server cpu"));
+                new Column("server CPU", Unit.PERCENT, "server cpu")));
+        return columns;
     }
 
     @Override
     public List<Figure> figures() {
-        String ours = field.store().title();
-        return List.of(
-                Figure.of(ours, "commands per keep-alive interval, but audits", Unit.COUNT, "but audits")
-                        .atMost(2),
-                Figure.of(ours, "audits per ttl and 500 holds", Unit.COUNT, "audits")
-                        .atMost(1),
-                Figure.of(ours, "client CPU, of one core", Unit.PERCENT, "client cpu")
-                        .atMost(0.01));
+        return figures;
     }
 }

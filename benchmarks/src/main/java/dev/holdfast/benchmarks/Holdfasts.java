@@ -4,8 +4,10 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.store.redis.RedisStore;
+import dev.holdfast.store.sql.JdbcStoreProvider;
 import dev.holdfast.store.sql.SqliteStore;
 import io.lettuce.core.RedisURI;
 import java.nio.file.Path;
@@ -55,6 +57,40 @@ enum Holdfasts implements Contestant {
         public Client connect(Path place) {
             return FairOnRedis.connect(place);
         }
+    },
+    POSTGRESQL("holdfast") {
+        @Override
+        LockStore open(Path place) {
+            return onSql(Servers.Kind.POSTGRESQL, place);
+        }
+    },
+    POSTGRESQL_FAIR("holdfast-fair") {
+        @Override
+        LockStore open(Path place) {
+            return POSTGRESQL.open(place);
+        }
+
+        @Override
+        public Client connect(Path place) {
+            return FairOnSql.connect(this, Servers.Kind.POSTGRESQL, place);
+        }
+    },
+    MARIADB("holdfast") {
+        @Override
+        LockStore open(Path place) {
+            return onSql(Servers.Kind.MARIADB, place);
+        }
+    },
+    MARIADB_FAIR("holdfast-fair") {
+        @Override
+        LockStore open(Path place) {
+            return MARIADB.open(place);
+        }
+
+        @Override
+        public Client connect(Path place) {
+            return FairOnSql.connect(this, Servers.Kind.MARIADB, place);
+        }
     };
 
     private final String title;
@@ -64,6 +100,11 @@ enum Holdfasts implements Contestant {
     }
 
     abstract LockStore open(Path place);
+
+    private static LockStore onSql(Servers.Kind kind, Path place) {
+        return new JdbcStoreProvider()
+                .open(StoreUri.parse(Database.at(kind, place).storeUri()));
+    }
 
     @Override
     public Client connect(Path place) {

@@ -1,5 +1,6 @@
 package dev.holdfast.benchmarks;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.netty.channel.Channel;
 import java.io.IOException;
@@ -12,9 +13,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.redisson.Redisson;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /** What the measurements ran on. */
 final class Machine {
@@ -60,6 +63,9 @@ final class Machine {
         libraries.put("Spring Data Redis", version(LettuceConnectionFactory.class));
         libraries.put("Lettuce", version(RedisClient.class));
         libraries.put("Netty", version(Channel.class));
+        libraries.put("Spring JDBC", version(JdbcTemplate.class));
+        libraries.put("ShedLock", version(JdbcTemplateLockProvider.class));
+        libraries.put("HikariCP", version(HikariDataSource.class));
         return libraries;
     }
 

@@ -10,20 +10,25 @@ interface Meter extends AutoCloseable {
      * What it has done since it was started.
      *
      * @param operations commands and statements, also those that run inside of others, such as in scripts
+     * @param commits transactions that wrote something, where there are any
      * @param cpuNanos its processor time
      */
-    record Reading(double operations, double cpuNanos) {
+    record Reading(double operations, double commits, double cpuNanos) {
 
         Reading since(Reading before) {
-            return new Reading(operations - before.operations, cpuNanos - before.cpuNanos);
+            return new Reading(
+                    operations - before.operations, commits - before.commits, Math.max(0, cpuNanos - before.cpuNanos));
         }
     }
 
     /** What it has done up to now, of what clients asked for; not what the meter asks. */
     Reading read();
 
-    /** Looks at everything that the server does for a while; it is slower meanwhile. */
+    /** Looks at everything that the server does for a while; it may be slower meanwhile. */
     Sample sample(Duration time);
+
+    /** Whether operations run inside of others, so that only a sample tells what clients sent. */
+    boolean nests();
 
     /**
      * What the server did for a while.
@@ -40,6 +45,8 @@ interface Meter extends AutoCloseable {
     static Meter of(Servers.Kind kind, Path place) {
         return switch (kind) {
             case REDIS -> new RedisMeter(Servers.address(kind, place));
+            case POSTGRESQL -> new PostgresMeter(place);
+            case MARIADB -> new MariaDbMeter(place);
         };
     }
 }

@@ -3,27 +3,64 @@ package dev.holdfast.benchmarks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /** Locks that nobody else wants, on a server: what one thread gets, and what many get that have one each. */
 final class OwnLocks implements Workload {
 
     private static final int ONE = 1;
 
+    /** What is to be reached: so many times what others reach, the best of them if there are several. */
+    private record Goal(String what, List<Contestant> others, double times) {}
+
     /** So many threads, and what is to be reached there. */
-    private record Level(int threads, double timesRaw, double timesFirst, double timesBest) {}
+    private record Level(int threads, List<Goal> goals) {}
 
     private final Field field;
     private final List<Level> levels;
 
-    private OwnLocks(Field field, List<Level> levels) {
+    /** Statements of a pair of one thread, where there is a bound. */
+    private final OptionalDouble mostStatements;
+
+    private OwnLocks(Field field, List<Level> levels, OptionalDouble mostStatements) {
         this.field = field;
         this.levels = levels;
+        this.mostStatements = mostStatements;
     }
 
     static OwnLocks onRedis() {
-        return new OwnLocks(
-                Field.REDIS,
-                List.of(new Level(ONE, 0.8, 3.5, 1.5), new Level(64, 0.8, 10, 1.8), new Level(500, 0.8, 10, 1.8)));
+        Field field = Field.REDIS;
+        List<Contestant> first = List.of(field.peers().get(0));
+        List<Level> levels = new ArrayList<>();
+        for (int threads : List.of(ONE, 64, 500)) {
+            levels.add(new Level(
+                    threads,
+                    List.of(
+                            raw(field, 0.8),
+                            new Goal(first.get(0).title(), first, threads == ONE ? 3.5 : 10),
+                            best(field, threads == ONE ? 1.5 : 1.8))));
+        }
+        return new OwnLocks(field, levels, OptionalDouble.empty());
+    }
+
+    static OwnLocks onSql(Field field) {
+        List<Level> levels = new ArrayList<>();
+        levels.add(new Level(ONE, List.of(raw(field, 0.85), best(field, 1.5))));
+        for (int threads : List.of(64, 500)) {
+            List<Goal> goals = new ArrayList<>(List.of(raw(field, 1.5)));
+            field.peers().forEach(peer -> goals.add(new Goal(peer.title(), List.of(peer), 8)));
+            levels.add(new Level(threads, goals));
+        }
+        // A keep-alive may fall into the window, and belongs to no pair.
+        return new OwnLocks(field, levels, OptionalDouble.of(2.05));
+    }
+
+    private static Goal raw(Field field, double times) {
+        return new Goal("raw", List.of(field.raw()), times);
+    }
+
+    private static Goal best(Field field, double times) {
+        return new Goal("the best peer", field.peers(), times);
     }
 
     @Override
@@ -39,7 +76,7 @@ final class OwnLocks implements Workload {
     @Override
     public String method() {
         return "Threads of one process acquire and release a lock each, without a break, for at least %d s before the window opens, so that what they run is compiled. %s %s"
-                .formatted(Stage.LEAST_WARM_UP.toSeconds(), field.settings(), Stage.COLUMNS_TEXT);
+                .formatted(Stage.LEAST_WARM_UP.toSeconds(), field.texts().settings(), Stage.columnsText(field));
     }
 
     @Override
@@ -78,7 +115,7 @@ final class OwnLocks implements Workload {
 
     @Override
     public List<Column> columns() {
-        return Stage.COLUMNS;
+        return Stage.columns(field);
     }
 
     @Override
@@ -86,14 +123,14 @@ final class OwnLocks implements Workload {
         List<Figure> figures = new ArrayList<>();
         for (Level level : levels) {
             String ours = Stage.id(field.ours(), level.threads());
-            Contestant first = field.peers().get(0);
-            figures.add(Stage.times(ours, "raw", Stage.ids(List.of(field.raw()), level.threads()))
-                    .atLeast(level.timesRaw()));
-            figures.add(Stage.times(ours, first.title(), Stage.ids(List.of(first), level.threads()))
-                    .atLeast(level.timesFirst()));
-            figures.add(Stage.times(ours, "the best peer", Stage.ids(field.peers(), level.threads()))
-                    .atLeast(level.timesBest()));
+            for (Goal goal : level.goals()) {
+                figures.add(Stage.times(ours, goal.what(), Stage.ids(goal.others(), level.threads()))
+                        .atLeast(goal.times()));
+            }
         }
+        mostStatements.ifPresent(most ->
+                figures.add(Figure.of(Stage.id(field.ours(), ONE), "statements of a pair", Unit.COUNT, "commands")
+                        .atMost(most)));
         return figures;
     }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /**
  * What the processors of the machine have done since its start, by the kernel's count; in nanoseconds.
@@ -29,6 +30,18 @@ record Processors(long all, long ours, long at) {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
+    /** What a process and all that it has started have used up to now. */
+    static long ofProcess(long pid) {
+        long ticks = ticks(pid);
+        for (ProcessHandle child : ProcessHandle.of(pid)
+                .map(ProcessHandle::descendants)
+                .orElseGet(Stream::empty)
+                .toList()) {
+            ticks += ticks(child.pid());
+        }
+        return ticks * TICK_NANOS;
+    }
+
     /** Which part of all processors others used since then. Zero where the kernel does not tell. */
     double usedByOthersSince(Processors before) {
         double others = (all - before.all) - (ours - before.ours);
@@ -41,7 +54,12 @@ record Processors(long all, long ours, long at) {
     }
 
     private static long ourTicks() {
-        String line = line("/proc/self/stat");
+        return ticks("self");
+    }
+
+    /** Of a process, and of the children that it has waited for. */
+    private static long ticks(Object process) {
+        String line = line("/proc/" + process + "/stat");
         // Behind the name, which may hold anything: utime stime cutime cstime.
         return sum(line.substring(line.lastIndexOf(')') + 1).strip(), 11, 12, 13, 14);
     }

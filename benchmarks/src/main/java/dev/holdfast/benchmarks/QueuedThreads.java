@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -15,8 +16,7 @@ import java.util.concurrent.TimeUnit;
 final class QueuedThreads implements Workload {
 
     private static final int CLIENTS = 8;
-    private static final int[] COUNTS = {10, 100, 1_000};
-    private static final int FEW = COUNTS[0];
+    private static final int FEW = 10;
     private static final double MOST_TIMES = 1.5;
 
     /** So many windows make the time in which nothing happens: with the usual one 10 s. */
@@ -29,9 +29,39 @@ final class QueuedThreads implements Workload {
     private static final String LOCK = "queue";
 
     private final Field field;
+    private final List<Integer> counts;
+    private final Goals goals;
 
-    QueuedThreads(Field field) {
+    /** What is to be reached, if anything; made from the figures of a count. */
+    private interface Goals {
+        List<Figure> of(QueuedThreads workload, int count);
+    }
+
+    private QueuedThreads(Field field, List<Integer> counts, Goals goals) {
         this.field = field;
+        this.counts = counts;
+        this.goals = goals;
+    }
+
+    static QueuedThreads onRedis() {
+        return new QueuedThreads(Field.REDIS, List.of(FEW, 100, 1_000), (workload, count) -> {
+            List<Figure> figures = new ArrayList<>(List.of(
+                    workload.commands(count).atMost(2),
+                    workload.figure(count, "idle but housekeeping, a second", "idle others")
+                            .atMost(0)));
+            if (count > FEW) {
+                figures.add(workload.asWithFew(count).atMost(MOST_TIMES));
+            }
+            return figures;
+        });
+    }
+
+    /** @param mostIdle what each client that waits may ask the server for, in a second */
+    static QueuedThreads onSql(Field field, OptionalDouble mostIdle) {
+        return new QueuedThreads(field, List.of(FEW, 100), (workload, count) -> {
+            Figure idle = workload.figure(count, "idle, a second and client", "idle each");
+            return List.of(workload.commands(count), mostIdle.isPresent() ? idle.atMost(mostIdle.getAsDouble()) : idle);
+        });
     }
 
     @Override
@@ -46,7 +76,7 @@ final class QueuedThreads implements Workload {
 
     @Override
     public String method() {
-        return "So many threads acquire and release one lock without a break, spread over %d clients of one JVM, and ours in strict order, so that each hand-over goes through the server to another client. Then one of them keeps the lock while the others wait, for %.1f windows: *idle* is what the server is asked for meanwhile, per second, and *idle but housekeeping* what our clients do not count as keep-alives and safety polls."
+        return "So many threads acquire and release one lock without a break, spread over %d clients of one JVM, and ours in strict order, so that each hand-over goes through the server to another client. Then one of them keeps the lock while the others wait, for %.1f windows: *idle* is what the server is asked for meanwhile, per second, *by each* that for each client but the one that has the lock, and *idle but housekeeping* what our clients do not count as keep-alives and safety polls."
                 .formatted(CLIENTS, WINDOWS);
     }
 
@@ -62,7 +92,7 @@ final class QueuedThreads implements Workload {
     @Override
     public List<Cell> cells() {
         List<Cell> cells = new ArrayList<>();
-        for (int count : COUNTS) {
+        for (int count : counts) {
             for (Contestant contestant : contestants(count)) {
                 cells.add(new Cell(
                         Stage.id(contestant, count),
@@ -73,10 +103,13 @@ final class QueuedThreads implements Workload {
         return cells;
     }
 
-    /** Of the peer the ends tell enough. */
+    /** Of the peers the ends tell enough. */
     private List<Contestant> contestants(int count) {
-        boolean isEnd = count == FEW || count == COUNTS[COUNTS.length - 1];
-        return isEnd ? List.of(ours(), field.peers().get(0)) : List.of(ours());
+        List<Contestant> contestants = new ArrayList<>(List.of(ours()));
+        if (count == FEW || count == counts.get(counts.size() - 1)) {
+            contestants.addAll(field.keepers());
+        }
+        return contestants;
     }
 
     private void run(Contestant contestant, int threads, Bench bench, Sheet sheet) throws Exception {
@@ -135,6 +168,7 @@ final class QueuedThreads implements Workload {
         double seconds = (System.nanoTime() - begin) / 1e9;
         Housekeeping sent = housekeeping(clients).since(before);
         sheet.put("idle", seen.commands() / seconds);
+        sheet.put("idle each", seen.commands() / seconds / (CLIENTS - 1));
         sheet.put("idle others", Math.max(0, seen.commands() - sent.keepAlives() - sent.polls()) / seconds);
     }
 
@@ -146,36 +180,38 @@ final class QueuedThreads implements Workload {
 
     @Override
     public List<Column> columns() {
-        return List.of(
-                new Column("hand-overs", Unit.PER_SECOND, "pairs/s"),
-                new Column("commands", Unit.COUNT, "commands"),
-                new Column("in scripts", Unit.COUNT, "in scripts"),
+        List<Column> columns = new ArrayList<>(List.of(new Column("hand-overs", Unit.PER_SECOND, "pairs/s")));
+        columns.addAll(field.counts());
+        columns.addAll(List.of(
                 new Column("server CPU", Unit.NANOS, "server cpu"),
                 new Column("p50 wait", Unit.NANOS, "p50"),
                 new Column("p99 wait", Unit.NANOS, "p99"),
-                new Column("idle commands a second", Unit.COUNT, "idle"),
-                new Column("idle but housekeeping", Unit.COUNT, "idle others"));
+                new Column("idle, a second", Unit.COUNT, "idle"),
+                new Column("by each", Unit.COUNT, "idle each"),
+                new Column("idle but housekeeping", Unit.COUNT, "idle others")));
+        return columns;
     }
 
     @Override
     public List<Figure> figures() {
-        List<Figure> figures = new ArrayList<>();
-        for (int count : COUNTS) {
-            String ours = Stage.id(ours(), count);
-            String waiting = String.format(Locale.ROOT, "%,d wait: ", count);
-            figures.add(Figure.of(ours, waiting + "commands for a hand-over", Unit.COUNT, "commands")
-                    .atMost(2));
-            figures.add(Figure.of(ours, waiting + "idle but housekeeping, a second", Unit.COUNT, "idle others")
-                    .atMost(0));
-            if (count > FEW) {
-                figures.add(Figure.ratio(
-                                ours,
-                                waiting + "commands, × those of " + FEW,
-                                new Figure.Term(ours, "commands"),
-                                new Figure.Term(Stage.id(ours(), FEW), "commands"))
-                        .atMost(MOST_TIMES));
-            }
-        }
-        return figures;
+        return counts.stream().flatMap(count -> goals.of(this, count).stream()).toList();
+    }
+
+    private Figure figure(int count, String label, String number) {
+        String waiting = String.format(Locale.ROOT, "%,d wait: ", count);
+        return Figure.of(Stage.id(ours(), count), waiting + label, Unit.COUNT, number);
+    }
+
+    private Figure commands(int count) {
+        return figure(count, field.counts().get(0).title() + " for a hand-over", "commands");
+    }
+
+    private Figure asWithFew(int count) {
+        String cell = Stage.id(ours(), count);
+        return Figure.ratio(
+                cell,
+                String.format(Locale.ROOT, "%,d wait: commands, × those of %d", count, FEW),
+                new Figure.Term(cell, "commands"),
+                new Figure.Term(Stage.id(ours(), FEW), "commands"));
     }
 }

@@ -54,13 +54,18 @@ final class RedisMeter implements Meter {
             }
         }
         // This one is not among them yet.
-        return new Reading(operations - (double) readings++ * OWN_COMMANDS, cpuSeconds * 1e9);
+        return new Reading(operations - (double) readings++ * OWN_COMMANDS, 0, cpuSeconds * 1e9);
     }
 
     private static double number(String line, String before) {
         int from = line.indexOf(before) + before.length();
         int to = line.indexOf(',', from);
         return Double.parseDouble(to < 0 ? line.substring(from) : line.substring(from, to));
+    }
+
+    @Override
+    public boolean nests() {
+        return true;
     }
 
     @Override

@@ -27,8 +27,10 @@ final class Rivals implements Workload {
     private final Field field;
     private final Goals goals;
 
-    /** What is to be reached. */
-    private record Goals(double timesBest, double timesBestFair, double timesRawFair) {}
+    /** What is to be reached; made from the titles of cells. */
+    private interface Goals {
+        List<Figure> of(Field field);
+    }
 
     private Rivals(Field field, Goals goals) {
         this.field = field;
@@ -36,7 +38,57 @@ final class Rivals implements Workload {
     }
 
     static Rivals onRedis() {
-        return new Rivals(Field.REDIS, new Goals(10, 4, 0.8));
+        return new Rivals(Field.REDIS, field -> {
+            String fair = field.oursFair().title();
+            List<Figure> figures = new ArrayList<>(ofTurns(field));
+            figures.add(Stage.times(fair, "the best fair peer", titles(field.fairPeers()))
+                    .atLeast(4));
+            figures.add(Stage.times(fair, "raw", List.of(field.raw().title())).atLeast(0.8));
+            figures.add(timesPing(fair, "p50").atMost(2));
+            figures.add(timesPing(fair, "p99").atMost(3));
+            return figures;
+        });
+    }
+
+    static Rivals onPostgresql() {
+        return new Rivals(Field.POSTGRESQL, field -> {
+            String fair = field.oursFair().title();
+            List<Figure> figures = onSql(field);
+            figures.add(timesPing(fair, "p50").atMost(3));
+            figures.add(timesPing(fair, "p99"));
+            return figures;
+        });
+    }
+
+    static Rivals onMariaDb() {
+        return new Rivals(Field.MARIADB, field -> {
+            String fair = field.oursFair().title();
+            List<Figure> figures = onSql(field);
+            figures.add(
+                    Figure.of(fair, "hand-off p50", Unit.NANOS, "hand-off p50").atMost(10e6));
+            figures.add(timesPing(fair, "p50"));
+            return figures;
+        });
+    }
+
+    private static List<Figure> onSql(Field field) {
+        String fair = field.oursFair().title();
+        List<Figure> figures = new ArrayList<>(ofTurns(field));
+        for (Contestant own : field.serversOwn()) {
+            figures.add(Stage.times(field.ours().title(), own.title(), List.of(own.title()))
+                    .atLeast(1));
+        }
+        figures.add(Stage.times(fair, "the best peer", titles(field.peers())).atLeast(3));
+        return figures;
+    }
+
+    /** As it comes. */
+    private static List<Figure> ofTurns(Field field) {
+        String ours = field.ours().title();
+        return List.of(
+                Stage.times(ours, "the best peer", titles(field.peers())).atLeast(10),
+                Figure.of(ours, "spread", Unit.TIMES, "spread").atMost(1.2),
+                Figure.of(ours, "p99 wait", Unit.NANOS, "p99").atMost(100e6));
     }
 
     @Override
@@ -51,8 +103,14 @@ final class Rivals implements Workload {
 
     @Override
     public String method() {
-        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of a `PING` that a further thread of each process sends through the same driver each hundredth of a second meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. Before they meet, the threads of all processes use a lock of their own for %d s, for what is hot to be compiled; the window opens %d s after that."
-                .formatted(PROCESSES, THREADS, field.oursFair().title(), PREPARATION.toSeconds(), WARM_UP.toSeconds());
+        return "%d processes with %d threads each acquire and release one lock without a break; `%s` serves in strict order over all of them. *Spread* is what the fastest process did, divided by what the slowest did. *Changes* is which part of the acquisitions came from another process, and *hand-off* the time from the end of what is protected in one process to its begin in the other, by the clock that both share. *Ping* is the time of %s that a further thread of each process sends through the same driver each hundredth of a second meanwhile. Waits are those of the process in which they are longest, hand-offs and pings are on average over the processes. Before they meet, the threads of all processes use a lock of their own for %d s, for what is hot to be compiled; the window opens %d s after that."
+                .formatted(
+                        PROCESSES,
+                        THREADS,
+                        field.oursFair().title(),
+                        field.texts().ping(),
+                        PREPARATION.toSeconds(),
+                        WARM_UP.toSeconds());
     }
 
     @Override
@@ -168,7 +226,7 @@ final class Rivals implements Workload {
 
     @Override
     public List<Column> columns() {
-        return List.of(
+        List<Column> columns = new ArrayList<>(List.of(
                 new Column("pairs", Unit.PER_SECOND, "pairs/s"),
                 new Column("spread", Unit.TIMES, "spread"),
                 new Column("changes", Unit.PERCENT, "changes"),
@@ -178,26 +236,17 @@ final class Rivals implements Workload {
                 new Column("p99", Unit.NANOS, "ping p99"),
                 new Column("p50 wait", Unit.NANOS, "p50"),
                 new Column("p99 wait", Unit.NANOS, "p99"),
-                new Column("longest", Unit.NANOS, "max"),
-                new Column("commands", Unit.COUNT, "commands"),
-                new Column("in scripts", Unit.COUNT, "in scripts"),
+                new Column("longest", Unit.NANOS, "max")));
+        columns.addAll(field.counts());
+        columns.addAll(List.of(
                 new Column("server CPU", Unit.NANOS, "server cpu"),
-                new Column("client CPU", Unit.NANOS, "client cpu"));
+                new Column("client CPU", Unit.NANOS, "client cpu")));
+        return columns;
     }
 
     @Override
     public List<Figure> figures() {
-        String ours = field.ours().title();
-        String fair = field.oursFair().title();
-        return List.of(
-                Stage.times(ours, "the best peer", titles(field.peers())).atLeast(goals.timesBest()),
-                Figure.of(ours, "spread", Unit.TIMES, "spread").atMost(1.2),
-                Figure.of(ours, "p99 wait", Unit.NANOS, "p99").atMost(100e6),
-                Stage.times(fair, "the best fair peer", titles(field.fairPeers()))
-                        .atLeast(goals.timesBestFair()),
-                Stage.times(fair, "raw", List.of(field.raw().title())).atLeast(goals.timesRawFair()),
-                timesPing(fair, "p50").atMost(2),
-                timesPing(fair, "p99").atMost(3));
+        return goals.of(field);
     }
 
     private static Figure timesPing(String cell, String percentile) {

@@ -1,36 +1,49 @@
 package dev.holdfast.benchmarks;
 
-import dev.holdfast.servers.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /** The real servers of a run. Each is started when a cell first needs it, and all cells share it. Not thread-safe. */
 final class Servers implements AutoCloseable {
 
     /** A kind of server. */
     enum Kind {
-        REDIS
+        REDIS("Redis"),
+        POSTGRESQL("PostgreSQL"),
+        MARIADB("MariaDB");
+
+        private final String title;
+
+        Kind(String title) {
+            this.title = title;
+        }
+
+        String title() {
+            return title;
+        }
+
+        private Path address(Path place) {
+            return place.resolve(name());
+        }
+
+        private Path process(Path place) {
+            return place.resolve(name() + ".pid");
+        }
     }
 
-    private @Nullable RedisServer redis;
+    private final Map<Kind, RunningServer> running = new EnumMap<>(Kind.class);
 
-    /** Empties the server of a kind, and leaves its address in a place, for the cell that runs there. */
+    /** Empties the server of a kind, and leaves in a place where it is, for the cell that runs there. */
     void lend(Kind kind, Path place) {
-        String address = switch (kind) {
-            case REDIS -> {
-                RedisServer server = redis == null ? RedisServer.start() : redis;
-                redis = server;
-                server.command("FLUSHALL");
-                yield server.uri();
-            }
-        };
+        RunningServer server = running.computeIfAbsent(kind, RunningServer::start);
         try {
-            Files.writeString(place.resolve(kind.name()), address);
+            Files.writeString(kind.address(place), server.emptied());
+            Files.writeString(kind.process(place), Long.toString(server.pid()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -38,8 +51,17 @@ final class Servers implements AutoCloseable {
 
     /** The address that was left in a place. */
     static String address(Kind kind, Path place) {
+        return read(kind.address(place));
+    }
+
+    /** The first process of the server whose address was left in a place. */
+    static long pid(Kind kind, Path place) {
+        return Long.parseLong(read(kind.process(place)));
+    }
+
+    private static String read(Path file) {
         try {
-            return Files.readString(place.resolve(kind.name()));
+            return Files.readString(file);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -48,19 +70,13 @@ final class Servers implements AutoCloseable {
     /** What ran, by name, with its version. */
     Map<String, String> versions() {
         Map<String, String> versions = new TreeMap<>();
-        RedisServer server = redis;
-        if (server != null) {
-            versions.put("Redis", server.info("redis_version") + ", on this machine, nothing is written to the disk");
-        }
+        running.forEach((kind, server) -> versions.put(kind.title(), server.description()));
         return versions;
     }
 
     @Override
     public void close() {
-        RedisServer server = redis;
-        redis = null;
-        if (server != null) {
-            server.close();
-        }
+        running.values().forEach(RunningServer::close);
+        running.clear();
     }
 }

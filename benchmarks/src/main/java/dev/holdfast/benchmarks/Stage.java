@@ -9,22 +9,6 @@ import java.util.stream.Stream;
 /** Threads of one process that use one client of a server; and what is shown of it. */
 final class Stage {
 
-    /** What is shown of each. */
-    static final List<Workload.Column> COLUMNS = List.of(
-            new Workload.Column("pairs", Unit.PER_SECOND, "pairs/s"),
-            new Workload.Column("commands", Unit.COUNT, "commands"),
-            new Workload.Column("in scripts", Unit.COUNT, "in scripts"),
-            new Workload.Column("server CPU", Unit.NANOS, "server cpu"),
-            new Workload.Column("client CPU", Unit.NANOS, "client cpu"),
-            new Workload.Column("p50 wait", Unit.NANOS, "p50"),
-            new Workload.Column("p99 wait", Unit.NANOS, "p99"),
-            new Workload.Column("p99.9 wait", Unit.NANOS, "p99.9"),
-            new Workload.Column("longest", Unit.NANOS, "max"));
-
-    /** What the columns are, for the page. */
-    static final String COLUMNS_TEXT =
-            "*Commands* and *in scripts* are what the server has counted for a pair, sent by clients and run inside of scripts; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait* is the time that an acquisition takes.";
-
     /**
      * How long threads run before the window at least, however long the JVM and the client take to start. One thread makes a
      * few thousand pairs a second, so what it runs is compiled only after some seconds, and on few processors the compiler
@@ -33,6 +17,27 @@ final class Stage {
     static final Duration LEAST_WARM_UP = Duration.ofSeconds(10);
 
     private Stage() {}
+
+    /** What is shown of each. */
+    static List<Workload.Column> columns(Field field) {
+        List<Workload.Column> columns =
+                new ArrayList<>(List.of(new Workload.Column("pairs", Unit.PER_SECOND, "pairs/s")));
+        columns.addAll(field.counts());
+        columns.addAll(List.of(
+                new Workload.Column("server CPU", Unit.NANOS, "server cpu"),
+                new Workload.Column("client CPU", Unit.NANOS, "client cpu"),
+                new Workload.Column("p50 wait", Unit.NANOS, "p50"),
+                new Workload.Column("p99 wait", Unit.NANOS, "p99"),
+                new Workload.Column("p99.9 wait", Unit.NANOS, "p99.9"),
+                new Workload.Column("longest", Unit.NANOS, "max")));
+        return columns;
+    }
+
+    /** What the columns are, for the page. */
+    static String columnsText(Field field) {
+        return field.texts().counts()
+                + "; *server CPU* and *client CPU* are the processor time of both for a pair; a *wait* is the time that an acquisition takes.";
+    }
 
     /**
      * Measures.

@@ -37,7 +37,9 @@ final class Usage implements Crew.Watch, AutoCloseable {
 
     /** Sees what the server is asked for, at a time at which it has as much to do as in the window. */
     void sample() {
-        sample = meter.sample(SAMPLE);
+        if (meter.nests()) {
+            sample = meter.sample(SAMPLE);
+        }
     }
 
     /** Puts what each of so many pairs cost the server on a sheet. */
@@ -48,15 +50,19 @@ final class Usage implements Crew.Watch, AutoCloseable {
     /** As {@link #show(long, Sheet)}, where so many commands did not belong to it. */
     void show(long pairs, double others, Sheet sheet) {
         Meter.Reading all = used;
+        if (all == null || pairs <= 0) {
+            return;
+        }
+        sheet.put("server cpu", all.cpuNanos() / pairs);
         Meter.Sample parts = sample;
-        if (all != null && parts != null && pairs > 0) {
-            sheet.put("server cpu", all.cpuNanos() / pairs);
+        if (!meter.nests()) {
+            sheet.put("commands", Math.max(0, all.operations() - others) / pairs);
+            sheet.put("commits", Math.max(0, all.commits() - others) / pairs);
+        } else if (parts != null && parts.commands() + parts.inner() > 0) {
             double seen = (double) parts.commands() + parts.inner();
-            if (seen > 0) {
-                double commands = all.operations() * (parts.commands() / seen);
-                sheet.put("commands", Math.max(0, commands - others) / pairs);
-                sheet.put("in scripts", all.operations() * (parts.inner() / seen) / pairs);
-            }
+            double commands = all.operations() * (parts.commands() / seen);
+            sheet.put("commands", Math.max(0, commands - others) / pairs);
+            sheet.put("in scripts", all.operations() * (parts.inner() / seen) / pairs);
         }
     }
 

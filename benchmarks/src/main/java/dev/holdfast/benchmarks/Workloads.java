@@ -1,6 +1,7 @@
 package dev.holdfast.benchmarks;
 
 import java.util.List;
+import java.util.OptionalDouble;
 
 /** All that is measured. */
 final class Workloads {
@@ -15,10 +16,20 @@ final class Workloads {
             new ManyLocks(),
             new Processes(),
             OwnLocks.onRedis(),
-            new SharedLock(Field.REDIS),
+            SharedLock.onRedis(),
             Rivals.onRedis(),
-            new HeldLocks(Field.REDIS),
-            new QueuedThreads(Field.REDIS));
+            HeldLocks.onRedis(),
+            QueuedThreads.onRedis(),
+            OwnLocks.onSql(Field.POSTGRESQL),
+            SharedLock.onSql(Field.POSTGRESQL),
+            Rivals.onPostgresql(),
+            HeldLocks.onSql(Field.POSTGRESQL),
+            QueuedThreads.onSql(Field.POSTGRESQL, OptionalDouble.empty()),
+            OwnLocks.onSql(Field.MARIADB),
+            SharedLock.onSql(Field.MARIADB),
+            Rivals.onMariaDb(),
+            HeldLocks.onSql(Field.MARIADB),
+            QueuedThreads.onSql(Field.MARIADB, OptionalDouble.of(50)));
 
     private Workloads() {}
 

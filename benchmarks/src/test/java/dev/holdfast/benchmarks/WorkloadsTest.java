@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,8 +33,27 @@ class WorkloadsTest {
         SERVERS.close();
     }
 
+    /** Those on databases do as those on Redis, with {@link SqlContestantsTest others}, and would take minutes. */
     static Stream<String> ids() {
-        return Workloads.ALL.stream().map(Workload::id);
+        return Workloads.ALL.stream()
+                .filter(workload -> workload.server().stream().allMatch(Servers.Kind.REDIS::equals))
+                .map(Workload::id);
+    }
+
+    @Test
+    @DisplayName("has the cells that its figures are about")
+    void hasTheCellsOfItsFigures() {
+        for (Workload workload : Workloads.ALL) {
+            List<String> cells = workload.cells().stream().map(Cell::id).toList();
+            assertThat(cells).as(workload.id()).doesNotHaveDuplicates();
+            for (Figure figure : workload.figures()) {
+                assertThat(cells).as(workload.id()).containsAll(figure.term().cells());
+                Figure.Term base = figure.base();
+                if (base != null) {
+                    assertThat(cells).as(workload.id()).containsAll(base.cells());
+                }
+            }
+        }
     }
 
     @ParameterizedTest(name = "{0}")

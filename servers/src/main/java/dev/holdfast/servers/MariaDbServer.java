@@ -13,8 +13,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * A MariaDB server, on x86-64. It survives being killed, but not that the machine is: it flushes nothing, unless {@code
- * innodb-flush-log-at-trx-commit} is set.
+ * A MariaDB server, on x86-64. It survives being killed, but not that the machine is: it flushes nothing, unless told to.
  */
 public final class MariaDbServer extends LocalSqlServer {
 
@@ -36,12 +35,23 @@ public final class MariaDbServer extends LocalSqlServer {
             options.put("bind-address", "127.0.0.1");
             options.put("max-connections", "200");
             options.put("innodb-flush-log-at-trx-commit", "2");
+            options.put("innodb-log-file-size", "8M");
+            options.put("innodb-buffer-pool-size", "32M");
         }
 
         /** Sets a system variable, written as on the command line. */
         @CanIgnoreReturnValue
         public Builder option(String name, String value) {
             options.put(name, value);
+            return this;
+        }
+
+        /** Flushes what is committed, and has the sizes that it comes with: for measurements. */
+        @CanIgnoreReturnValue
+        public Builder asItComes() {
+            options.remove("innodb-flush-log-at-trx-commit");
+            options.remove("innodb-log-file-size");
+            options.remove("innodb-buffer-pool-size");
             return this;
         }
 
@@ -126,6 +136,7 @@ public final class MariaDbServer extends LocalSqlServer {
         return ServerHome.made("mariadb-" + VERSION + "-empty", directory -> {
             Path data = Files.createDirectory(directory.resolve("data"));
             List<String> command = command(home, directory, data);
+            command.add("--innodb-log-file-size=8M"); // a copy is smaller by this
             command.add("--bootstrap");
             command.add("--log-warnings=0");
             // Each statement ends its line: what reads this asks for no more than that.
@@ -155,9 +166,7 @@ public final class MariaDbServer extends LocalSqlServer {
                 "--basedir=" + home,
                 "--datadir=" + data,
                 "--tmpdir=" + directory,
-                "--lc-messages-dir=" + home.resolve("share"),
-                "--innodb-log-file-size=8M",
-                "--innodb-buffer-pool-size=32M"));
+                "--lc-messages-dir=" + home.resolve("share")));
         if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
             command.add("--user=root"); // it wants to be told that this is meant
         }

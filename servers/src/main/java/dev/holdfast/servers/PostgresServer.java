@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * A PostgreSQL server, of the version whose archive is among the resources. It survives being killed, but not that the
- * machine is: it flushes nothing, unless {@code fsync} is set.
+ * machine is: it flushes nothing, unless told to.
  */
 public final class PostgresServer extends LocalSqlServer {
 
@@ -30,6 +30,9 @@ public final class PostgresServer extends LocalSqlServer {
     public static final class Builder {
         private final Map<String, String> options = new LinkedHashMap<>();
 
+        /** The size of a file of the log, in megabytes: a copy of the empty cluster has one. */
+        private int segment = 1;
+
         private Builder() {
             options.put("listen_addresses", "127.0.0.1");
             options.put("unix_socket_directories", "");
@@ -45,10 +48,19 @@ public final class PostgresServer extends LocalSqlServer {
             return this;
         }
 
+        /** Flushes what is committed, and has the sizes that it comes with: for measurements. */
+        @CanIgnoreReturnValue
+        public Builder asItComes() {
+            options.remove("fsync");
+            options.remove("shared_buffers");
+            segment = 16;
+            return this;
+        }
+
         /** Starts it with a new database cluster, and returns when it answers. */
         public PostgresServer start() {
             Path home = home();
-            Path template = template(home);
+            Path template = template(home, segment);
             Path directory = ServerHome.directory("postgres");
             Path data = directory.resolve("data");
             Trees.copy(template.resolve("data"), data);
@@ -98,8 +110,8 @@ public final class PostgresServer extends LocalSqlServer {
         });
     }
 
-    private static Path template(Path home) {
-        String name = home.getFileName() + "-empty-" + Unprivileged.here();
+    private static Path template(Path home, int segment) {
+        String name = home.getFileName() + "-empty-" + segment + "-" + Unprivileged.here();
         return ServerHome.made(name.toLowerCase(Locale.ROOT), directory -> {
             Unprivileged.here().give(directory);
             List<String> command = new ArrayList<>(Unprivileged.here().prefix());
@@ -110,7 +122,7 @@ public final class PostgresServer extends LocalSqlServer {
                     "--auth=trust",
                     "--encoding=UTF8",
                     "--locale=C",
-                    "--wal-segsize=1", // a copy is smaller by this
+                    "--wal-segsize=" + segment,
                     "--no-sync"));
             Command.run(directory, command);
         });

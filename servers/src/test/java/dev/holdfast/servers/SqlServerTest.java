@@ -38,6 +38,16 @@ class SqlServerTest {
         }
 
         @Test
+        void flushesWhatIsCommittedIfToldTo() throws SQLException {
+            assertThat(text(PostgresServer.shared(), "SHOW fsync")).isEqualTo("off");
+            try (PostgresServer server = PostgresServer.builder().asItComes().start()) {
+                assertThat(text(server, "SHOW fsync")).isEqualTo("on");
+                assertThat(text(server, "SHOW synchronous_commit")).isEqualTo("on");
+                assertThat(text(server, "SHOW wal_segment_size")).isEqualTo("16MB");
+            }
+        }
+
+        @Test
         void isOfTheVersionThatTheBuildNames() throws SQLException {
             String wanted = System.getProperty("postgres.binaries.version");
             assertThat(wanted).isNotNull().startsWith(text(PostgresServer.shared(), "SHOW server_version") + ".");
@@ -56,6 +66,17 @@ class SqlServerTest {
     class MariaDb extends Any {
         MariaDb() {
             super(MariaDbServer::start, MariaDbServer::shared);
+        }
+
+        @Test
+        void flushesWhatIsCommittedIfToldTo() throws SQLException {
+            String flushes = "SELECT @@innodb_flush_log_at_trx_commit";
+            assertThat(text(MariaDbServer.shared(), flushes)).isEqualTo("2");
+            try (MariaDbServer server = MariaDbServer.builder().asItComes().start()) {
+                assertThat(text(server, flushes)).isEqualTo("1");
+                assertThat(text(server, "SELECT @@innodb_log_file_size DIV 1048576"))
+                        .isEqualTo("96");
+            }
         }
 
         @Test
