@@ -73,6 +73,7 @@ public final class JdbcStore implements LockStore {
             Connection first = connections.get(ServerConnections.Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
             texts = new Texts(product.texts(), options.prefix);
+            connections.know(product);
             product.schema(texts, options.initialize).prepare(first);
             this.listening = product instanceof PostgresProduct postgres && options.listens
                     ? new PostgresListening(options.source, postgres.channelOf(client), listener)

@@ -118,6 +118,8 @@ public final class JdbcStoreProvider implements StoreProvider {
             String millis = Long.toString(timeout.toMillis());
             properties.setProperty("socketTimeout", millis);
             properties.setProperty("connectTimeout", millis);
+            // Few statements, used all the time: the server need not read them each time.
+            properties.setProperty("useServerPrepStmts", "true");
         }
     }
 

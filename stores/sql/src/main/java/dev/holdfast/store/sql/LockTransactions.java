@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -23,6 +24,9 @@ final class LockTransactions {
 
     /** So often others may be in the way, or more may turn out to be needed, before a task is given up. */
     private static final int MOST_TRIES = 100;
+
+    /** So often a row may be waited for in vain, each time for as long as the connection is set to wait. */
+    private static final int MOST_WAITS = 2;
 
     /** What is done between the locking and the commit. */
     @FunctionalInterface
@@ -91,12 +95,12 @@ final class LockTransactions {
     }
 
     void begin() throws SQLException {
-        product.begin(statements);
         begun = true;
+        product.begin(statements, connections.areLent());
     }
 
     void commit() throws SQLException {
-        product.commit(statements);
+        product.commit(statements, connections.areLent());
         begun = false;
     }
 
@@ -106,8 +110,27 @@ final class LockTransactions {
         connections.drop(ServerConnections.Use.LOCKS);
     }
 
-    /** Carries a task out, again and again if others are in the way or it turns out to be about more. */
+    /**
+     * Carries a task out.
+     *
+     * @throws StoreException if that can't be done
+     */
     void carryOut(Task task, List<Transaction.Told> told) {
+        try {
+            carryOutUnlessLocked(task, told);
+        } catch (LockedRows e) {
+            throw e.failure();
+        }
+    }
+
+    /**
+     * Carries a task out, again and again if others are in the way or it turns out to be about more.
+     *
+     * @throws StoreException if that can't be done
+     * @throws LockedRows if somebody keeps rows locked for longer than a step of a lock ever takes
+     */
+    void carryOutUnlessLocked(Task task, List<Transaction.Told> told) throws LockedRows {
+        int waits = MOST_WAITS;
         for (int left = MOST_TRIES; ; left--) {
             Effect[] effect = {Effect.NONE};
             try {
@@ -128,6 +151,12 @@ final class LockTransactions {
                     if (effect[0] == Effect.UNKNOWN || left < MOST_TRIES) {
                         throw product.translated(e, effect[0]);
                     }
+                } else if (product.isBlocked(e)) {
+                    waits--;
+                    Set<ResourceName> locked = locked(task.names);
+                    if (waits == 0 || !locked.isEmpty()) {
+                        throw new LockedRows(locked, e);
+                    }
                 } else if (!product.isBusy(e) || left == 0) {
                     throw product.translated(e, product.isBusy(e) ? Effect.NONE : effect[0]);
                 }
@@ -137,6 +166,24 @@ final class LockTransactions {
             } finally {
                 rest();
             }
+        }
+    }
+
+    /** Which of these have rows that somebody has locked at this moment. */
+    Set<ResourceName> locked(Set<ResourceName> names) {
+        if (names.isEmpty()) {
+            return Set.of();
+        }
+        try {
+            return product.locked(
+                    attach(), names.stream().map(ResourceName::utf8).toList());
+        } catch (SQLException e) {
+            if (product.isConnectionLost(e)) {
+                lose();
+            }
+            throw product.translated(e, Effect.NONE);
+        } finally {
+            rest();
         }
     }
 
@@ -203,7 +250,7 @@ final class LockTransactions {
         }
         begun = false;
         try {
-            product.rollback(statements);
+            product.rollback(statements, connections.areLent());
         } catch (SQLException e) {
             // What can't be undone in order is undone by the end of the connection.
             lose();

@@ -1,13 +1,20 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.TreeSet;
 
 /** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
 final class MysqlProduct implements Product {
@@ -33,12 +40,22 @@ final class MysqlProduct implements Product {
     private static final int TABLE_FULL = 1114;
     private static final int READ_ONLY = 1290;
 
+    /** In seconds: the least that both servers know, and far more than a transaction of ours ever takes. */
+    private static final String WAIT = "SESSION innodb_lock_wait_timeout = 1";
+
+    private static final String RESTORE = "SET SESSION innodb_lock_wait_timeout = @holdfast_wait";
+
+    /** MariaDB knows a word for a statement that does not wait for locks. */
+    private static final String HURRY = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
+
     private final String title;
     private final String clock;
+    private final boolean isMariaDb;
 
-    MysqlProduct(String title, String clock) {
+    MysqlProduct(String title, String clock, boolean isMariaDb) {
         this.title = title;
         this.clock = clock;
+        this.isMariaDb = isMariaDb;
     }
 
     @Override
@@ -62,17 +79,25 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public ServerFastPath fastPath(Texts texts) {
-        return new MysqlFastPath(texts, clock);
+    public ServerFastPath fastPath(Texts texts, boolean isLent) {
+        return new MysqlFastPath(texts, clock, isMariaDb ? HURRY : "", isLent && !isMariaDb);
     }
 
     @Override
     public PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException {
+        return ofKeys(
+                statements,
+                "SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name IN ",
+                " ORDER BY name FOR UPDATE",
+                keys);
+    }
+
+    /** A statement with a list of keys in it, at least one. */
+    static PreparedStatement ofKeys(Statements statements, String before, String behind, List<byte[]> keys)
+            throws SQLException {
         int places = placesFor(keys.size());
-        PreparedStatement select = statements.prepare(statements
-                .texts()
-                .of("SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name IN (?" + ", ?".repeat(places - 1)
-                        + ") ORDER BY name FOR UPDATE"));
+        PreparedStatement select =
+                statements.prepare(statements.texts().of(before + "(?" + ", ?".repeat(places - 1) + ")" + behind));
         for (int i = 0; i < places; i++) {
             select.setBytes(i + 1, keys.get(Math.min(i, keys.size() - 1)));
         }
@@ -86,14 +111,32 @@ final class MysqlProduct implements Product {
 
     @Override
     public void add(Statements statements, List<byte[]> keys) throws SQLException {
-        PreparedStatement insert = statements.prepare(statements
-                .texts()
-                .of("INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
-                        + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ? FROM holdfast_meta"
-                        + " ON DUPLICATE KEY UPDATE grants = holdfast_resource.grants"));
-        for (byte[] key : keys) {
-            insert.setBytes(1, key);
-            insert.executeUpdate();
+        StringJoiner names = new StringJoiner(" UNION ALL SELECT ", "(SELECT ", ") n");
+        names.add("x'" + HexFormat.of().formatHex(keys.get(0)) + "' AS name");
+        keys.stream().skip(1).forEach(key -> names.add("x'" + HexFormat.of().formatHex(key) + "'"));
+        try (Statement insert = statements.connection().createStatement()) {
+            insert.executeUpdate(statements
+                    .texts()
+                    .of("INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
+                            + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name FROM "
+                            + names + " STRAIGHT_JOIN holdfast_meta ORDER BY n.name"
+                            + " ON DUPLICATE KEY UPDATE grants = holdfast_resource.grants"));
+        }
+    }
+
+    @Override
+    public Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException {
+        String ofNames = "SELECT name FROM holdfast_resource WHERE name IN ";
+        List<ResourceName> unlocked = Statements.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
+        Set<ResourceName> locked = new TreeSet<>(Statements.names(ofKeys(statements, ofNames, "", keys)));
+        unlocked.forEach(locked::remove);
+        return locked;
+    }
+
+    @Override
+    public void boundWaits(Connection own) throws SQLException {
+        try (Statement set = own.createStatement()) {
+            set.execute("SET " + WAIT);
         }
     }
 
@@ -120,24 +163,40 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public void begin(Statements statements) throws SQLException {
+    public void begin(Statements statements, boolean isLent) throws SQLException {
+        if (isLent) {
+            statements
+                    .prepare("SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout, " + WAIT)
+                    .execute();
+        }
         statements.prepare("START TRANSACTION").execute();
     }
 
     @Override
-    public void commit(Statements statements) throws SQLException {
+    public void commit(Statements statements, boolean isLent) throws SQLException {
         statements.prepare("COMMIT").execute();
+        if (isLent) {
+            statements.prepare(RESTORE).execute();
+        }
     }
 
     @Override
-    public void rollback(Statements statements) throws SQLException {
+    public void rollback(Statements statements, boolean isLent) throws SQLException {
         statements.prepare("ROLLBACK").execute();
+        if (isLent) {
+            statements.prepare(RESTORE).execute();
+        }
     }
 
     /** There is no way to tell: waiters look for themselves. */
     @Override
     public void tell(Statements statements, List<Transaction.Told> told) {
         // As above.
+    }
+
+    @Override
+    public boolean isBlocked(SQLException failure) {
+        return failure.getErrorCode() == LOCK_WAIT_TIMEOUT;
     }
 
     @Override

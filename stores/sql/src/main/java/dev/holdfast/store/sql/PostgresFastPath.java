@@ -3,24 +3,31 @@ package dev.holdfast.store.sql;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in a circle. */
 final class PostgresFastPath extends ServerFastPath {
 
+    private final boolean mustSkip;
     private final String take;
     private final String takeAll;
     private final String giveBack;
     private final String giveAllBack;
 
-    PostgresFastPath(Texts texts, String clock) {
+    /** @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long */
+    PostgresFastPath(Texts texts, String clock, boolean mustSkip) {
+        this.mustSkip = mustSkip;
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
                 + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
@@ -58,8 +65,36 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     @Override
-    List<Reply.@Nullable Granted> take(Statements statements, List<Acquire> acquires) throws SQLException {
-        if (acquires.size() > 1) {
+    boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
+        return releases.isEmpty() || acquires.isEmpty();
+    }
+
+    @Override
+    List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+            throws SQLException {
+        List<@Nullable Reply> replies = new ArrayList<>(releases.size() + acquires.size());
+        Set<ResourceName> kept = new HashSet<>();
+        if (!releases.isEmpty()) {
+            replies.addAll(giveBack(statements, releases));
+            for (int i = 0; i < releases.size(); i++) {
+                if (replies.get(i) == null) {
+                    kept.add(releases.get(i).resource());
+                }
+            }
+        }
+        List<Acquire> free = acquires.stream()
+                .filter(acquire -> !kept.contains(acquire.resource()))
+                .toList();
+        Iterator<? extends @Nullable Reply> taken =
+                (free.isEmpty() ? List.<@Nullable Reply>of() : take(statements, free)).iterator();
+        for (Acquire acquire : acquires) {
+            replies.add(kept.contains(acquire.resource()) ? null : taken.next());
+        }
+        return replies;
+    }
+
+    private List<Reply.@Nullable Granted> take(Statements statements, List<Acquire> acquires) throws SQLException {
+        if (acquires.size() > 1 || mustSkip) {
             return takeAll(statements, acquires);
         }
         Acquire acquire = acquires.get(0);
@@ -121,10 +156,9 @@ final class PostgresFastPath extends ServerFastPath {
         return replies;
     }
 
-    @Override
-    List<Reply.@Nullable Released> giveBack(Statements statements, List<Release> releases) throws SQLException {
+    private List<Reply.@Nullable Released> giveBack(Statements statements, List<Release> releases) throws SQLException {
         List<Reply.@Nullable Released> replies = new ArrayList<>(releases.size());
-        if (releases.size() == 1) {
+        if (releases.size() == 1 && !mustSkip) {
             Release release = releases.get(0);
             PreparedStatement update = statements.prepare(giveBack);
             update.setBytes(1, release.resource().utf8());

@@ -1,13 +1,17 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** PostgreSQL, from version 12 on. */
 final class PostgresProduct implements Product {
@@ -32,6 +36,9 @@ final class PostgresProduct implements Product {
 
     private static final String BURY = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
             + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
+
+    /** In milliseconds: far more than a transaction of ours ever takes, and short enough for those who wait behind it. */
+    private static final String WAIT = "lock_timeout = 1000";
 
     private final String title;
     private final String clock;
@@ -70,8 +77,8 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public ServerFastPath fastPath(Texts texts) {
-        return new PostgresFastPath(texts, clock);
+    public ServerFastPath fastPath(Texts texts, boolean isLent) {
+        return new PostgresFastPath(texts, clock, isLent);
     }
 
     @Override
@@ -86,6 +93,27 @@ final class PostgresProduct implements Product {
         PreparedStatement insert = statements.prepare(statements.texts().of(ADD));
         insert.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         insert.executeUpdate();
+    }
+
+    @Override
+    public Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException {
+        Object[] names = keys.toArray(byte[][]::new);
+        String ofNames = "SELECT name FROM holdfast_resource WHERE name = ANY (?)";
+        PreparedStatement free = statements.prepare(statements.texts().of(ofNames + " FOR UPDATE SKIP LOCKED"));
+        free.setArray(1, statements.connection().createArrayOf("bytea", names));
+        List<ResourceName> unlocked = Statements.names(free);
+        PreparedStatement all = statements.prepare(statements.texts().of(ofNames));
+        all.setArray(1, statements.connection().createArrayOf("bytea", names));
+        Set<ResourceName> locked = new TreeSet<>(Statements.names(all));
+        unlocked.forEach(locked::remove);
+        return locked;
+    }
+
+    @Override
+    public void boundWaits(Connection own) throws SQLException {
+        try (Statement set = own.createStatement()) {
+            set.execute("SET " + WAIT);
+        }
     }
 
     @Override
@@ -104,19 +132,22 @@ final class PostgresProduct implements Product {
     // The driver begins a transaction with its first statement, without a trip of its own.
 
     @Override
-    public void begin(Statements statements) throws SQLException {
+    public void begin(Statements statements, boolean isLent) throws SQLException {
         statements.connection().setAutoCommit(false);
+        if (isLent) {
+            statements.prepare("SET LOCAL " + WAIT).execute();
+        }
     }
 
     @Override
-    public void commit(Statements statements) throws SQLException {
+    public void commit(Statements statements, boolean isLent) throws SQLException {
         Connection connection = statements.connection();
         connection.commit();
         connection.setAutoCommit(true);
     }
 
     @Override
-    public void rollback(Statements statements) throws SQLException {
+    public void rollback(Statements statements, boolean isLent) throws SQLException {
         Connection connection = statements.connection();
         connection.rollback();
         connection.setAutoCommit(true);
@@ -142,6 +173,11 @@ final class PostgresProduct implements Product {
 
     String channelOf(long client) {
         return channel + Long.toHexString(client);
+    }
+
+    @Override
+    public boolean isBlocked(SQLException failure) {
+        return "55P03".equals(failure.getSQLState());
     }
 
     @Override

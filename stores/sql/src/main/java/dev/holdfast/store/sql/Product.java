@@ -1,11 +1,14 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What differs between the database servers. Stateless; the statements say which connection is meant. */
 interface Product {
@@ -27,7 +30,7 @@ interface Product {
     ServerSchema schema(Texts texts, JdbcStore.Initialize initialize);
 
     /** How locks that nobody else wants are taken and given back. */
-    ServerFastPath fastPath(Texts texts);
+    ServerFastPath fastPath(Texts texts, boolean isLent);
 
     /** A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each other in a circle. */
     PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException;
@@ -41,16 +44,29 @@ interface Product {
     /** Ends a session if its deadline is still that one and nobody has its row locked; tells whether it did. */
     boolean bury(Statements statements, Session session) throws SQLException;
 
-    /** Begins a transaction, in which each statement sees what was committed before it. */
-    void begin(Statements statements) throws SQLException;
+    /** Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for nobody. */
+    Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException;
 
-    void commit(Statements statements) throws SQLException;
+    /** Sees to it that no statement on a connection of our own waits for a lock for long. */
+    void boundWaits(Connection own) throws SQLException;
+
+    /**
+     * Begins a transaction, in which each statement sees what was committed before it.
+     *
+     * @param isLent whether the connection is somebody else's: then the transaction alone waits for no lock for long, and the connection is left as it was
+     */
+    void begin(Statements statements, boolean isLent) throws SQLException;
+
+    void commit(Statements statements, boolean isLent) throws SQLException;
 
     /** Undoes what is under way. */
-    void rollback(Statements statements) throws SQLException;
+    void rollback(Statements statements, boolean isLent) throws SQLException;
 
     /** Sends what is to be told to other clients when the transaction commits. */
     void tell(Statements statements, List<Transaction.Told> told) throws SQLException;
+
+    /** Whether it is busy because somebody has kept a row locked for too long. */
+    boolean isBlocked(SQLException failure);
 
     /** Whether others were in the way: it had no effect, and is worth another try at once. */
     boolean isBusy(SQLException failure);

@@ -33,10 +33,10 @@ final class Products {
             return new PostgresProduct("PostgreSQL " + version, clock == null ? PostgresProduct.CLOCK : clock, prefix);
         } else if (isMaria) {
             require(major > 10 || (major == 10 && minor >= 6), name, version, "MariaDB 10.6");
-            return new MysqlProduct("MariaDB " + version, clock == null ? MysqlProduct.CLOCK : clock);
+            return new MysqlProduct("MariaDB " + version, clock == null ? MysqlProduct.CLOCK : clock, true);
         } else if (name.equals("MySQL")) {
             require(major >= 8, name, version, "MySQL 8.0");
-            return new MysqlProduct("MySQL " + version, clock == null ? MysqlProduct.CLOCK : clock);
+            return new MysqlProduct("MySQL " + version, clock == null ? MysqlProduct.CLOCK : clock, false);
         }
         throw new StoreException(
                 Reason.DENIED,

@@ -28,6 +28,9 @@ final class ServerConnections {
     private final boolean isPool;
 
     /** Guarded by this. */
+    private @Nullable Product product;
+
+    /** Guarded by this. */
     private final Map<Use, Connection> open = new EnumMap<>(Use.class);
 
     /** Guarded by this. */
@@ -39,11 +42,30 @@ final class ServerConnections {
         this.isPool = isPool;
     }
 
+    /** Whether connections are somebody else's, and go back as they came. */
+    boolean areLent() {
+        return isPool;
+    }
+
+    /** To be called when it is known what the connections are to. */
+    void know(Product known) throws SQLException {
+        Connection first;
+        synchronized (this) {
+            product = known;
+            first = open.get(Use.LOCKS);
+        }
+        if (first != null && !isPool) {
+            known.boundWaits(first);
+        }
+    }
+
     /** The connection for a use, made if there is none. It commits each statement by itself, and each statement sees what was committed before. */
     Connection get(Use use) throws SQLException {
         Connection known;
+        Product bounding;
         synchronized (this) {
             known = open.get(use);
+            bounding = isPool ? null : product;
         }
         if (known != null) {
             return known;
@@ -55,6 +77,9 @@ final class ServerConnections {
             }
             if (made.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
                 made.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            }
+            if (bounding != null) {
+                bounding.boundWaits(made);
             }
         } catch (SQLException e) {
             end(made);

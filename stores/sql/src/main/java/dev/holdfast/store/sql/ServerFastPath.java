@@ -32,11 +32,16 @@ abstract class ServerFastPath {
         return acquire.spec().kind() != Kind.LATCH && acquire.lease().binding() != Binding.DETACHED;
     }
 
-    /** Gives locks of different names back; null for each that it could not. */
-    abstract List<Reply.@Nullable Released> giveBack(Statements statements, List<Release> releases) throws SQLException;
+    /** Whether these go as one statement, which needs no transaction around it. */
+    abstract boolean isOneStatement(List<Release> releases, List<Acquire> acquires);
 
-    /** Takes locks of different names; null for each that it could not. */
-    abstract List<Reply.@Nullable Granted> take(Statements statements, List<Acquire> acquires) throws SQLException;
+    /**
+     * Gives locks back, and takes locks; the names of each kind are different. What is given back may be taken at once.
+     *
+     * @return the replies, those to the releases first; null for each that could not be done so
+     */
+    abstract List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+            throws SQLException;
 
     /** All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the clock stands. */
     static Reply.Granted granted(Acquire acquire, long first) {

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.Command;
@@ -16,8 +17,11 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -27,8 +31,11 @@ import java.util.function.Consumer;
  */
 final class ServerLane implements Batcher.Trip {
 
-    /** Commands of one transaction: bounds the time for which it keeps its locks. */
+    /** Commands of one transaction that goes the long way: bounds the time for which it keeps its locks. */
     private static final int MOST_TOGETHER = 64;
+
+    /** How many locked rows are known at the most. */
+    private static final int MOST_KNOWN = 1_000;
 
     private final Product product;
     private final Consumer<List<Transaction.Told>> telling;
@@ -36,6 +43,10 @@ final class ServerLane implements Batcher.Trip {
     private final SessionEndings endings;
     private final Steps steps;
     private final ServerFastPath fastPath;
+
+    /** Names whose rows were found locked for long by somebody else. */
+    @GuardedBy("this")
+    private final Set<ResourceName> locked = new HashSet<>();
 
     /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
     ServerLane(
@@ -49,7 +60,7 @@ final class ServerLane implements Batcher.Trip {
         this.transactions = new LockTransactions(product, texts, connections, client);
         this.endings = new SessionEndings(transactions);
         this.steps = new Steps(transactions.ledger(), transactions.backing());
-        this.fastPath = product.fastPath(texts);
+        this.fastPath = product.fastPath(texts, connections.areLent());
     }
 
     @Override
@@ -64,12 +75,10 @@ final class ServerLane implements Batcher.Trip {
                     batch.add(call);
                 }
             }
-            for (int from = 0; from < batch.size(); from += MOST_TOGETHER) {
-                List<Call> part = batch.subList(from, Math.min(batch.size(), from + MOST_TOGETHER));
-                List<Call> left = new ShortWay(product, transactions, fastPath, part).go();
-                if (!left.isEmpty()) {
-                    together(left, told);
-                }
+            List<Call> free = withoutLocked(batch);
+            List<Call> left = free.isEmpty() ? free : new ShortWay(product, transactions, fastPath, free).go();
+            for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
+                together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
             }
         } finally {
             tell(told);
@@ -97,6 +106,7 @@ final class ServerLane implements Batcher.Trip {
         }
     }
 
+    @GuardedBy("this")
     private void together(List<Call> calls, List<Transaction.Told> told) {
         Reply[] replies = new Reply[calls.size()];
         try {
@@ -106,7 +116,13 @@ final class ServerLane implements Batcher.Trip {
                 }
             });
             calls.forEach(call -> about(call.command(), task));
-            transactions.carryOut(task, told);
+            transactions.carryOutUnlessLocked(task, told);
+        } catch (LockedRows e) {
+            List<Call> free = refuse(calls, e);
+            if (!free.isEmpty()) {
+                together(free, told);
+            }
+            return;
         } catch (StoreException e) {
             if (calls.size() > 1 && e.effect() == Effect.NONE && e.reason() == StoreException.Reason.CORRUPT) {
                 // One of them is to blame, and the others shall not suffer for it.
@@ -119,6 +135,53 @@ final class ServerLane implements Batcher.Trip {
         for (int i = 0; i < replies.length; i++) {
             calls.get(i).answer(replies[i]);
         }
+    }
+
+    /** Refuses what is about rows that somebody keeps locked, or all if that can't be told apart; gives the others. */
+    @GuardedBy("this")
+    private List<Call> refuse(List<Call> calls, LockedRows why) {
+        List<Call> others = calls.stream()
+                .filter(call -> Collections.disjoint(namesOf(call.command()), why.names()))
+                .toList();
+        boolean isTold = others.size() < calls.size();
+        for (Call call : calls) {
+            if (!isTold || !others.contains(call)) {
+                call.fail(why.failure());
+            }
+        }
+        if (locked.size() > MOST_KNOWN) {
+            locked.clear();
+        }
+        locked.addAll(why.names());
+        return isTold ? others : List.of();
+    }
+
+    /** Nobody waits a second time for a row that was found locked for long: what is about it is refused until it is free. */
+    @GuardedBy("this")
+    private List<Call> withoutLocked(List<Call> calls) {
+        if (locked.isEmpty()) {
+            return calls;
+        }
+        Set<ResourceName> asked = new TreeSet<>();
+        calls.forEach(call -> asked.addAll(namesOf(call.command())));
+        asked.retainAll(locked);
+        if (asked.isEmpty()) {
+            return calls;
+        }
+        try {
+            Set<ResourceName> still = transactions.locked(asked);
+            locked.removeAll(asked);
+            return still.isEmpty() ? calls : refuse(calls, new LockedRows(still, null));
+        } catch (StoreException e) {
+            calls.forEach(call -> call.fail(e));
+            return List.of();
+        }
+    }
+
+    private static Set<ResourceName> namesOf(Command command) {
+        LockTransactions.Task task = new LockTransactions.Task(state -> {});
+        about(command, task);
+        return task.names;
     }
 
     /** What a command is about, as far as it says so. */

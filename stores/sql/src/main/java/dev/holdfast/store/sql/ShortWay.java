@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,43 +56,55 @@ final class ShortWay {
             }
         }
         if (!releases.isEmpty() || !acquires.isEmpty()) {
-            attempt(releases, acquires);
+            attempt(releases, acquires, true);
         }
         return calls.stream().filter(call -> !call.isAnswered()).toList();
     }
 
-    private void attempt(List<Call> releases, List<Call> acquires) {
-        boolean isBoth = !releases.isEmpty() && !acquires.isEmpty();
+    private void attempt(List<Call> releases, List<Call> acquires, boolean isFirst) {
+        List<Release> given = commands(releases, Release.class);
+        List<Acquire> wanted = commands(acquires, Acquire.class);
+        boolean isOne = fastPath.isOneStatement(given, wanted);
         Effect effect = Effect.NONE;
         try {
             Statements statements = transactions.attach();
-            if (isBoth) {
-                transactions.begin();
-            } else {
+            if (isOne) {
                 effect = Effect.UNKNOWN;
+            } else {
+                transactions.begin();
             }
-            List<Reply.@Nullable Released> released =
-                    releases.isEmpty() ? List.of() : fastPath.giveBack(statements, commands(releases, Release.class));
-            Set<ResourceName> kept = new HashSet<>();
-            for (int i = 0; i < released.size(); i++) {
-                if (released.get(i) == null) {
-                    kept.add(((Release) releases.get(i).command()).resource());
-                }
-            }
-            acquires.removeIf(call -> kept.contains(((Acquire) call.command()).resource()));
-            List<Reply.@Nullable Granted> granted =
-                    acquires.isEmpty() ? List.of() : fastPath.take(statements, commands(acquires, Acquire.class));
-            if (isBoth) {
+            List<@Nullable Reply> replies = fastPath.carryOut(statements, given, wanted);
+            if (!isOne) {
                 effect = Effect.UNKNOWN;
                 transactions.commit();
             }
-            answer(releases, released);
-            answer(acquires, granted);
+            answer(releases, replies.subList(0, releases.size()));
+            answer(acquires, replies.subList(releases.size(), replies.size()));
         } catch (SQLException e) {
             failed(e, effect, releases, acquires);
+            if (isFirst && product.isBlocked(e) && releases.size() + acquires.size() > 1) {
+                withoutLocked(releases, acquires);
+            }
         } finally {
             transactions.rest();
         }
+    }
+
+    /** Somebody has a row: that shall not keep up the others. */
+    private void withoutLocked(List<Call> releases, List<Call> acquires) {
+        Set<ResourceName> names = new TreeSet<>();
+        releases.forEach(call -> names.add(nameOf(call)));
+        acquires.forEach(call -> names.add(nameOf(call)));
+        Set<ResourceName> locked = transactions.locked(names);
+        releases.removeIf(call -> locked.contains(nameOf(call)));
+        acquires.removeIf(call -> locked.contains(nameOf(call)));
+        if (!releases.isEmpty() || !acquires.isEmpty()) {
+            attempt(releases, acquires, false);
+        }
+    }
+
+    private static ResourceName nameOf(Call call) {
+        return ((OnResource) call.command()).resource();
     }
 
     /** What certainly had no effect is tried again the long way. */

@@ -1,0 +1,119 @@
+package dev.holdfast.store.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.servers.MariaDbServer;
+import dev.holdfast.servers.PostgresServer;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Rows that a transaction of somebody else keeps locked")
+class LockedRowsTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    /** The servers, and whose connections are used. */
+    enum Kind {
+        POSTGRESQL(false),
+        POSTGRESQL_LENT(true),
+        MARIADB(false),
+        MARIADB_LENT(true);
+
+        private final boolean isLent;
+
+        Kind(boolean isLent) {
+            this.isLent = isLent;
+        }
+
+        boolean isPostgres() {
+            return this == POSTGRESQL || this == POSTGRESQL_LENT;
+        }
+
+        LocalSqlServer start() {
+            return isPostgres() ? PostgresServer.start() : MariaDbServer.start();
+        }
+
+        Holdfast client(DataSource source) {
+            JdbcStore.Builder builder = JdbcStore.builder(source);
+            return Holdfast.builder((isLent ? builder : builder.keepsConnections()).open())
+                    .storeTimeout(Duration.ofSeconds(60))
+                    .build();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @DisplayName("keep up the lock that they are of, and no other")
+    void othersGoOn(Kind kind) throws Exception {
+        try (LocalSqlServer server = kind.start();
+                Holdfast client = kind.client(new TestSource(server.url()));
+                Connection stranger = server.connect()) {
+            try (Hold hold = client.lock("a").acquire()) {
+                assertThat(hold.isHeld()).isTrue();
+            }
+            stranger.setAutoCommit(false);
+            String name = kind.isPostgres() ? "'\\x61'" : "x'61'";
+            assertThat(TestSource.text(
+                            stranger, "SELECT waiters FROM holdfast_resource WHERE name = " + name + " FOR UPDATE"))
+                    .isEqualTo("0");
+            CompletableFuture<Long> waiting = Meanwhile.run(() -> {
+                try (Hold hold = client.lock("a").acquire()) {
+                    return hold.fencingToken();
+                }
+            });
+            long token = 0;
+            for (int i = 0; i < 50; i++) {
+                try (Hold hold = client.lock("b" + i % 3).acquire(LIMIT)) {
+                    token = Math.max(token, hold.fencingToken());
+                }
+            }
+            assertThat(waiting).isNotDone();
+            stranger.rollback();
+            assertThat(waiting.join()).isPositive();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Kind.class,
+            names = {"POSTGRESQL_LENT", "MARIADB_LENT"})
+    @DisplayName("are not waited for long, and lent connections go back as they came")
+    void lentConnections(Kind kind) throws Exception {
+        String setting = kind.isPostgres() ? "SHOW lock_timeout" : "SELECT @@SESSION.innodb_lock_wait_timeout";
+        try (LocalSqlServer server = kind.start();
+                PoolOfOne pool = new PoolOfOne(server.url())) {
+            String before;
+            try (Connection connection = pool.getConnection()) {
+                TestSource.execute(
+                        connection,
+                        kind.isPostgres() ? "SET lock_timeout = '7s'" : "SET SESSION innodb_lock_wait_timeout = 7");
+                connection.commit();
+                before = TestSource.text(connection, setting);
+            }
+            try (Holdfast one = kind.client(pool);
+                    Holdfast other = kind.client(pool)) {
+                try (Hold hold = one.lock("a").acquire()) {
+                    CompletableFuture<Boolean> next = Meanwhile.run(() -> {
+                        try (Hold second = other.lock("a").acquire()) {
+                            return second.isHeld();
+                        }
+                    });
+                    assertThat(hold.isHeld()).isTrue();
+                    hold.close();
+                    assertThat(next.join()).isTrue();
+                }
+            }
+            try (Connection connection = pool.getConnection()) {
+                assertThat(TestSource.text(connection, setting)).isEqualTo(before);
+            }
+        }
+    }
+}
