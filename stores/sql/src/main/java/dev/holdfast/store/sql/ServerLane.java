@@ -75,7 +75,7 @@ final class ServerLane implements Batcher.Trip {
                     batch.add(call);
                 }
             }
-            List<Call> free = withoutLocked(batch);
+            List<Call> free = withoutLocked(batch, told);
             List<Call> left = free.isEmpty() ? free : new ShortWay(product, transactions, fastPath, free).go();
             for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
                 together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
@@ -118,7 +118,7 @@ final class ServerLane implements Batcher.Trip {
             calls.forEach(call -> about(call.command(), task));
             transactions.carryOutUnlessLocked(task, told);
         } catch (LockedRows e) {
-            List<Call> free = refuse(calls, e);
+            List<Call> free = refuse(calls, e, told);
             if (!free.isEmpty()) {
                 together(free, told);
             }
@@ -137,15 +137,32 @@ final class ServerLane implements Batcher.Trip {
         }
     }
 
+    /** Tells whether it could be answered. */
+    @GuardedBy("this")
+    private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Told> told) {
+        PollAround around = new PollAround(poll, names);
+        try {
+            transactions.carryOut(around.task(steps), told);
+        } catch (StoreException e) {
+            return false;
+        }
+        if (around.isComplete()) {
+            call.answer(around.reply());
+        }
+        return around.isComplete();
+    }
+
     /** Refuses what is about rows that somebody keeps locked, or all if that can't be told apart; gives the others. */
     @GuardedBy("this")
-    private List<Call> refuse(List<Call> calls, LockedRows why) {
+    private List<Call> refuse(List<Call> calls, LockedRows why, List<Transaction.Told> told) {
         List<Call> others = calls.stream()
                 .filter(call -> Collections.disjoint(namesOf(call.command()), why.names()))
                 .toList();
         boolean isTold = others.size() < calls.size();
         for (Call call : calls) {
-            if (!isTold || !others.contains(call)) {
+            boolean isAffected = !isTold || !others.contains(call);
+            if (isAffected
+                    && !(isTold && call.command() instanceof Poll poll && pollAround(call, poll, why.names(), told))) {
                 call.fail(why.failure());
             }
         }
@@ -158,7 +175,7 @@ final class ServerLane implements Batcher.Trip {
 
     /** Nobody waits a second time for a row that was found locked for long: what is about it is refused until it is free. */
     @GuardedBy("this")
-    private List<Call> withoutLocked(List<Call> calls) {
+    private List<Call> withoutLocked(List<Call> calls, List<Transaction.Told> told) {
         if (locked.isEmpty()) {
             return calls;
         }
@@ -171,7 +188,7 @@ final class ServerLane implements Batcher.Trip {
         try {
             Set<ResourceName> still = transactions.locked(asked);
             locked.removeAll(asked);
-            return still.isEmpty() ? calls : refuse(calls, new LockedRows(still, null));
+            return still.isEmpty() ? calls : refuse(calls, new LockedRows(still, null), told);
         } catch (StoreException e) {
             calls.forEach(call -> call.fail(e));
             return List.of();

@@ -8,8 +8,10 @@ import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,6 +80,55 @@ class LockedRowsTest {
             assertThat(waiting).isNotDone();
             stranger.rollback();
             assertThat(waiting.join()).isPositive();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @DisplayName("keep up nobody who waits for another lock")
+    void otherWaitersGoOn(Kind kind) throws Exception {
+        try (LocalSqlServer server = kind.start();
+                Holdfast holder = kind.client(new TestSource(server.url()));
+                Holdfast client = kind.client(new TestSource(server.url()));
+                Connection stranger = server.connect()) {
+            Hold first = holder.lock("a").acquire();
+            Hold second = holder.lock("b").acquire();
+            CompletableFuture<Boolean> one = wait(client, "a");
+            CompletableFuture<Boolean> other = wait(client, "b");
+            until(() -> number(server, "SELECT count(*) FROM holdfast_claim WHERE granted = 0") == 2);
+            stranger.setAutoCommit(false);
+            String name = kind.isPostgres() ? "'\\x61'" : "x'61'";
+            TestSource.execute(stranger, "SELECT name FROM holdfast_resource WHERE name = " + name + " FOR UPDATE");
+            second.close();
+            assertThat(other.join()).isTrue();
+            assertThat(one).isNotDone();
+            stranger.rollback();
+            first.close();
+            assertThat(one.join()).isTrue();
+        }
+    }
+
+    private static CompletableFuture<Boolean> wait(Holdfast client, String name) {
+        return Meanwhile.run(() -> {
+            try (Hold hold = client.lock(name).acquire()) {
+                return hold.isHeld();
+            }
+        });
+    }
+
+    private static long number(LocalSqlServer server, String query) {
+        try (Connection connection = server.connect()) {
+            return Long.parseLong(TestSource.text(connection, query));
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void until(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline).isNegative();
+            Thread.onSpinWait();
         }
     }
 
