@@ -37,11 +37,11 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Locks are as durable as a committed transaction on the primary. Tables, not the server's own locks, hold them; so neither a pooler nor a lost connection ends them.
  *   <li>Only the server's clock decides when a lease ends.
- *   <li>On PostgreSQL who waits is told of its grant with the commit that released it; elsewhere each client looks for all its waiters together.
+ *   <li>Who waits is told of its grant: on PostgreSQL with the commit that released it, on MySQL and MariaDB right after. No waiter has a connection of its own.
  *   <li>What many threads ask for while one transaction is under way goes together in the next.
  * </ul>
  *
- * <p>An instance uses one connection for locks and one that renews sessions, and on PostgreSQL one on which it is told. Commands never take part in a transaction of the program.
+ * <p>An instance uses one connection for locks and one that renews sessions, and one on which it is told: on PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -50,6 +50,12 @@ public final class JdbcStore implements LockStore {
     private static final int LOCKS = 0;
     private static final int SESSIONS = 1;
     private static final int MAX_BATCH = 256;
+    /** Where nobody tells. */
+    private static final Duration POLL = Duration.ofMillis(10);
+
+    /** What is told is found all the same if it was missed. */
+    private static final Duration POLL_WHEN_TOLD = Duration.ofMillis(500);
+
     private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
 
     private final StoreTraits traits;
@@ -60,7 +66,7 @@ public final class JdbcStore implements LockStore {
     private final ThreadPoolExecutor executor;
     private final Batcher batcher;
     private final ServerHousekeeping housekeeping;
-    private final @Nullable PostgresListening listening;
+    private final @Nullable Listening listening;
     private final long client;
 
     private JdbcStore(Builder options) {
@@ -75,9 +81,7 @@ public final class JdbcStore implements LockStore {
             texts = new Texts(product.texts(), options.prefix);
             connections.know(product);
             product.schema(texts, options.initialize).prepare(first);
-            this.listening = product instanceof PostgresProduct postgres && options.listens
-                    ? new PostgresListening(options.source, postgres.channelOf(client), listener)
-                    : null;
+            this.listening = options.listens ? product.listening(options.source, texts, client, listener) : null;
             if (listening != null) {
                 listening.start();
             }
@@ -107,7 +111,7 @@ public final class JdbcStore implements LockStore {
     private static StoreTraits traits(Product product, boolean isTold) {
         return new StoreTraits(
                 product.title(),
-                isTold,
+                isTold && product.tellsAll(),
                 true,
                 true,
                 true,
@@ -120,7 +124,7 @@ public final class JdbcStore implements LockStore {
                 true,
                 true,
                 true,
-                Duration.ofMillis(10));
+                isTold ? POLL_WHEN_TOLD : POLL);
     }
 
     private static Thread thread(Runnable work) {
@@ -131,7 +135,7 @@ public final class JdbcStore implements LockStore {
 
     /**
      * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which it finds out by itself. Connections are taken for a moment and given
-     * back, but for the one on which PostgreSQL tells of grants; see {@link Builder#listens}. The pool is never closed.
+     * back, but for the one on which the database tells of grants; see {@link Builder#listens}. The pool is never closed.
      */
     public static Builder builder(DataSource source) {
         return new Builder(source);
@@ -147,7 +151,9 @@ public final class JdbcStore implements LockStore {
         if (command instanceof Command.KeepAlive) {
             housekeeping.consider();
         }
-        return batcher.submit(command, caller);
+        return listening == null
+                ? batcher.submit(command, caller)
+                : listening.follow(command, () -> batcher.submit(command, caller));
     }
 
     @Override
@@ -164,6 +170,11 @@ public final class JdbcStore implements LockStore {
         }
         connections.close();
         executor.shutdown();
+    }
+
+    /** What this client is called in the database. */
+    long client() {
+        return client;
     }
 
     /** Does the housekeeping now. */
@@ -220,8 +231,8 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * Whether one connection is kept on which PostgreSQL tells of grants; false if not set, since it would be the only one of a pool of one. Without it waiters look for themselves.
-         * It must be a session of its own: not one of a pooler that gives each transaction another.
+         * Whether one connection is kept on which the database tells of grants, on MySQL and MariaDB only while something waits; false if not set, since it would be the only one of a pool
+         * of one. Without it waiters look for themselves. It must be a session of its own: not one of a pooler that gives each transaction another.
          */
         @CanIgnoreReturnValue
         public Builder listens(boolean one) {

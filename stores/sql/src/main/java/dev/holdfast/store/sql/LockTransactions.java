@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The transactions of a lane. Each first locks the resources that it is about, in the order of their names, then the sessions that ask for something, and reads all else after that; so
@@ -21,6 +23,8 @@ import java.util.TreeSet;
  * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what came of it, and the effect is unknown. Not thread-safe.
  */
 final class LockTransactions {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LockTransactions.class);
 
     /** So often others may be in the way, or more may turn out to be needed, before a task is given up. */
     private static final int MOST_TRIES = 100;
@@ -231,7 +235,22 @@ final class LockTransactions {
         }
         effect[0] = Effect.UNKNOWN;
         commit();
+        if (!others.isEmpty()) {
+            wake(others);
+        }
         return List.of();
+    }
+
+    /** What it was about is done, whatever comes of this. */
+    private void wake(List<Transaction.Told> others) {
+        try {
+            product.wake(statements, others);
+        } catch (SQLException e) {
+            LOG.debug("other clients could not be told of their grants, and find out for themselves", e);
+            if (product.isConnectionLost(e)) {
+                lose();
+            }
+        }
     }
 
     private long now() throws SQLException {

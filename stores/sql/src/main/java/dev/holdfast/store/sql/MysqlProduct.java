@@ -1,6 +1,7 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -15,6 +16,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeSet;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 
 /** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
 final class MysqlProduct implements Product {
@@ -35,6 +38,8 @@ final class MysqlProduct implements Product {
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int DEADLOCK = 1213;
     private static final int CHANGED_SINCE_SNAPSHOT = 1020;
+    private static final int NO_SUCH_THREAD = 1094;
+    private static final int NOT_OWN_THREAD = 1095;
     private static final int NO_TABLE = 1146;
     private static final int DISK_FULL = 1021;
     private static final int TABLE_FULL = 1114;
@@ -188,10 +193,40 @@ final class MysqlProduct implements Product {
         }
     }
 
-    /** There is no way to tell: waiters look for themselves. */
+    /** Nothing goes with a commit here. */
     @Override
     public void tell(Statements statements, List<Transaction.Told> told) {
         // As above.
+    }
+
+    /** Ends the naps of those who were let in, see {@link MysqlListening}. */
+    @Override
+    public void wake(Statements statements, List<Transaction.Told> told) throws SQLException {
+        List<Long> clients = told.stream()
+                .filter(one -> one.signal() instanceof Signal.Granted || one.signal() instanceof Signal.Changed)
+                .map(Transaction.Told::client)
+                .distinct()
+                .toList();
+        for (long client : clients) {
+            try (Statement kill = statements.connection().createStatement()) {
+                kill.execute("KILL QUERY IS_USED_LOCK('" + MysqlListening.lockName(client) + "')");
+            } catch (SQLException e) {
+                // It does not nap, or belongs to another user: then it looks for itself.
+                if (e.getErrorCode() != NO_SUCH_THREAD && e.getErrorCode() != NOT_OWN_THREAD) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    @Override
+    public Listening listening(DataSource source, Texts texts, long client, Consumer<Signal> listener) {
+        return new MysqlListening(source, texts, client, listener);
+    }
+
+    @Override
+    public boolean tellsAll() {
+        return false;
     }
 
     @Override

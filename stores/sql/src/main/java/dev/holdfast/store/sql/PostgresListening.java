@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost. */
-final class PostgresListening implements AutoCloseable {
+final class PostgresListening implements Listening {
 
     private static final Logger LOG = LoggerFactory.getLogger(PostgresListening.class);
 
@@ -51,7 +51,8 @@ final class PostgresListening implements AutoCloseable {
     }
 
     /** Listens from here on; the first connection is made before this returns. */
-    void start() throws SQLException {
+    @Override
+    public void start() throws SQLException {
         Connection first = connect();
         if (take(first)) {
             thread.start();

@@ -1,6 +1,7 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
@@ -12,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 
 /** PostgreSQL, from version 12 on. */
 final class PostgresProduct implements Product {
@@ -171,7 +174,23 @@ final class PostgresProduct implements Product {
         notify.executeQuery().close();
     }
 
-    String channelOf(long client) {
+    /** It was told with the commit. */
+    @Override
+    public void wake(Statements statements, List<Transaction.Told> told) {
+        // As above.
+    }
+
+    @Override
+    public Listening listening(DataSource source, Texts texts, long client, Consumer<Signal> listener) {
+        return new PostgresListening(source, channelOf(client), listener);
+    }
+
+    @Override
+    public boolean tellsAll() {
+        return true;
+    }
+
+    private String channelOf(long client) {
         return channel + Long.toHexString(client);
     }
 

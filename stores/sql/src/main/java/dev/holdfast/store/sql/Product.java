@@ -1,6 +1,7 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.Connection;
@@ -9,6 +10,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 
 /** What differs between the database servers. Stateless; the statements say which connection is meant. */
 interface Product {
@@ -64,6 +67,15 @@ interface Product {
 
     /** Sends what is to be told to other clients when the transaction commits. */
     void tell(Statements statements, List<Transaction.Told> told) throws SQLException;
+
+    /** Wakes other clients for what they were let in to; the transaction is committed. */
+    void wake(Statements statements, List<Transaction.Told> told) throws SQLException;
+
+    /** What a client hears of its grants with. */
+    Listening listening(DataSource source, Texts texts, long client, Consumer<Signal> listener);
+
+    /** Whether it tells of all, and not only of grants, and those in all likelihood. */
+    boolean tellsAll();
 
     /** Whether it is busy because somebody has kept a row locked for too long. */
     boolean isBlocked(SQLException failure);
