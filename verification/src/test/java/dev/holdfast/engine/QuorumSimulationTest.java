@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -22,6 +23,9 @@ class QuorumSimulationTest {
     private static final Starter STARTER = EngineUnderTest.keeping(new SafetyRules());
 
     @Test
+    @Tag("Q1")
+    @Tag("Q4")
+    @Tag("Q5")
     @DisplayName("No seed breaks a rule")
     void soundQuorum() {
         Long one = Long.getLong("holdfast.quorum.seed");

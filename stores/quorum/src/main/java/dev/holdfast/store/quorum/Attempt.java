@@ -100,8 +100,7 @@ final class Attempt {
         if (reply instanceof Reply.Granted granted) {
             hold.state = Hold.State.HELD;
             hold.tokens = granted.tokens();
-            hold.leaseEndsAt =
-                    sentAt + granted.remaining().orElse(Duration.ZERO).toNanos();
+            hold.leaseTold(sentAt, granted.remaining().orElse(Duration.ZERO));
         } else if (reply instanceof Reply.Refused refused && refused.reason() != Refusal.EXHAUSTED) {
             refusals.add(refused);
         } else if (reply instanceof Reply.Unsupported) {

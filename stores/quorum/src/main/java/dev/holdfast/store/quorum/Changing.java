@@ -72,7 +72,7 @@ final class Changing {
             if (reply instanceof Reply.Done) {
                 done.add(hold);
             } else if (reply instanceof Reply.Extended extended) {
-                hold.leaseEndsAt = sentAt + extended.remaining().toNanos();
+                hold.leaseTold(sentAt, extended.remaining());
                 newestExtension = Math.max(newestExtension, extended.seq());
                 done.add(hold);
             } else if (reply instanceof Reply.Absent) {

@@ -106,7 +106,7 @@ final class Foreign {
         Hold hold = new Hold(claim, there, at, 0);
         hold.state = Hold.State.HELD;
         hold.tokens = granted.tokens();
-        hold.leaseEndsAt = sentAt + remaining.toNanos();
+        hold.leaseTold(sentAt, remaining);
         claim.holds.add(hold);
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** What one member has of a claim, as far as it is known here. */
@@ -35,6 +36,9 @@ final class Hold {
     /** When its own lease is over at the earliest, by the clock here. */
     long leaseEndsAt;
 
+    /** What the member said that is left of its own lease, in nanoseconds. */
+    long leaseLeft;
+
     /** Whether it is being ended. */
     boolean isEnding;
 
@@ -43,6 +47,12 @@ final class Hold {
         this.session = session;
         this.ref = ref;
         this.epoch = epoch;
+    }
+
+    /** The member has said, to a request that was sent then, how much of its own lease is left. */
+    void leaseTold(long sentAt, Duration remaining) {
+        leaseLeft = remaining.toNanos();
+        leaseEndsAt = sentAt + leaseLeft;
     }
 
     Member member() {

@@ -64,8 +64,7 @@ final class Look {
     private void take(Hold hold, Reply.ClaimReply state, long sentAt) {
         if (state instanceof Reply.Granted granted) {
             hold.tokens = granted.tokens();
-            hold.leaseEndsAt =
-                    sentAt + granted.remaining().orElse(Duration.ZERO).toNanos();
+            hold.leaseTold(sentAt, granted.remaining().orElse(Duration.ZERO));
             seen.add(hold);
         } else if (hold.isHeld()) {
             quorum.lost(hold);
@@ -118,6 +117,8 @@ final class Look {
     /** What a majority leaves of its own lease, counted from when the client asked. */
     static Duration remaining(Quorum quorum, List<Hold> holds, long askedAt) {
         long endsAt = quorum.reachedByMajority(holds, hold -> hold.leaseEndsAt, askedAt);
-        return Duration.ofNanos(Math.max(0, endsAt - askedAt));
+        // Members were asked a little later than the quorum was, and what they have said is not to grow by that.
+        long left = quorum.reachedByMajority(holds, hold -> hold.leaseLeft, 0);
+        return Duration.ofNanos(Math.max(0, Math.min(endsAt - askedAt, left)));
     }
 }

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,6 +44,7 @@ class QuorumStoreTest {
     }
 
     @Test
+    @Tag("Q7")
     @DisplayName("Too few members, an even number and one named twice are refused")
     void numbers() {
         assertThatThrownBy(() -> of(new ReferenceStore())).isInstanceOf(IllegalArgumentException.class);
@@ -61,6 +63,7 @@ class QuorumStoreTest {
     }
 
     @Test
+    @Tag("Q7")
     @DisplayName("One store under two names is found out when it is first used")
     void sameStoreTwice() {
         ReferenceStore one = new ReferenceStore();
@@ -76,6 +79,7 @@ class QuorumStoreTest {
     }
 
     @Test
+    @Tag("Q7")
     @DisplayName("Clients that disagree about the longest lease are refused")
     void otherLongestLease() {
         List<ReferenceStore> members = List.of(new ReferenceStore(), new ReferenceStore(), new ReferenceStore());
@@ -85,6 +89,28 @@ class QuorumStoreTest {
             members.forEach(member -> builder.member(member.connect()));
             try (QuorumStore second = builder.open()) {
                 assertThatThrownBy(() -> open(second)).hasMessageContaining("longest lease of PT1M");
+            }
+        }
+    }
+
+    @Test
+    @Tag("Q7")
+    @DisplayName(
+            "Nothing is granted by a new quorum of which a member is missing, and all that is there counts when it comes")
+    void beginning() throws Exception {
+        try (RedisServer late = RedisServer.start()) {
+            late.kill();
+            String uri = "quorum:(memory:begins-a,memory:begins-b," + late.uri() + "?connectTimeout=PT1S)";
+            try (QuorumStore store = (QuorumStore) new QuorumStoreProvider().open(StoreUri.parse(uri))) {
+                assertThatThrownBy(() -> open(store)).hasMessageContaining("begins when all members answer");
+                late.restart();
+                Awaiting.until("the member that was late is there", () -> {
+                    try {
+                        return open(store) instanceof Reply.SessionOpened;
+                    } catch (CompletionException notYet) {
+                        return false;
+                    }
+                });
             }
         }
     }

@@ -1,0 +1,448 @@
+package dev.holdfast.store.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.testkit.ManualEnvironment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What a quorum does when its members answer late, or never, or have forgotten: each rule with members that do just that. */
+class QuorumMembersTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration TTL = Duration.ofSeconds(20);
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+    private static final Duration MOMENT = Duration.ofMillis(10);
+
+    private final ManualEnvironment time = new ManualEnvironment();
+    private final List<String> heard = new ArrayList<>();
+    private final List<QuorumStore> open = new ArrayList<>();
+    private long claims;
+
+    private ScriptedMember a = member(Duration.ZERO);
+    private ScriptedMember b = member(Duration.ZERO);
+    private ScriptedMember c = member(Duration.ZERO);
+    private QuorumStore store = quorum(new QuorumRules());
+
+    private ScriptedMember member(Duration ahead) {
+        return new ScriptedMember(() -> time.unixMicros().getAsLong() + ahead.toMillis() * 1_000);
+    }
+
+    private QuorumStore quorum(QuorumRules rules) {
+        QuorumStore made = QuorumStore.builder()
+                .environment(time)
+                .answerWithin(PATIENCE)
+                .longestLease(LONGEST)
+                .rules(rules)
+                .member(a)
+                .member(b)
+                .member(c)
+                .open();
+        made.subscribe(signal -> {
+            if (signal instanceof Signal.Revoked revoked) {
+                heard.add("revoked " + revoked.claim().resource());
+            }
+        });
+        open.add(made);
+        return made;
+    }
+
+    /** Begins anew with a quorum that breaks a rule. */
+    private void with(QuorumRules rules) {
+        a = member(Duration.ZERO);
+        b = member(Duration.ZERO);
+        c = member(Duration.ZERO);
+        store = quorum(rules);
+    }
+
+    @AfterEach
+    void closeAll() {
+        open.forEach(QuorumStore::close);
+        time.close();
+    }
+
+    // ---- What is asked
+
+    private CompletableFuture<Reply> send(Command command) {
+        return store.execute(command, Caller.GOES_ON).toCompletableFuture();
+    }
+
+    private SessionId session() {
+        return ((Reply.SessionOpened) answered(send(new Command.OpenSession(TTL, "test")))).session();
+    }
+
+    @CanIgnoreReturnValue
+    private Reply keptAlive(SessionId session) {
+        return answered(send(new Command.KeepAlive(session, 0)));
+    }
+
+    private Command.Acquire acquire(String name, SessionId session, Lease lease) {
+        return new Command.Acquire(
+                new ClaimRef(new ResourceName(name), session, ++claims),
+                0,
+                Command.Sending.FIRST,
+                ResourceSpec.MUTEX,
+                1,
+                lease,
+                Command.Waiting.TRY,
+                1);
+    }
+
+    private Command.Acquire acquire(String name, SessionId session) {
+        return acquire(name, session, Lease.SESSION);
+    }
+
+    private static Reply answered(CompletableFuture<Reply> future) {
+        assertThat(future).as("answered, though time stands still").isCompleted();
+        return future.join();
+    }
+
+    /** Whether it is granted, now or when those that are silent are not waited for any longer. */
+    private boolean isGranted(Command.Acquire command) {
+        CompletableFuture<Reply> future = send(command);
+        if (!future.isDone()) {
+            time.advance(PATIENCE.plus(MOMENT));
+        }
+        assertThat(future).isDone();
+        return !future.isCompletedExceptionally() && future.join() instanceof Reply.Granted;
+    }
+
+    private long token(Command.Acquire command) {
+        return ((Reply.Granted) answered(send(command))).tokens().first();
+    }
+
+    private void release(Command.Acquire command) {
+        assertThat(answered(send(new Command.Release(command.claim())))).isInstanceOf(Reply.Released.class);
+    }
+
+    // ---- Majorities
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: two of three are a majority, one is none though nobody else answers")
+    void majorityIsOfAllMembers() {
+        assertThat(isGrantedByOneOfThree()).isFalse();
+        assertThat(a.names()).as("what the one that answered has left").isEmpty();
+        with(new QuorumRules() {
+            @Override
+            int majority(int all, int reached) {
+                return 1;
+            }
+        });
+        assertThat(isGrantedByOneOfThree())
+                .as("by a quorum that is content with one")
+                .isTrue();
+    }
+
+    private boolean isGrantedByOneOfThree() {
+        SessionId session = session();
+        b.isCutOff();
+        c.isCutOff();
+        boolean granted = isGranted(acquire("ledger", session));
+        time.advance(PATIENCE);
+        return granted;
+    }
+
+    @Test
+    @Tag("Q2")
+    @DisplayName("Q2: a minority that does not answer delays no command")
+    void silentMinorityDelaysNobody() {
+        SessionId session = session();
+        b.isCutOff();
+        keptAlive(session);
+        Command.Acquire first = acquire("ledger", session);
+        assertThat(token(first)).isPositive();
+        assertThat(answered(send(new Command.Poll(List.of(first.claim()))))).isInstanceOf(Reply.Polled.class);
+        release(first);
+        assertThat(token(acquire("other", session))).isPositive();
+        assertThat(answered(send(new Command.CloseSession(session)))).isInstanceOf(Reply.Done.class);
+    }
+
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: a hold outlives the loss of a minority's data, and its owner is told when a majority has lost it")
+    void holdIsAMajority() {
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        a.losesItsData();
+        assertThat(state(held)).isInstanceOf(Reply.Granted.class);
+        assertThat(heard).isEmpty();
+        b.losesItsData();
+        assertThat(state(held)).isInstanceOf(Reply.Absent.class);
+        assertThat(heard).containsExactly("revoked ledger");
+    }
+
+    private Reply.ClaimReply state(Command.Acquire command) {
+        return ((Reply.Polled) answered(send(new Command.Poll(List.of(command.claim())))))
+                .states()
+                .get(0);
+    }
+
+    // ---- Time
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: a member counts only if its session was renewed with what the client goes by")
+    void memberThatMissedAKeepAliveDoesNotCount() {
+        assertThat(isGrantedByOneThatWasNotRenewed()).isFalse();
+        assertThat(b.names()).isEmpty();
+        assertThat(c.names()).isEmpty();
+        with(new QuorumRules() {
+            @Override
+            boolean counts(long renewedAt, long toldSince) {
+                return true;
+            }
+        });
+        assertThat(isGrantedByOneThatWasNotRenewed())
+                .as("by a quorum that does not look at the time that has elapsed")
+                .isTrue();
+    }
+
+    private boolean isGrantedByOneThatWasNotRenewed() {
+        SessionId session = session();
+        time.advance(Duration.ofSeconds(5));
+        c.isCutOff();
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        time.advance(PATIENCE);
+        c.dropKept();
+        c.isBack();
+        a.isCutOff();
+        // The client counts on twenty seconds from the keep-alive; at the third member fourteen are left.
+        boolean granted = isGranted(acquire("ledger", session));
+        time.advance(PATIENCE);
+        return granted;
+    }
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: a hold that a keep-alive does not cover is put in doubt before the answer")
+    void holdThatIsNotCoveredIsInDoubtFirst() {
+        SessionId session = session();
+        c.isCutOff();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        time.advance(PATIENCE.plus(MOMENT));
+        c.letGo();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        assertThat(c.names()).as("what the third has of it").isEmpty();
+        a.isCutOff();
+        CompletableFuture<Reply> renewed = send(new Command.KeepAlive(session, 0));
+        var unused = renewed.thenAccept(reply -> heard.add(reply.getClass().getSimpleName()));
+        assertThat(heard).as("while the first may still answer").isEmpty();
+        time.advance(PATIENCE);
+        assertThat(heard).containsExactly("revoked ledger", "SessionAlive");
+    }
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: of a fixed lease the time is taken off that the answers took")
+    void timeOnTheWayIsTakenOffAFixedLease() {
+        SessionId session = session();
+        b.keepsAnswers(command -> command instanceof Command.Acquire);
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        Command.Acquire bounded = acquire("ledger", session, Lease.bounded(Duration.ofSeconds(10)));
+        CompletableFuture<Reply> first = send(bounded);
+        time.advance(Duration.ofMillis(600));
+        CompletableFuture<Reply> again = send(bounded);
+        assertThat(first).isNotDone();
+        c.letGo();
+        assertThat(((Reply.Granted) answered(first)).remaining()).contains(Duration.ofSeconds(10));
+        assertThat(((Reply.Granted) answered(again)).remaining())
+                .as("counted from when this one was asked")
+                .contains(Duration.ofMillis(9_400));
+    }
+
+    @Test
+    @Tag("Q3")
+    @DisplayName("Q3: of a fixed lease counts what a majority leaves, not what the last of them does")
+    void fixedLeaseIsThatOfAMajority() {
+        SessionId session = session();
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        Command.Acquire bounded = acquire("ledger", session, Lease.bounded(Duration.ofSeconds(10)));
+        assertThat(isGranted(bounded)).isTrue();
+        time.advance(Duration.ofMillis(800));
+        // There it begins only now, and ends later than at the two on which the grant rests.
+        c.letGo();
+        c.isBack();
+        assertThat(((Reply.Granted) state(bounded)).remaining()).contains(Duration.ofMillis(9_200));
+    }
+
+    // ---- Ends
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: an asking that arrives after everything else holds nothing")
+    void askingThatComesLateHoldsNothing() {
+        assertThat(isLeftBehindByALateAsking()).isFalse();
+        with(new QuorumRules() {
+            @Override
+            boolean settlesUnknown() {
+                return false;
+            }
+        });
+        assertThat(isLeftBehindByALateAsking())
+                .as("by a quorum that ends only what it knows of")
+                .isTrue();
+    }
+
+    private boolean isLeftBehindByALateAsking() {
+        SessionId session = session();
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        release(held);
+        // Its time is over, and all that the quorum does about it has come through.
+        for (int i = 0; i < 10; i++) {
+            time.advance(PATIENCE);
+        }
+        c.letGo();
+        c.isBack();
+        for (int i = 0; i < 3; i++) {
+            time.advance(PATIENCE);
+        }
+        return !c.names().isEmpty();
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a release goes to all members, and to one that is away until it answers")
+    void releaseGoesToAll() {
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        b.isCutOff();
+        release(held);
+        assertThat(a.names()).isEmpty();
+        assertThat(c.names()).isEmpty();
+        assertThat(b.names()).containsExactly("ledger");
+        time.advance(PATIENCE.multipliedBy(3));
+        b.dropKept();
+        b.isBack();
+        time.advance(PATIENCE.multipliedBy(3));
+        assertThat(b.names()).isEmpty();
+    }
+
+    @Test
+    @Tag("Q4")
+    @DisplayName("Q4: a member that grants after its time is not left with it")
+    void grantThatIsToldLateIsGivenBack() {
+        SessionId session = session();
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        time.advance(PATIENCE.multipliedBy(2));
+        c.letGo();
+        c.isBack();
+        release(held);
+        time.advance(PATIENCE.multipliedBy(2));
+        assertThat(c.names()).isEmpty();
+    }
+
+    // ---- Tokens
+
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: tokens rise from one majority to another whose clocks are behind")
+    void tokensRiseOverMajorities() {
+        assertThat(isTokenOfTheNextMajorityGreater(new QuorumRules())).isTrue();
+        assertThat(isTokenOfTheNextMajorityGreater(new QuorumRules() {
+                    @Override
+                    boolean writesTokensBack() {
+                        return false;
+                    }
+                }))
+                .as("by a quorum that does not write tokens back")
+                .isFalse();
+    }
+
+    private boolean isTokenOfTheNextMajorityGreater(QuorumRules rules) {
+        a = member(Duration.ofMinutes(10));
+        b = member(Duration.ZERO);
+        c = member(Duration.ZERO);
+        store = quorum(rules);
+        SessionId session = session();
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        Command.Acquire first = acquire("ledger", session);
+        long before = token(first);
+        release(first);
+        time.advance(PATIENCE.multipliedBy(3));
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(3));
+        keptAlive(session);
+        a.isCutOff();
+        return token(acquire("ledger", session)) > before;
+    }
+
+    // ---- Lost data
+
+    @Test
+    @Tag("Q6")
+    @DisplayName("Q6: a member that has lost its data makes no second majority, for the longest lease and a tenth more")
+    void memberThatHasLostItsDataIsKeptOut() {
+        assertThat(isSecondOwnerMade(new QuorumRules())).isFalse();
+        assertThat(isSecondOwnerMade(new QuorumRules() {
+                    @Override
+                    Duration keptOut(Duration longestLease) {
+                        return Duration.ZERO;
+                    }
+                }))
+                .as("by a quorum that takes it back at once")
+                .isTrue();
+    }
+
+    private boolean isSecondOwnerMade(QuorumRules rules) {
+        with(rules);
+        SessionId owner = session();
+        c.isCutOff();
+        assertThat(isGranted(acquire("ledger", owner))).isTrue();
+        // The third never had it, and now the second has forgotten it.
+        c.dropKept();
+        c.isBack();
+        b.losesItsData();
+        return isGranted(acquire("ledger", session()));
+    }
+
+    @Test
+    @Tag("Q6")
+    @DisplayName("Q6: and counts again after that")
+    void memberThatHasLostItsDataCountsAgain() {
+        SessionId session = session();
+        b.losesItsData();
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+        keptAlive(session);
+        a.isCutOff();
+        Duration keptOut = LONGEST.plus(LONGEST.dividedBy(10));
+        Duration passed = Duration.ZERO;
+        int tried = 0;
+        while (passed.compareTo(keptOut) < 0) {
+            assertThat(isGranted(acquire("try/" + ++tried, session)))
+                    .as("after %s", passed)
+                    .isFalse();
+            time.advance(Duration.ofSeconds(2));
+            passed = passed.plus(Duration.ofSeconds(2)).plus(PATIENCE).plus(MOMENT);
+            keptAlive(session);
+        }
+        time.advance(MOMENT);
+        keptAlive(session);
+        assertThat(isGranted(acquire("try/last", session))).isTrue();
+    }
+}

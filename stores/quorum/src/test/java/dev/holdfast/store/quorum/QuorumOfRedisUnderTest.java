@@ -1,0 +1,106 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.servers.RedisServer;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.store.redis.RedisStore;
+import dev.holdfast.testkit.StoreUnderTest;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Two quorums of the same Redis servers, in a namespace of their own. */
+final class QuorumOfRedisUnderTest implements StoreUnderTest {
+
+    private static final class Shared {
+        private static final List<RedisServer> SERVERS =
+                Stream.generate(RedisServer::start).limit(3).toList();
+        private static final ClientResources RESOURCES = ClientResources.create();
+    }
+
+    private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+    private final String namespace = "quorum-" + NAMESPACES.incrementAndGet();
+    private final List<LockStore> members = new ArrayList<>();
+    private final QuorumStore first = open();
+    private final QuorumStore second = open();
+
+    private QuorumStore open() {
+        QuorumStore.Builder builder = QuorumStore.builder().longestLease(Command.MAX_DURATION);
+        for (RedisServer server : Shared.SERVERS) {
+            LockStore member = RedisStore.builder(RedisURI.create("127.0.0.1", server.port()))
+                    .namespace(namespace)
+                    .resources(Shared.RESOURCES)
+                    .open();
+            members.add(member);
+            builder.member(new OneByOne(member));
+        }
+        return builder.open();
+    }
+
+    /**
+     * The kit takes step after step, and looks for what each of them has done; of what a quorum has yet to settle with a member that was slower than the
+     * others it knows nothing. So each answer is waited for. What a quorum does with answers that come when they like is seen in other tests.
+     */
+    private record OneByOne(LockStore member) implements LockStore {
+        @Override
+        public StoreTraits traits() {
+            return member.traits();
+        }
+
+        @Override
+        public CompletionStage<Reply> execute(Command command, Caller caller) {
+            CompletableFuture<Reply> answer = member.execute(command, caller).toCompletableFuture();
+            return answer.handle((reply, failure) -> answer).join();
+        }
+
+        @Override
+        public void subscribe(Consumer<Signal> listener) {
+            member.subscribe(listener);
+        }
+
+        @Override
+        public void close() {
+            member.close();
+        }
+    }
+
+    @Override
+    public LockStore first() {
+        return first;
+    }
+
+    @Override
+    public LockStore second() {
+        return second;
+    }
+
+    @Override
+    public Duration shortTtl() {
+        return Duration.ofMillis(500);
+    }
+
+    /** Each command is several trips; the random runs go on over reference stores, where they cost nothing. */
+    @Override
+    public int randomRuns() {
+        return 10;
+    }
+
+    @Override
+    public void close() {
+        first.close();
+        second.close();
+        members.forEach(LockStore::close);
+    }
+}

@@ -1,0 +1,114 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.store.memory.ReferenceStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+/** A member whose way a test holds in hand: commands or answers are kept back until the test lets them go on, and data is lost when it says so. */
+final class ScriptedMember implements LockStore {
+
+    private static final Predicate<Command> NONE = command -> false;
+
+    private final LongSupplier clock;
+    private ReferenceStore server;
+    private Predicate<Command> commandsKept = NONE;
+    private Predicate<Command> answersKept = NONE;
+    private final List<Runnable> kept = new ArrayList<>();
+
+    ScriptedMember(LongSupplier clock) {
+        this.clock = clock;
+        this.server = new ReferenceStore(clock);
+    }
+
+    /** Nothing gets there. */
+    void isCutOff() {
+        keepsCommands(command -> true);
+    }
+
+    /** Such commands don't get there. */
+    void keepsCommands(Predicate<Command> which) {
+        commandsKept = which;
+    }
+
+    /** What such commands do is done, and nobody hears of it. */
+    void keepsAnswers(Predicate<Command> which) {
+        answersKept = which;
+    }
+
+    /** From now on everything goes through. What was kept stays where it is. */
+    void isBack() {
+        commandsKept = NONE;
+        answersKept = NONE;
+    }
+
+    /** What was kept goes on, in its order. */
+    void letGo() {
+        List<Runnable> due = List.copyOf(kept);
+        kept.clear();
+        due.forEach(Runnable::run);
+    }
+
+    /** What was kept is never heard of again. */
+    void dropKept() {
+        kept.clear();
+    }
+
+    void losesItsData() {
+        server = new ReferenceStore(clock);
+    }
+
+    /** The names in use there, without that of the marker. */
+    List<String> names() {
+        Reply reply = now(new Command.Inspect("", Optional.empty(), 100));
+        return ((Reply.Inspected) reply)
+                .resources().stream()
+                        .map(info -> info.name().value())
+                        .filter(name -> name.charAt(0) > ' ')
+                        .toList();
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return server.traits();
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        if (commandsKept.test(command)) {
+            kept.add(() -> answer.complete(now(command)));
+        } else if (answersKept.test(command)) {
+            Reply reply = now(command);
+            kept.add(() -> answer.complete(reply));
+        } else {
+            answer.complete(now(command));
+        }
+        return answer;
+    }
+
+    private Reply now(Command command) {
+        return server.execute(command, Caller.WAITS).toCompletableFuture().join();
+    }
+
+    @Override
+    public void subscribe(Consumer<Signal> listener) {
+        // It pushes nothing.
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}
