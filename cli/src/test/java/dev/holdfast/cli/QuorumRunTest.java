@@ -1,0 +1,85 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.servers.RedisServer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands on a majority of three servers. */
+class QuorumRunTest {
+
+    private List<RedisServer> servers = List.of();
+
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void start() {
+        servers = IntStream.range(0, 3)
+                .mapToObj(i -> RedisServer.builder().password("s3cret-canary").start())
+                .toList();
+    }
+
+    @AfterEach
+    void end() {
+        servers.forEach(RedisServer::close);
+    }
+
+    private Place place() {
+        String members = servers.stream().map(RedisServer::uri).collect(Collectors.joining(",", "quorum:(", ")"));
+        return new Place(directory, Map.of("HOLDFAST_STORE", members));
+    }
+
+    @Test
+    void oneAfterTheOtherThoughAMemberIsLostMeanwhile() {
+        Place place = place();
+        try (CliProcess first =
+                place.start("run", "x", "--", "sh", "-c", "env > first; while [ ! -e done ]; do sleep 0.05; done")) {
+            CliProcess.untilWritten(directory.resolve("first"));
+            assertThat(place.read("first"))
+                    .contains("HOLDFAST_STORE=quorum:(redis://***@127.0.0.1:")
+                    .doesNotContain("canary");
+            servers.get(1).kill();
+            try (CliProcess busy = place.run("run", "--nonblock", "x", "--", "true");
+                    CliProcess list = place.run("ls");
+                    CliProcess second = place.start("run", "x", "--", "sh", "-c", "env > second")) {
+                assertThat(busy.exitCode()).as(busy.err()).isEqualTo(75);
+                assertThat(list.out()).contains("'x': held by ");
+                CliProcess.until("the second waits", () -> second.err().contains("waiting for 'x'"));
+                place.script("done", "");
+                assertThat(first.exitCode()).as(first.err()).isZero();
+                assertThat(second.exitCode()).as(second.err()).isZero();
+            }
+        }
+        assertThat(token("second")).isGreaterThan(token("first"));
+    }
+
+    private long token(String file) {
+        return place().read(file)
+                .lines()
+                .filter(line -> line.startsWith("HOLDFAST_TOKEN="))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf('=') + 1)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void withoutAMajorityNothingIsRun() {
+        servers.get(0).kill();
+        servers.get(2).kill();
+        try (CliProcess run = place().run("run", "x", "--", "touch", "ran")) {
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
+            assertThat(run.err()).contains("can't be reached").doesNotContain("canary", "Exception");
+            assertThat(directory.resolve("ran")).doesNotExist();
+        }
+    }
+}
