@@ -8,6 +8,7 @@ import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -90,6 +91,20 @@ abstract class PartRules extends ModelRules {
         stays.isHeld();
         assertThat(alice.held()).containsExactly(stays.ref());
         stays.release();
+    }
+
+    @Test
+    @DisplayName("U3: a keep-alive in one part moves the deadline of no other")
+    void deadlinesAreOfTheirParts() {
+        needsParts();
+        Client alice = bench.shortLived("alice");
+        Probe kept = alice.mutex(here).isGranted();
+        Probe left = alice.mutex(there).isGranted();
+        bench.pass(alice.ttl.dividedBy(2));
+        Bench.send(bench.first, new Command.KeepAlive(alice.sessionOf(kept), 0), Reply.SessionAlive.class);
+        bench.pass(alice.ttl.dividedBy(2).plus(Duration.ofSeconds(1)));
+        left.isGone();
+        kept.isHeld();
     }
 
     @Test

@@ -5,13 +5,13 @@ import java.util.function.Supplier;
 /** The kit as {@link BrokenStoresTest} runs it; not run for itself. */
 class BrokenStoreConformance extends LockStoreConformance {
 
-    /** What to test; set by the one test that runs this class. */
-    static Supplier<StoreUnderTest> opener = () -> {
+    /** What to test on this thread; set by the one test that runs this class. */
+    static final ThreadLocal<Supplier<StoreUnderTest>> OPENER = ThreadLocal.withInitial(() -> () -> {
         throw new IllegalStateException("Nothing to test");
-    };
+    });
 
     @Override
     protected StoreUnderTest open() {
-        return opener.get();
+        return OPENER.get().get();
     }
 }

@@ -3,9 +3,14 @@ package dev.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -32,21 +37,37 @@ class BrokenStoresTest {
 
     private static final Map<Mutant, Class<?>> COMPILED = new ConcurrentHashMap<>();
 
+    /** What each of them fails is found out on all processors at once; to run the kit a hundred times takes its time. */
+    private static final ExecutorService THREADS =
+            Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+
+    @AfterAll
+    static void endThreads() {
+        THREADS.shutdownNow();
+    }
+
+    private Stream<DynamicTest> each(
+            Stream<Mutant> mutants, Predicate<String> displayName, BiConsumer<Mutant, Map<String, Throwable>> judge) {
+        Map<Mutant, Future<Map<String, Throwable>>> running = new LinkedHashMap<>();
+        mutants.forEach(mutant -> running.put(mutant, THREADS.submit(() -> run(mutant, displayName))));
+        return running.entrySet().stream()
+                .map(one -> dynamicTest(
+                        one.getKey().name(),
+                        () -> judge.accept(one.getKey(), one.getValue().get())));
+    }
+
     @TestFactory
     Stream<DynamicTest> everyBrokenStoreFailsWhatItBreaks() {
-        return Mutants.all().stream()
-                .map(mutant -> dynamicTest(mutant.name(), () -> {
-                    Map<String, Throwable> failures = run(mutant, name -> !isByChance(name));
-                    assertThat(failures.keySet().stream()
-                                    .map(BrokenStoresTest::guarantee)
-                                    .distinct())
-                            .as(() -> "What '" + mutant.name() + "' fails: " + failures)
-                            .containsExactlyInAnyOrderElementsOf(mutant.broken());
-                    assertThat(failures.values())
-                            .allSatisfy(failure -> assertThat(failure).isInstanceOf(AssertionError.class))
-                            .allSatisfy(
-                                    failure -> assertThat(failure.getMessage()).hasSizeGreaterThan(30));
-                }));
+        return each(Mutants.all().stream(), name -> !isByChance(name), (mutant, failures) -> {
+            assertThat(failures.keySet().stream()
+                            .map(BrokenStoresTest::guarantee)
+                            .distinct())
+                    .as(() -> "What '" + mutant.name() + "' fails: " + failures)
+                    .containsExactlyInAnyOrderElementsOf(mutant.broken());
+            assertThat(failures.values())
+                    .allSatisfy(failure -> assertThat(failure).isInstanceOf(AssertionError.class))
+                    .allSatisfy(failure -> assertThat(failure.getMessage()).hasSizeGreaterThan(30));
+        });
     }
 
     /** Enough that a run which finds it is not left to luck; nearly all are found in the first few hundred. */
@@ -64,18 +85,17 @@ class BrokenStoresTest {
 
     @TestFactory
     Stream<DynamicTest> randomRunsFindBrokenStores() {
-        return Mutants.all().stream()
-                .filter(Mutant::seenInRuns)
-                .map(mutant -> dynamicTest(mutant.name(), () -> {
-                    Map<String, Throwable> failures =
-                            run(mutant, name -> guarantee(name).equals("M1"));
+        return each(
+                Mutants.all().stream().filter(Mutant::seenInRuns),
+                name -> guarantee(name).equals("M1"),
+                (mutant, failures) -> {
                     assertThat(failures).hasSize(1);
                     assertThat(failures.values())
                             .allSatisfy(failure -> assertThat(failure)
                                     .isInstanceOf(AssertionError.class)
                                     .hasMessageContaining("went apart")
                                     .hasMessageContaining("-D" + ModelRules.SEED + "="));
-                }));
+                });
     }
 
     @Test
@@ -98,7 +118,7 @@ class BrokenStoresTest {
     private Map<String, Throwable> run(Mutant mutant, Predicate<String> displayName) {
         Class<?> store =
                 COMPILED.computeIfAbsent(mutant, broken -> BrokenCompiler.compile(BrokenSubject.FORGETFUL, broken));
-        BrokenStoreConformance.opener = () -> new BrokenSubject(store);
+        BrokenStoreConformance.OPENER.set(() -> new BrokenSubject(store, mutant.parts()));
         PostDiscoveryFilter filter =
                 test -> FilterResult.includedIf(!isTest(test) || displayName.test(test.getDisplayName()));
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()

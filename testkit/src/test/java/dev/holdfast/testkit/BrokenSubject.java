@@ -20,10 +20,11 @@ final class BrokenSubject implements StoreUnderTest {
     private final LockStore second;
 
     /** Makes one of a class that {@link BrokenCompiler} has made. */
-    BrokenSubject(Class<?> store) {
+    BrokenSubject(Class<?> store, int parts) {
         try {
             LongSupplier clock = micros::get;
-            first = (LockStore) store.getConstructor(LongSupplier.class).newInstance(clock);
+            first = (LockStore)
+                    store.getConstructor(LongSupplier.class, int.class).newInstance(clock, parts);
             second = (LockStore) store.getMethod("connect").invoke(first);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);

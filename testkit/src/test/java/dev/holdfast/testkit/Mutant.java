@@ -12,8 +12,9 @@ import java.util.Set;
  * @param broken the guarantee that it breaks first, and those that can't be kept without it; the kit must name these and no others
  * @param edits what is replaced
  * @param seenInRuns whether random runs are expected to find it too
+ * @param parts in how many parts the store keeps sessions
  */
-record Mutant(String name, Set<String> broken, List<Edit> edits, boolean seenInRuns) {
+record Mutant(String name, Set<String> broken, List<Edit> edits, boolean seenInRuns, int parts) {
 
     /**
      * One replacement.
@@ -25,25 +26,30 @@ record Mutant(String name, Set<String> broken, List<Edit> edits, boolean seenInR
     record Edit(String file, String original, String replacement) {}
 
     static Mutant of(String name, String guarantee) {
-        return new Mutant(name, Set.of(guarantee), List.of(), true);
+        return new Mutant(name, Set.of(guarantee), List.of(), true, 1);
     }
 
     /** What also can't be kept then. */
     Mutant andSo(String... guarantees) {
         Set<String> all = new LinkedHashSet<>(broken);
         all.addAll(List.of(guarantees));
-        return new Mutant(name, all, edits, seenInRuns);
+        return new Mutant(name, all, edits, seenInRuns, parts);
     }
 
     Mutant in(String file, String original, String replacement) {
         List<Edit> more = new ArrayList<>(edits);
         more.add(new Edit(file, original, replacement));
-        return new Mutant(name, broken, more, seenInRuns);
+        return new Mutant(name, broken, more, seenInRuns, parts);
     }
 
     /** Random runs don't come that way. */
     Mutant notInRuns() {
-        return new Mutant(name, broken, edits, false);
+        return new Mutant(name, broken, edits, false, parts);
+    }
+
+    /** A store that keeps sessions in parts. */
+    Mutant inParts() {
+        return new Mutant(name, broken, edits, seenInRuns, 5);
     }
 
     /** The source of a class as this mutant has it. */

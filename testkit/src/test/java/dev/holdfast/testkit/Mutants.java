@@ -435,6 +435,47 @@ final class Mutants {
                                 STATE,
                                 "private final Map<ResourceName, Resource> resources = new HashMap<>();",
                                 "private final Map<ResourceName, Resource> resources = new java.util.TreeMap<>(java.util.Comparator.comparing(name -> name.value().stripTrailing()));")
+                        .notInRuns(),
+                // Parts
+                Mutant.of("a session serves the names of other parts too", "U2")
+                        .inParts()
+                        .in(
+                                STATE,
+                                "return session != null && session.part == partOf(resource) ? session : null;",
+                                "return session;")
+                        .notInRuns(),
+                Mutant.of("the end of a session ends its client's sessions in other parts", "U3")
+                        .andSo("S5")
+                        .inParts()
+                        .in(MACHINE, "            state.end(session);\n", """
+                                for (Session other : List.copyOf(state.sessions.values())) {
+                                    if (other.live && other.part != session.part && other.label.equals(session.label)) {
+                                        state.end(other);
+                                    }
+                                }
+                                state.end(session);
+                                """)
+                        .notInRuns(),
+                Mutant.of("the epoch of a session is that of its client's sessions in other parts", "U3")
+                        .inParts()
+                        .in(MACHINE, "        session.epoch = command.epoch();\n", """
+                                for (Session other : state.sessions.values()) {
+                                    if (other.label.equals(session.label)) {
+                                        other.epoch = Math.max(other.epoch, command.epoch());
+                                    }
+                                }
+                                session.epoch = command.epoch();
+                                """)
+                        .notInRuns(),
+                Mutant.of("a keep-alive in one part moves the deadlines of others", "U3")
+                        .inParts()
+                        .in(MACHINE, "        state.renew(session);\n", """
+                                for (Session other : List.copyOf(state.sessions.values())) {
+                                    if (other.live && other.label.equals(session.label)) {
+                                        state.renew(other);
+                                    }
+                                }
+                                """)
                         .notInRuns());
     }
 }

@@ -1,12 +1,21 @@
 package dev.holdfast.testkit.sim;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.LongConsumer;
 
 /** Runs many seeds of a simulation, and judges the whole: every seed passes, some are run twice and must be the same, and every situation was reached. */
 public final class Seeds {
 
     private static final int TWICE_EVERY = 100;
+
+    /** So many in a row are run by one thread. */
+    private static final long SHARE = 50;
 
     private final Simulation simulation;
 
@@ -25,12 +34,39 @@ public final class Seeds {
     public record Summary(long seeds, long events, Reached reached) {}
 
     /**
-     * Runs the seeds from {@code first} to {@code first + count - 1}.
+     * Runs the seeds from {@code first} to {@code first + count - 1}, on as many threads as there are processors: a seed has nothing to do with another.
      *
      * @throws SimulationFailure at the first seed that breaks a rule, or that is not the same the second time
      */
     public Summary run(long first, long count) {
-        return run(first, count, seed -> {});
+        ExecutorService threads =
+                Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+        try {
+            List<Future<Summary>> shares = new ArrayList<>();
+            for (long from = first; from < first + count; from += SHARE) {
+                long begin = from;
+                long seeds = Math.min(SHARE, first + count - from);
+                shares.add(threads.submit(() -> run(begin, seeds, seed -> {})));
+            }
+            Reached reached = new Reached();
+            long events = 0;
+            for (Future<Summary> share : shares) {
+                Summary summary = share.get();
+                events += summary.events();
+                reached.addAll(summary.reached());
+            }
+            return new Summary(count, events, reached);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SimulationFailure failure) {
+                throw failure;
+            }
+            throw new IllegalStateException("A seed could not be run", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while seeds were run", e);
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     /**
@@ -53,7 +89,7 @@ public final class Seeds {
         return Optional.empty();
     }
 
-    /** As {@link #run(long, long)}; tells each seed before it is run. */
+    /** As {@link #run(long, long)}, one after the other on this thread; tells each seed before it is run. */
     public Summary run(long first, long count, LongConsumer listener) {
         Reached reached = new Reached();
         long events = 0;
