@@ -32,9 +32,9 @@ record Bench(Path place, long begin, Duration time, double scale) {
         return new Bench(place, moment, time, scale);
     }
 
-    /** The same window, which does not open before so much has passed from now. */
+    /** The same window, which does not open before so much has passed from now. Threads that only show that they run are soon there. */
     Bench notWithin(Duration warmUp) {
-        return from(Math.max(begin, later(warmUp).begin));
+        return from(Math.max(begin, System.nanoTime() + (scale < 1 ? warmUp.dividedBy(20) : warmUp).toNanos()));
     }
 
     /** The same in a directory of its own. */

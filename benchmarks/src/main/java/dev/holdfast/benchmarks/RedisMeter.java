@@ -33,12 +33,17 @@ final class RedisMeter implements Meter {
     private final RedisURI uri;
     private final RedisClient client;
     private final StatefulRedisConnection<String, String> connection;
+
+    /** Where that comes from: what it asks is left out where it is seen, and not counted on to be seen. */
+    private final String reader;
+
     private int readings;
 
     RedisMeter(String address) {
         this.uri = RedisURI.create(address);
         this.client = RedisClient.create(uri);
         this.connection = client.connect();
+        this.reader = addressOf(connection.sync().clientInfo());
     }
 
     @Override
@@ -79,8 +84,14 @@ final class RedisMeter implements Meter {
         }
     }
 
-    /** Counts lines such as {@code +1795261345.98 [0 127.0.0.1:5240] "GET" "a"}, or {@code [0 lua]} in a script. */
-    private static Sample count(InputStream bytes, long end) throws IOException {
+    /** Where a connection comes from, of a line such as {@code id=4 addr=127.0.0.1:5240 laddr=…}. */
+    private static String addressOf(String client) {
+        int from = client.indexOf("addr=") + "addr=".length();
+        return client.substring(from, client.indexOf(' ', from));
+    }
+
+    /** Counts lines such as {@code +1795261345.98 [0 127.0.0.1:5240] "GET" "a"}, or {@code [0 lua]} in a script; not those of the reader. */
+    private Sample count(InputStream bytes, long end) throws IOException {
         long commands = 0;
         long inner = 0;
         StringBuilder head = new StringBuilder();
@@ -91,9 +102,10 @@ final class RedisMeter implements Meter {
             int from = head.indexOf("[");
             int to = head.indexOf("]", from);
             if (from >= 0 && to >= 0) {
-                boolean isInner = head.substring(from, to).endsWith(" lua");
+                String source = head.substring(from, to);
+                boolean isInner = source.endsWith(" lua");
                 inner += isInner ? 1 : 0;
-                commands += isInner ? 0 : 1;
+                commands += isInner || source.endsWith(" " + reader) ? 0 : 1;
             }
             head.setLength(0);
         }

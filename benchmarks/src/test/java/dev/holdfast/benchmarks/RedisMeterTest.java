@@ -45,4 +45,31 @@ class RedisMeterTest {
             assertThat(sample.inner()).isBetween(2 * sample.commands() - 2, 2 * sample.commands() + 2);
         }
     }
+
+    @Test
+    @DisplayName("sees each command of a client once, and its own readings not at all")
+    void seesOthersOnly() {
+        try (RedisServer server = RedisServer.start();
+                RedisMeter meter = new RedisMeter(server.uri())) {
+            server.command("PING");
+            CompletableFuture<Meter.Sample> seen =
+                    CompletableFuture.supplyAsync(() -> meter.sample(Duration.ofMillis(500)));
+            while (server.command("CLIENT", "LIST", "TYPE", "NORMAL")
+                    .toString()
+                    .lines()
+                    .noneMatch(RedisMeterTest::isMonitor)) {
+                assertThat(seen).as("it looks").isNotDone();
+            }
+            for (int i = 0; i < 10; i++) {
+                assertThat(meter.read().operations()).isPositive();
+            }
+            server.command("SET", "a", "1");
+            // The last look for the monitor may be seen too; those before it are not.
+            assertThat(seen.join().commands()).isBetween(1L, 2L);
+        }
+    }
+
+    private static boolean isMonitor(String client) {
+        return client.contains("cmd=monitor");
+    }
 }
