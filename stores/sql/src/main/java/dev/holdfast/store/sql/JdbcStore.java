@@ -72,16 +72,17 @@ public final class JdbcStore implements LockStore {
     private JdbcStore(Builder options) {
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         this.client = 1 + (random.nextLong() >>> 2);
-        this.connections = new ServerConnections(options.source, options.isPool);
+        DataSource source = BareSource.of(options.source);
+        this.connections = new ServerConnections(source, options.isPool, options.isLent);
         Product product;
         Texts texts;
         try {
             Connection first = connections.get(ServerConnections.Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
-            texts = new Texts(product.texts(), options.prefix);
+            texts = new Texts(product.texts(), options.schema, options.prefix, product.quote());
             connections.know(product);
-            product.schema(texts, options.initialize).prepare(first);
-            this.listening = options.listens ? product.listening(options.source, texts, client, listener) : null;
+            prepare(product, product.schema(texts), first, options);
+            this.listening = options.listens ? product.listening(source, texts, client, listener) : null;
             if (listening != null) {
                 listening.start();
             }
@@ -105,7 +106,15 @@ public final class JdbcStore implements LockStore {
                 true,
                 executor,
                 (number, calls) -> (number == SESSIONS ? sessions : lane).make(number, calls));
-        this.housekeeping = new ServerHousekeeping(lane, product, texts, executor);
+        this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
+    }
+
+    private static void prepare(Product product, ServerSchema schema, Connection first, Builder options) {
+        try {
+            schema.prepare(first, options.initialize, options.versions);
+        } catch (SQLException e) {
+            throw product.translated(e, StoreException.Effect.NONE);
+        }
     }
 
     private static StoreTraits traits(Product product, boolean isTold) {
@@ -136,6 +145,8 @@ public final class JdbcStore implements LockStore {
     /**
      * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which it finds out by itself. Connections are taken for a moment and given
      * back, but for the one on which the database tells of grants; see {@link Builder#listens}. The pool is never closed.
+     *
+     * <p>A proxy that would give the connection of a transaction of the program's, as Spring has them, is passed by: what is behind it is used.
      */
     public static Builder builder(DataSource source) {
         return new Builder(source);
@@ -206,9 +217,13 @@ public final class JdbcStore implements LockStore {
     public static final class Builder {
         private final DataSource source;
         private boolean isPool = true;
+        private boolean isLent = true;
         private boolean listens;
         private Initialize initialize = Initialize.IF_MISSING;
+        private String schema = "";
         private String prefix = "holdfast_";
+        private IdlePolicy idle = IdlePolicy.USUAL;
+        private List<String> versions = ServerSchema.VERSIONS;
         private @Nullable String clock;
 
         private Builder(DataSource source) {
@@ -219,7 +234,17 @@ public final class JdbcStore implements LockStore {
         @CanIgnoreReturnValue
         Builder keepsConnections() {
             isPool = false;
+            isLent = false;
             listens = true;
+            return this;
+        }
+
+        /** Connections stay open, but what stands behind them is another's session with each transaction: nothing may be set there, and nothing is told. */
+        @CanIgnoreReturnValue
+        Builder sharesSessions() {
+            isPool = false;
+            isLent = true;
+            listens = false;
             return this;
         }
 
@@ -227,6 +252,13 @@ public final class JdbcStore implements LockStore {
         @CanIgnoreReturnValue
         Builder clock(String expression) {
             clock = expression;
+            return this;
+        }
+
+        /** For tests: the versions of the tables that this program knows. */
+        @CanIgnoreReturnValue
+        Builder versions(String... known) {
+            versions = List.of(known);
             return this;
         }
 
@@ -261,6 +293,34 @@ public final class JdbcStore implements LockStore {
                                 + ResourceName.printable(other) + "'");
             }
             prefix = other;
+            return this;
+        }
+
+        /**
+         * The schema that the tables are in, on MySQL and MariaDB the database; where names without a schema are found if not set. It has to be there.
+         *
+         * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its letters
+         * @throws IllegalArgumentException if it is not of that form
+         */
+        @CanIgnoreReturnValue
+        public Builder schema(String name) {
+            schema = TableRow.check(name);
+            return this;
+        }
+
+        /**
+         * For how long names are remembered that nobody uses, with their token counters; for a day if no pattern fits. Of several patterns that fit the first one counts. What follows in the
+         * tokens of a name goes on above all that went before, also when it was forgotten; a latch begins anew.
+         *
+         * <p>All clients of a database clean for all of them in turn, each by what it was told: tell them the same.
+         *
+         * @param pattern names, with {@code *} for any characters; all else stands for itself
+         * @param time since the newest grant; a minute or longer, and never from a hundred years on
+         * @throws IllegalArgumentException if the pattern is empty or the time too short
+         */
+        @CanIgnoreReturnValue
+        public Builder keepIdle(String pattern, Duration time) {
+            idle = idle.with(pattern, time);
             return this;
         }
 

@@ -1,10 +1,15 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -18,21 +23,32 @@ import java.util.Set;
  * Opens {@code postgresql://[user[:password]@]host[:port]/database}, and the same with {@code mysql:} and {@code mariadb:}. User and password are percent-encoded. An address of IPv6 stands
  * in brackets. The driver of the database must be on the class path.
  *
- * <p>Parameters: {@code prefix} of the tables, {@code initialize} as in {@link JdbcStore.Initialize}, {@code timeout} in the form of {@code PT10S}, after which a statement without an answer
+ * <p>Parameters: {@code prefix} and {@code schema} of the tables, {@code initialize} as in {@link JdbcStore.Initialize}, {@code keepIdle} in the form of {@code report-*:P7D,*:PT1H} as in
+ * {@link JdbcStore.Builder#keepIdle}, {@code passwordFile}, a file with the password, {@code timeout} in the form of {@code PT10S}, after which a statement without an answer
  * ends with an unknown outcome, and those for TLS that the database's own driver knows: {@code sslmode}, {@code sslrootcert}, {@code sslcert} and {@code sslkey} for PostgreSQL, {@code
- * sslMode} and {@code serverSslCert} for the others. No other parameter reaches a driver.
+ * sslMode} and {@code serverSslCert} for the others. PostgreSQL also has {@code pooler=transaction}, for a pooler in between that gives each transaction another connection. No other
+ * parameter reaches a driver.
  */
 public final class JdbcStoreProvider implements StoreProvider {
 
     private static final String PREFIX = "prefix";
     private static final String INITIALIZE = "initialize";
     private static final String TIMEOUT = "timeout";
+    private static final String SCHEMA = "schema";
+    private static final String KEEP_IDLE = "keepIdle";
+    private static final String PASSWORD_FILE = "passwordFile";
+    private static final String POOLER = "pooler";
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
     /** What may be said to a driver: nothing that loads classes, reads files of others or runs anything. */
     private static final Set<String> POSTGRES_TLS = Set.of("sslmode", "sslrootcert", "sslcert", "sslkey");
 
     private static final Set<String> MYSQL_TLS = Set.of("sslMode", "serverSslCert");
+    private static final Map<String, String> DRIVERS = Map.of(
+            "postgresql", "org.postgresql:postgresql",
+            "mysql", "com.mysql:mysql-connector-j",
+            "mariadb", "org.mariadb.jdbc:mariadb-java-client");
+
     private static final Map<String, Integer> PORTS = Map.of("postgresql", 5432, "mysql", 3306, "mariadb", 3306);
 
     /** For {@link java.util.ServiceLoader}. */
@@ -45,24 +61,68 @@ public final class JdbcStoreProvider implements StoreProvider {
 
     @Override
     public LockStore open(StoreUri uri) {
-        return builder(uri).open();
+        JdbcStore.Builder builder = builder(uri);
+        if (!source(uri, Set.of()).hasDriver()) {
+            throw new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "there is no driver for '" + uri.scheme() + ":' on the class path; add "
+                            + DRIVERS.get(uri.scheme()),
+                    null);
+        }
+        return builder.open();
     }
 
     static JdbcStore.Builder builder(StoreUri uri) {
         boolean isPostgres = uri.scheme().equals("postgresql");
         Set<String> tls = isPostgres ? POSTGRES_TLS : MYSQL_TLS;
         Set<String> known = new HashSet<>(tls);
-        known.addAll(Set.of(PREFIX, INITIALIZE, TIMEOUT));
+        known.addAll(Set.of(PREFIX, SCHEMA, INITIALIZE, KEEP_IDLE, PASSWORD_FILE, TIMEOUT));
+        if (isPostgres) {
+            known.add(POOLER);
+        }
         uri.allowOnly(known);
         JdbcStore.Builder builder = JdbcStore.builder(source(uri, tls)).keepsConnections();
         Map<String, String> parameters = uri.parameters();
         if (parameters.containsKey(PREFIX)) {
             builder.tablePrefix(parameters.get(PREFIX));
         }
+        if (parameters.containsKey(SCHEMA)) {
+            builder.schema(parameters.get(SCHEMA));
+        }
         if (parameters.containsKey(INITIALIZE)) {
             builder.initialize(initialize(parameters.get(INITIALIZE)));
         }
+        if (parameters.containsKey(KEEP_IDLE)) {
+            keepIdle(builder, parameters.get(KEEP_IDLE));
+        }
+        if (isPooled(uri)) {
+            builder.sharesSessions();
+        }
         return builder;
+    }
+
+    /** Whether each transaction has another connection. */
+    private static boolean isPooled(StoreUri uri) {
+        String pooler = uri.parameters().get(POOLER);
+        if (pooler != null && !pooler.equals("transaction")) {
+            throw new IllegalArgumentException(
+                    "The parameter 'pooler' of a database is 'transaction', or is left away: " + uri);
+        }
+        return pooler != null;
+    }
+
+    private static void keepIdle(JdbcStore.Builder builder, String rules) {
+        for (String rule : rules.split(",", -1)) {
+            int colon = rule.lastIndexOf(':');
+            try {
+                builder.keepIdle(rule.substring(0, Math.max(0, colon)), Duration.parse(rule.substring(colon + 1)));
+            } catch (DateTimeParseException e) {
+                throw new IllegalArgumentException(
+                        "The parameter 'keepIdle' of a database is of the form report-*:P7D,*:PT1H, unlike '"
+                                + ResourceName.printable(rule) + "'");
+            }
+        }
     }
 
     static UrlSource source(StoreUri uri, Set<String> tls) {
@@ -93,12 +153,21 @@ public final class JdbcStoreProvider implements StoreProvider {
             }
         }
         Map<String, String> parameters = uri.parameters();
+        String passwordFile = parameters.get(PASSWORD_FILE);
+        if (passwordFile != null && properties.containsKey("password")) {
+            throw new IllegalArgumentException(
+                    "There are two passwords, one before the '@' and one in 'passwordFile': " + uri);
+        }
+        if (isPooled(uri)) {
+            // A statement that was prepared on one connection is not known on the next.
+            properties.setProperty("prepareThreshold", "0");
+        }
         setTimes(properties, uri.scheme(), timeout(uri));
         tls.stream()
                 .filter(parameters::containsKey)
                 .forEach(name -> properties.setProperty(name, parameters.get(name)));
         String url = "jdbc:" + uri.scheme() + "://" + host + ":" + port + "/" + database;
-        return new UrlSource(url, properties);
+        return new UrlSource(url, properties, passwordFile == null ? null : Path.of(passwordFile));
     }
 
     /** No character that means something to a driver; whatever is unusual belongs into a data source of the program's own. */

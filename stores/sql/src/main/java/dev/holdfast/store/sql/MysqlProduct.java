@@ -79,8 +79,13 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public ServerSchema schema(Texts texts, JdbcStore.Initialize initialize) {
-        return new ServerSchema("mysql", texts, initialize);
+    public String quote() {
+        return "`";
+    }
+
+    @Override
+    public ServerSchema schema(Texts texts) {
+        return new MysqlSchema(texts);
     }
 
     @Override

@@ -22,7 +22,7 @@ final class OwnTransaction {
     /** Commits if the work returns, else undoes it all. */
     static <T extends @Nullable Object, E extends Exception> T run(DataSource source, Work<T, E> work)
             throws E, SQLException {
-        Connection connection = source.getConnection();
+        Connection connection = BareSource.of(source).getConnection();
         boolean wasAutomatic = false;
         try {
             wasAutomatic = connection.getAutoCommit();

@@ -75,8 +75,13 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public ServerSchema schema(Texts texts, JdbcStore.Initialize initialize) {
-        return new ServerSchema("postgresql", texts, initialize);
+    public String quote() {
+        return "\"";
+    }
+
+    @Override
+    public ServerSchema schema(Texts texts) {
+        return new PostgresSchema(texts);
     }
 
     @Override
@@ -234,6 +239,13 @@ final class PostgresProduct implements Product {
         } else if (state.equals("3D000") || state.equals("42P01") || state.equals("3F000") || state.equals("42703")) {
             return new StoreException(
                     Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
+        } else if (state.equals("26000") || state.equals("42P05")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    effect,
+                    "a pooler gives each transaction another connection, on which prepared statements are not known: say"
+                            + " pooler=transaction, or prepareThreshold=0 to the driver (" + said + ")",
+                    failure);
         } else if (state.equals("53100")) {
             return new StoreException(
                     Reason.DENIED, effect, "the disk of the database is full (" + said + ")", failure);

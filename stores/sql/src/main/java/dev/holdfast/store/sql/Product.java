@@ -29,8 +29,11 @@ interface Product {
     /** An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever the time zones are. */
     String clock();
 
+    /** What stands around an identifier that has to be taken as it is. */
+    String quote();
+
     /** The tables of locks. */
-    ServerSchema schema(Texts texts, JdbcStore.Initialize initialize);
+    ServerSchema schema(Texts texts);
 
     /** How locks that nobody else wants are taken and given back. */
     ServerFastPath fastPath(Texts texts, boolean isLent);

@@ -184,13 +184,22 @@ final class Rows {
         }
     }
 
-    /** The names behind a key of resources whose last token is below that one, or that have claims in rows of their own. */
-    List<ResourceName> resting(byte[] after, long below, int limit) throws SQLException {
+    /** A resource that may have rested for long, or that has claims in rows of their own, which may be dead. */
+    record Resting(ResourceName name, long lastToken, boolean hasClaims) {}
+
+    /** The resources behind a key whose last token is below that one, or that have claims in rows of their own. */
+    List<Resting> resting(byte[] after, long below, int limit) throws SQLException {
         PreparedStatement select = statements.prepare(Sql.RESTING);
         select.setBytes(1, after);
         select.setLong(2, below);
         select.setInt(3, limit);
-        return Statements.names(select);
+        List<Resting> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                found.add(new Resting(Statements.name(row.getBytes(1)), row.getLong(2), row.getLong(3) > 0));
+            }
+        }
+        return found;
     }
 
     /** From here on no resource without a row begins below that token. */

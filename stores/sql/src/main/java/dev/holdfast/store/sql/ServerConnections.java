@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.WeakHashMap;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +27,13 @@ final class ServerConnections {
 
     private final DataSource source;
     private final boolean isPool;
+    private final boolean isLent;
+
+    /** Whether a connection comes from the source each time as it did the first time. */
+    private final boolean comesAsBefore;
+
+    /** What physical connections come with: to ask each time would be a trip. Guarded by this. */
+    private final Map<Connection, Integer> isolations = new WeakHashMap<>();
 
     /** Guarded by this. */
     private @Nullable Product product;
@@ -37,14 +45,16 @@ final class ServerConnections {
     private boolean closed;
 
     /** @param isPool whether connections go back as soon as possible */
-    ServerConnections(DataSource source, boolean isPool) {
+    ServerConnections(DataSource source, boolean isPool, boolean isLent) {
         this.source = source;
         this.isPool = isPool;
+        this.isLent = isLent;
+        this.comesAsBefore = isPool && BareSource.setsConnectionsBack(source);
     }
 
     /** Whether connections are somebody else's, and go back as they came. */
     boolean areLent() {
-        return isPool;
+        return isLent;
     }
 
     /** To be called when it is known what the connections are to. */
@@ -54,30 +64,28 @@ final class ServerConnections {
             product = known;
             first = open.get(Use.LOCKS);
         }
-        if (first != null && !isPool) {
+        if (first != null && !isLent) {
             known.boundWaits(first);
         }
     }
 
     /** The connection for a use, made if there is none. It commits each statement by itself, and each statement sees what was committed before. */
     Connection get(Use use) throws SQLException {
-        Connection known;
+        Connection present;
         Product bounding;
         synchronized (this) {
-            known = open.get(use);
-            bounding = isPool ? null : product;
+            present = open.get(use);
+            bounding = isLent ? null : product;
         }
-        if (known != null) {
-            return known;
+        if (present != null) {
+            return present;
         }
         Connection made = source.getConnection();
         try {
             if (!made.getAutoCommit()) {
                 made.setAutoCommit(true);
             }
-            if (made.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-                made.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-            }
+            isolate(made);
             if (bounding != null) {
                 bounding.boundWaits(made);
             }
@@ -95,6 +103,30 @@ final class ServerConnections {
         throw new SQLException("The store was closed", "08003");
     }
 
+    private void isolate(Connection made) throws SQLException {
+        if (isolationOf(made) != Connection.TRANSACTION_READ_COMMITTED) {
+            made.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        }
+    }
+
+    private int isolationOf(Connection made) throws SQLException {
+        if (!comesAsBefore) {
+            return made.getTransactionIsolation();
+        }
+        Connection behind = made.unwrap(Connection.class);
+        synchronized (this) {
+            Integer known = isolations.get(behind);
+            if (known != null) {
+                return known;
+            }
+        }
+        int asked = made.getTransactionIsolation();
+        synchronized (this) {
+            isolations.put(behind, asked);
+        }
+        return asked;
+    }
+
     /** Called after each trip. */
     void rest(Use use, Statements statements) {
         if (isPool) {
@@ -105,11 +137,11 @@ final class ServerConnections {
 
     /** Gives a connection back, or ends it. */
     void drop(Use use) {
-        Connection known;
+        Connection present;
         synchronized (this) {
-            known = open.remove(use);
+            present = open.remove(use);
         }
-        end(known);
+        end(present);
     }
 
     void close() {

@@ -1,9 +1,9 @@
 package dev.holdfast.store.sql;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.Tokens;
-import java.sql.PreparedStatement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -11,40 +11,36 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what nobody needs any more: sessions whose time has come, what they left, and resources that rested for a day. In small transactions, between those of the commands; one client
- * does it for all.
+ * Removes what nobody needs any more: sessions whose time has come, what they left, and resources that rested for as long as is said of them. In small transactions, between those of the
+ * commands; one client at a time does it for all.
  *
  * <p>A resource is dropped in two turns, so that no statement that began before the floor of the tokens was raised can bring it back with lower ones: the first turn raises the floor above
- * the tokens of all that rest, the next one drops those that are still below it.
+ * the tokens of all that rest, the next one drops those that are still below it. That this is another turn, and so a minute later at least, is what counts; who has it does not.
  */
 final class ServerHousekeeping {
 
-    /** How long a resource that nobody uses keeps its own token counter, and a latch its generation. */
-    static final long RETENTION_MICROS = TimeUnit.DAYS.toMicros(1);
-
     private static final Logger LOG = LoggerFactory.getLogger(ServerHousekeeping.class);
 
-    private static final long EVERY_NANOS = TimeUnit.MINUTES.toNanos(1);
-    private static final long EVERY_MICROS = TimeUnit.MINUTES.toMicros(1);
+    private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleaningTurn.EVERY_MICROS);
 
     /** Bounds the time for which a command may have to wait for it. */
     private static final int PAGE = 100;
 
     private final ServerLane lane;
+    private final IdlePolicy idle;
     private final Executor executor;
-    private final String takeTurn;
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile long askedAtNanos = SystemMachine.nanoTime();
 
-    ServerHousekeeping(ServerLane lane, Product product, Texts texts, Executor executor) {
+    ServerHousekeeping(ServerLane lane, IdlePolicy idle, Executor executor) {
         this.lane = lane;
+        this.idle = idle;
         this.executor = executor;
-        this.takeTurn = texts.of("UPDATE holdfast_meta SET purged = " + product.clock() + " WHERE purged <= "
-                + product.clock() + " - ? OR purged > " + product.clock());
     }
 
     /** Starts it in the background if it may be time. Costs next to nothing if not. */
@@ -62,15 +58,8 @@ final class ServerHousekeeping {
 
     private void attempt() {
         try {
-            boolean[] isDue = {false};
-            lane.transact(Set.of(), ledger -> {
-                PreparedStatement update = ledger.backing().statements().prepare(takeTurn);
-                update.setLong(1, EVERY_MICROS);
-                isDue[0] = update.executeUpdate() > 0;
-            });
-            if (isDue[0]) {
-                run(RETENTION_MICROS);
-            }
+            boolean isDone = takeTurn();
+            LOG.debug("housekeeping was {}", isDone ? "done" : "left to another client");
         } catch (StoreException e) {
             // The next command says what is wrong, to somebody who can act on it.
             LOG.debug("housekeeping was given up", e);
@@ -79,19 +68,34 @@ final class ServerHousekeeping {
         }
     }
 
-    /** Does it now, all of it, with what has rested for that long. */
-    void run(long retentionMicros) {
-        endSessions();
-        dropResources(retentionMicros);
-        forgetSessions();
+    /** Does it, unless another client is at it or was a moment ago. Tells whether it was done, to the end. */
+    boolean takeTurn() {
+        CleaningTurn turn = newTurn();
+        return turn.begin() && run(idle, turn::goesOn);
     }
 
-    private void endSessions() {
+    CleaningTurn newTurn() {
+        return new CleaningTurn(lane);
+    }
+
+    /** Does it now, all of it, whoever else is at it. */
+    @CanIgnoreReturnValue
+    boolean run(IdlePolicy policy) {
+        return run(policy, () -> true);
+    }
+
+    /** @param goesOn whether it is still our turn; asked after each page */
+    private boolean run(IdlePolicy policy, BooleanSupplier goesOn) {
+        return endSessions(goesOn) && dropResources(policy, goesOn) && forgetSessions(goesOn);
+    }
+
+    private boolean endSessions(BooleanSupplier goesOn) {
         int[] found = {0};
         List<Long> over = new ArrayList<>();
         do {
             over.clear();
             lane.transact(Set.of(), ledger -> {
+                over.clear();
                 List<Long> page = ledger.rows().sessionsOver(ledger.now(), PAGE);
                 found[0] = page.size();
                 for (long id : page) {
@@ -102,11 +106,15 @@ final class ServerHousekeeping {
                 }
             });
             over.forEach(lane::end);
+            if (!goesOn.getAsBoolean()) {
+                return false;
+            }
             // Where none could be ended, all are in use at this moment: the next turn finds them again.
         } while (found[0] == PAGE && !over.isEmpty());
+        return true;
     }
 
-    private void forgetSessions() {
+    private boolean forgetSessions(BooleanSupplier goesOn) {
         int[] found = {0};
         do {
             lane.transact(Set.of(), ledger -> {
@@ -116,38 +124,62 @@ final class ServerHousekeeping {
                     ledger.rows().forget(id);
                 }
             });
+            if (!goesOn.getAsBoolean()) {
+                return false;
+            }
         } while (found[0] == PAGE);
+        return true;
     }
 
-    private void dropResources(long retentionMicros) {
+    private boolean dropResources(IdlePolicy policy, BooleanSupplier goesOn) {
         long[] floor = {0};
-        long[] rested = {0};
+        long[] now = {0};
         lane.transact(Set.of(), ledger -> {
-            rested[0] = ledger.now() - retentionMicros;
+            now[0] = ledger.now();
             floor[0] = ledger.rows().floor();
-            ledger.rows().raiseFloor(Tokens.floor(Math.max(0, rested[0])));
+            ledger.rows().raiseFloor(Tokens.floor(policy.newest(now[0])));
         });
-        byte[] after = ClaimRows.NO_KEY;
+        byte[][] after = {ClaimRows.NO_KEY};
+        int[] found = {0};
         List<ResourceName> page = new ArrayList<>();
         do {
-            page.clear();
-            byte[] from = after;
-            lane.transact(Set.of(), ledger -> page.addAll(ledger.rows().resting(from, floor[0], PAGE)));
-            if (!page.isEmpty()) {
-                after = page.get(page.size() - 1).utf8();
-                lane.transact(Set.copyOf(page), ledger -> {
-                    for (ResourceName name : page) {
-                        Resource resource = ledger.resource(name);
-                        if (resource.isStored
-                                && !ledger.isInUse(resource)
-                                && resource.lastToken <= floor[0]
-                                && ledger.latches().find(resource).changed < rested[0]) {
-                            ledger.forget(resource);
-                        }
+            lane.transact(Set.of(), ledger -> {
+                page.clear();
+                List<Rows.Resting> resting = ledger.rows().resting(after[0], floor[0], PAGE);
+                found[0] = resting.size();
+                for (Rows.Resting one : resting) {
+                    // What has claims is looked at in any case, for they may be dead.
+                    if (one.hasClaims() || policy.isOver(one.name(), one.lastToken(), now[0])) {
+                        page.add(one.name());
                     }
-                    ledger.flush();
-                });
+                }
+                if (found[0] > 0) {
+                    after[0] = resting.get(found[0] - 1).name().utf8();
+                }
+            });
+            if (!page.isEmpty()) {
+                drop(page, policy, floor[0], now[0]);
             }
-        } while (page.size() == PAGE);
+            if (!goesOn.getAsBoolean()) {
+                return false;
+            }
+        } while (found[0] == PAGE);
+        return true;
+    }
+
+    private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) {
+        lane.transact(Set.copyOf(page), ledger -> {
+            for (ResourceName name : page) {
+                Resource resource = ledger.resource(name);
+                if (resource.isStored
+                        && !ledger.isInUse(resource)
+                        && resource.lastToken <= floor
+                        && policy.isOver(name, resource.lastToken, now)
+                        && ledger.latches().find(resource).changed < policy.rested(name, now)) {
+                    ledger.forget(resource);
+                }
+            }
+            ledger.flush();
+        });
     }
 }

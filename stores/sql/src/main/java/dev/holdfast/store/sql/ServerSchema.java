@@ -18,90 +18,134 @@ import java.util.stream.Stream;
 /**
  * The tables on a server, and their version.
  *
- * <p>A version is {@code major × 1000 + minor}. Minor versions only add, in such a way that older programs go on working beside newer ones. Nobody touches tables of another major
- * version.
+ * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the one before, in such a way that older programs go on working beside newer ones: so a program needs its own
+ * minor version at least, and gets along with every later one. Nobody touches tables of another major version.
+ *
+ * <p>There is a file for each version, with what it adds. Each of its statements leaves alone what is there already, and the last one records the version.
  */
-final class ServerSchema {
+abstract class ServerSchema {
+
+    /** The versions that this program knows, oldest first. */
+    static final List<String> VERSIONS = List.of("1.0");
+
+    /** Work on the tables. */
+    @FunctionalInterface
+    interface Making {
+        void run() throws SQLException;
+    }
 
     /** What of a file of statements is no statement. */
     private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$|\\s--\\s.*$");
 
     private static final int MAJOR = 1_000;
 
-    /** The newest version that this program knows. */
-    private static final int PRESENT = MAJOR;
-
     private final String product;
     private final Texts texts;
-    private final JdbcStore.Initialize initialize;
 
-    /** @param product whose file of statements it is: {@code postgresql} or {@code mysql} */
-    ServerSchema(String product, Texts texts, JdbcStore.Initialize initialize) {
+    /** @param product whose files of statements are meant: {@code postgresql} or {@code mysql} */
+    ServerSchema(String product, Texts texts) {
         this.product = product;
         this.texts = texts;
-        this.initialize = initialize;
+    }
+
+    /** Whether there is a table of this usual name; from the catalogue, since a query that fails is an error in the server's log. */
+    abstract boolean isThere(Connection connection, String table) throws SQLException;
+
+    /** Whether there is a schema of this name that this user may see. */
+    abstract boolean isSchema(Connection connection, String schema) throws SQLException;
+
+    /** Makes tables while nobody else does. */
+    abstract void alone(Connection connection, Making making) throws SQLException;
+
+    /**
+     * Sees to it that this user may do what locks need.
+     *
+     * @throws StoreException if not, or if a table is missing
+     * @throws SQLException likewise
+     */
+    abstract void requirePermissions(Connection connection) throws SQLException;
+
+    final Texts texts() {
+        return texts;
     }
 
     /**
      * Looks at the tables, and makes what is missing if that is asked for.
      *
-     * @throws StoreException if they are missing and are not to be made, or are of another version
+     * @param versions those that this program knows, oldest first
+     * @throws StoreException if tables are missing and are not to be made, or are of another version, or this user may not use them
      */
-    void prepare(Connection connection) throws SQLException {
-        boolean isThere = isThere(connection);
-        if (initialize == JdbcStore.Initialize.ALWAYS || (initialize == JdbcStore.Initialize.IF_MISSING && !isThere)) {
-            make(connection);
-        } else if (!isThere) {
-            throw denied("the tables for locks are not there, and are not to be made (initialize=never): run the file "
-                    + file() + " first");
+    final void prepare(Connection connection, JdbcStore.Initialize initialize, List<String> versions)
+            throws SQLException {
+        if (!texts.schema().isEmpty() && !isSchema(connection, texts.schema())) {
+            throw denied("there is no schema '" + texts.schema()
+                    + "' that this user may see; it is not made here, so that nobody makes one by mistake");
         }
-        int version = version(connection);
-        if (version / MAJOR != PRESENT / MAJOR) {
-            throw denied("the tables for locks have the version " + text(version) + ", and this program knows "
-                    + text(PRESENT) + "; use " + (version > PRESENT ? "a newer" : "an older")
+        int present = number(versions.get(versions.size() - 1));
+        int found = version(connection);
+        requireOurs(found, present);
+        boolean isAlways = initialize == JdbcStore.Initialize.ALWAYS;
+        if (isAlways || (initialize == JdbcStore.Initialize.IF_MISSING && found < present)) {
+            alone(connection, () -> {
+                int before = version(connection);
+                requireOurs(before, present);
+                for (String one : versions) {
+                    if (isAlways || number(one) > before) {
+                        run(connection, one);
+                    }
+                }
+            });
+            found = version(connection);
+        }
+        requireAll(found, versions);
+        requirePermissions(connection);
+    }
+
+    private static void requireOurs(int found, int present) {
+        if (found != 0 && found / MAJOR != present / MAJOR) {
+            throw denied("the tables for locks have the version " + text(found) + ", and this program knows "
+                    + text(present) + "; nothing was changed. Use " + (found > present ? "a newer" : "an older")
                     + " program, or another prefix");
         }
     }
 
-    private boolean isThere(Connection connection) throws SQLException {
-        // Asking the catalogue, not the table: a query that fails is an error in the server's log.
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(texts.of(
-                        product.equals("postgresql")
-                                ? "SELECT to_regclass('holdfast_meta') IS NOT NULL"
-                                : "SELECT count(*) > 0 FROM information_schema.tables"
-                                        + " WHERE table_schema = database() AND table_name = 'holdfast_meta'"))) {
-            return row.next() && row.getBoolean(1);
+    private void requireAll(int found, List<String> versions) {
+        List<String> missing = versions.stream()
+                .filter(one -> number(one) > found)
+                .map(this::file)
+                .toList();
+        if (!missing.isEmpty()) {
+            throw denied("the tables for locks "
+                    + (found == 0 ? "are not there or not complete" : "have the version " + text(found))
+                    + ", and are not to be made (initialize=never). Run " + String.join(", then ", missing) + " first");
         }
     }
 
+    /** The version of the tables; 0 if there are none, or if somebody began to make them and did not finish. */
     private int version(Connection connection) throws SQLException {
+        if (!isThere(connection, "holdfast_meta")) {
+            return 0;
+        }
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(texts.of("SELECT version FROM holdfast_meta"))) {
-            if (row.next()) {
-                return row.getInt(1);
-            }
+            return row.next() ? row.getInt(1) : 0;
         }
-        throw denied("the table holdfast_meta has no row: run the file " + file());
     }
 
-    private void make(Connection connection) throws SQLException {
+    private void run(Connection connection, String version) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            for (String one : statements()) {
+            for (String one : statements(version)) {
                 statement.execute(one);
             }
         }
     }
 
-    private String file() {
-        return product + "-leases-1.0.sql";
-    }
-
-    /** The statements that make all tables, with their names as they are here. */
-    List<String> statements() {
-        try (InputStream in = ServerSchema.class.getResourceAsStream(file())) {
+    /** The statements of a version, with the names of the tables as they are here. */
+    final List<String> statements(String version) {
+        try (InputStream in = ServerSchema.class.getResourceAsStream(file(version))) {
             if (in == null) {
-                throw new IllegalStateException("The resource " + file() + " is missing beside " + ServerSchema.class);
+                throw new IllegalStateException(
+                        "The resource " + file(version) + " is missing beside " + ServerSchema.class);
             }
             String text = COMMENT.matcher(new String(in.readAllBytes(), StandardCharsets.UTF_8))
                     .replaceAll("");
@@ -115,11 +159,31 @@ final class ServerSchema {
         }
     }
 
+    private String file(String version) {
+        return product + "-leases-" + version + ".sql";
+    }
+
+    private static int number(String version) {
+        int dot = version.indexOf('.');
+        return Integer.parseInt(version.substring(0, dot)) * MAJOR + Integer.parseInt(version.substring(dot + 1));
+    }
+
     private static String text(int version) {
         return version / MAJOR + "." + version % MAJOR;
     }
 
-    private static StoreException denied(String message) {
+    static boolean isTrue(Connection connection, String query, String... values) throws SQLException {
+        try (var select = connection.prepareStatement(query)) {
+            for (int i = 0; i < values.length; i++) {
+                select.setString(i + 1, values[i]);
+            }
+            try (ResultSet row = select.executeQuery()) {
+                return row.next() && row.getBoolean(1);
+            }
+        }
+    }
+
+    static StoreException denied(String message) {
         return new StoreException(Reason.DENIED, Effect.NONE, message, null);
     }
 }

@@ -33,8 +33,8 @@ enum Sql {
 
     /** A page of the resources that had no grant for long, or have claims that may be dead. */
     RESTING("""
-            SELECT name FROM holdfast_resource
-             WHERE name > ? AND (last_token < ? OR grants > 0 OR waiters > 0) ORDER BY name LIMIT ?"""),
+            SELECT name, last_token, grants + waiters FROM holdfast_resource
+             WHERE name > ? AND (last_token <= ? OR grants > 0 OR waiters > 0) ORDER BY name LIMIT ?"""),
 
     DROP_RESOURCE("DELETE FROM holdfast_resource WHERE name = ?"),
 

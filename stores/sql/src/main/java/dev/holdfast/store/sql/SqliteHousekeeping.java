@@ -125,8 +125,9 @@ final class SqliteHousekeeping {
         long below = Tokens.floor(Math.max(0, rested));
         byte[][] after = {new byte[0]};
         repeat(ledger -> {
-            List<ResourceName> page = ledger.rows().resting(after[0], below, PAGE);
-            for (ResourceName name : page) {
+            List<Rows.Resting> page = ledger.rows().resting(after[0], below, PAGE);
+            for (Rows.Resting one : page) {
+                ResourceName name = one.name();
                 Resource resource = ledger.resource(name);
                 if (!ledger.isInUse(resource)
                         && resource.lastToken < below

@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /** The texts of the statements of one store: those that all have in common, but for what its database says in another way, with its own names of the tables. */
 final class Texts {
@@ -9,22 +10,41 @@ final class Texts {
     /** What the names of all tables begin with, in all texts. */
     private static final String PREFIX = "holdfast_";
 
+    /** An index is made where its table is, and is named without a schema. */
+    private static final Pattern INDEX = Pattern.compile("(INDEX (?:IF NOT EXISTS )?)" + PREFIX);
+
     static final Texts OF_SQLITE = new Texts(Map.of(), PREFIX);
 
     private final Map<Sql, String> texts = new EnumMap<>(Sql.class);
+    private final String schema;
     private final String prefix;
+    private final String qualified;
+
+    /** Texts with tables that are found without a schema. */
+    Texts(Map<Sql, String> own, String prefix) {
+        this(own, "", prefix, "");
+    }
 
     /**
      * Puts the texts together.
      *
      * @param own what this database says in another way
+     * @param schema where the tables are; empty for where names without a schema are found; checked by the caller
      * @param prefix what the names of the tables really begin with; checked by the caller
+     * @param quote what stands around an identifier
      */
-    Texts(Map<Sql, String> own, String prefix) {
+    Texts(Map<Sql, String> own, String schema, String prefix, String quote) {
+        this.schema = schema;
         this.prefix = prefix;
+        this.qualified = schema.isEmpty() ? prefix : quote + schema + quote + "." + prefix;
         for (Sql sql : Sql.values()) {
             texts.put(sql, of(own.getOrDefault(sql, sql.text)));
         }
+    }
+
+    /** Where the tables are; empty for where names without a schema are found. */
+    String schema() {
+        return schema;
     }
 
     String of(Sql sql) {
@@ -33,6 +53,14 @@ final class Texts {
 
     /** A text with the names of the tables as they are here. */
     String of(String text) {
-        return prefix.equals(PREFIX) ? text : text.replace(PREFIX, prefix);
+        if (qualified.equals(PREFIX)) {
+            return text;
+        }
+        return INDEX.matcher(text).replaceAll("$1" + prefix).replace(PREFIX, qualified);
+    }
+
+    /** The name of a table as the catalogue knows it, from its usual name. */
+    String bare(String table) {
+        return table.replace(PREFIX, prefix);
     }
 }

@@ -1,7 +1,12 @@
 package dev.holdfast.store.sql;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
@@ -13,22 +18,71 @@ import org.jspecify.annotations.Nullable;
 /** Makes connections from a URL, by the driver that is there. */
 final class UrlSource implements DataSource {
 
+    /** No password is longer. */
+    private static final long LONGEST = 64 * 1024;
+
+    /** A connection that is refused for its user or password. */
+    private static final String REFUSED = "28000";
+
     private final String url;
     private final Properties properties;
+    private final @Nullable Path passwordFile;
 
     UrlSource(String url) {
-        this(url, new Properties());
+        this(url, new Properties(), null);
     }
 
-    /** @param properties user and password among them; never told to anyone but the driver */
-    UrlSource(String url, Properties properties) {
+    /**
+     * Knows a database.
+     *
+     * @param properties user and password among them; never told to anyone but the driver
+     * @param passwordFile a file with the password, read for each connection, so that it can be changed
+     */
+    UrlSource(String url, Properties properties, @Nullable Path passwordFile) {
         this.url = url;
         this.properties = properties;
+        this.passwordFile = passwordFile;
     }
 
     @Override
     public Connection getConnection() throws SQLException {
-        return DriverManager.getConnection(url, properties);
+        if (passwordFile == null) {
+            return DriverManager.getConnection(url, properties);
+        }
+        Properties all = new Properties();
+        all.putAll(properties);
+        all.setProperty("password", passwordIn(passwordFile));
+        return DriverManager.getConnection(url, all);
+    }
+
+    /** Whether a driver is there. */
+    boolean hasDriver() {
+        return DriverManager.drivers().anyMatch(this::isServedBy);
+    }
+
+    private boolean isServedBy(Driver driver) {
+        try {
+            return driver.acceptsURL(url);
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    /** What stands in a file, but for a line end after it. */
+    private static String passwordIn(Path file) throws SQLException {
+        try {
+            if (Files.size(file) <= LONGEST) {
+                return Files.readString(file).replaceFirst("[\\r\\n]+$", "");
+            }
+        } catch (NoSuchFileException e) {
+            throw new SQLException("There is no password file " + file, REFUSED, e);
+        } catch (IOException e) {
+            throw new SQLException(
+                    "The password file " + file + " can't be read: "
+                            + e.getClass().getSimpleName(),
+                    REFUSED);
+        }
+        throw new SQLException("The password file " + file + " has more than 64 KiB, which is no password", REFUSED);
     }
 
     @Override

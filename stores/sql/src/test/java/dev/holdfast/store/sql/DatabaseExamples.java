@@ -3,6 +3,7 @@ package dev.holdfast.store.sql;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /** What {@code docs/stores/databases.md} shows. */
@@ -24,6 +25,14 @@ final class DatabaseExamples {
 
     static LockStore open(DataSource dataSource) {
         LockStore store = JdbcStore.builder(dataSource).open();
+        return store;
+    }
+
+    static LockStore forgetting(DataSource dataSource) {
+        LockStore store = JdbcStore.builder(dataSource)
+                .keepIdle("invoice-*", Duration.ofDays(30)) // the first pattern that fits counts
+                .keepIdle("request-*", Duration.ofMinutes(10))
+                .open();
         return store;
     }
 }

@@ -2,7 +2,6 @@ package dev.holdfast.store.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.FaultProxy;
@@ -10,14 +9,12 @@ import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -44,7 +41,7 @@ class JdbcClientTest {
                 Holdfast one = Holdfast.builder(JdbcStore.builder(pool).open()).build();
                 Holdfast other =
                         Holdfast.builder(JdbcStore.builder(pool).open()).build()) {
-            assertThat(contend(List.of(one, other), 4, 25, "a", "b")).isEqualTo(200);
+            assertThat(Contention.of(List.of(one, other), 4, 25, "a", "b")).isEqualTo(200);
         }
     }
 
@@ -56,7 +53,8 @@ class JdbcClientTest {
                 Holdfast one = client(server.url());
                 Holdfast two = client(server.url());
                 Holdfast three = client(server.url())) {
-            assertThat(contend(List.of(one, two, three), 4, 25, "a", "b", "c")).isEqualTo(300);
+            assertThat(Contention.of(List.of(one, two, three), 4, 25, "a", "b", "c"))
+                    .isEqualTo(300);
             assertThat(server.errors()).isEmpty();
         }
     }
@@ -97,7 +95,7 @@ class JdbcClientTest {
                 Holdfast one = client(server.url());
                 Holdfast other = client(server.url().replace(":" + server.port(), ":" + proxy.port()))) {
             ExecutorService executor = Executors.newSingleThreadExecutor();
-            Future<Long> counted = executor.submit(() -> contend(List.of(one, other), 3, 40, "a", "b"));
+            Future<Long> counted = executor.submit(() -> Contention.of(List.of(one, other), 3, 40, "a", "b"));
             assertThat(resettingUntilDone(counted, proxy)).isEqualTo(240);
             executor.shutdown();
         }
@@ -119,43 +117,5 @@ class JdbcClientTest {
                         JdbcStore.builder(new UrlSource(url)).keepsConnections().open())
                 .storeTimeout(Duration.ofSeconds(60))
                 .build();
-    }
-
-    /** Threads of all clients count under locks, each lock with a counter that nothing else protects; the sum of what they counted. */
-    private static long contend(List<Holdfast> clients, int threads, int rounds, String... names) throws Exception {
-        long[] counters = new long[names.length];
-        AtomicLong violations = new AtomicLong();
-        ExecutorService executor = Executors.newCachedThreadPool();
-        List<Future<?>> all = new ArrayList<>();
-        for (Holdfast client : clients) {
-            for (int t = 0; t < threads; t++) {
-                int first = t;
-                all.add(executor.submit(() -> {
-                    for (int i = 0; i < rounds; i++) {
-                        int which = (first + i) % names.length;
-                        DistributedLock lock = client.lock(names[which]);
-                        try (Hold hold = lock.acquire()) {
-                            long before = counters[which];
-                            Thread.onSpinWait();
-                            counters[which] = before + 1;
-                            if (!hold.isHeld()) {
-                                violations.incrementAndGet();
-                            }
-                        }
-                    }
-                    return null;
-                }));
-            }
-        }
-        for (Future<?> one : all) {
-            one.get(180, TimeUnit.SECONDS);
-        }
-        executor.shutdown();
-        assertThat(violations).hasValue(0);
-        long sum = 0;
-        for (long counter : counters) {
-            sum += counter;
-        }
-        return sum;
     }
 }

@@ -6,11 +6,15 @@ import dev.holdfast.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** Two stores with tables of their own on a server. */
+/** Two stores with tables of their own on a server, and with the permissions of the manual alone. */
 final class JdbcUnderTest implements StoreUnderTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
@@ -18,7 +22,10 @@ final class JdbcUnderTest implements StoreUnderTest {
     /** All tests of this JVM use the same tables, one after another: to make and drop them takes longer than a test. */
     private static final String PREFIX = "t" + ProcessHandle.current().pid() + "_";
 
+    private static final Map<String, String> RESTRICTED = new ConcurrentHashMap<>();
+
     private final SqlServer server;
+    private final String url;
     private final boolean hasClock;
     private final JdbcStore first;
     private final JdbcStore second;
@@ -27,20 +34,36 @@ final class JdbcUnderTest implements StoreUnderTest {
     JdbcUnderTest(SqlServer server, boolean hasClock) {
         this.server = server;
         this.hasClock = hasClock;
+        this.url = RESTRICTED.computeIfAbsent(server.url(), JdbcUnderTest::prepare);
         if (hasClock) {
             long micros = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
             server.execute(
-                    "CREATE TABLE IF NOT EXISTS " + PREFIX + "clock (micros BIGINT NOT NULL)",
-                    "DELETE FROM " + PREFIX + "clock",
-                    "INSERT INTO " + PREFIX + "clock VALUES (" + micros + ")");
+                    "DELETE FROM " + PREFIX + "clock", "INSERT INTO " + PREFIX + "clock VALUES (" + micros + ")");
         }
         this.first = open();
         this.second = open();
     }
 
+    /** Makes all tables, and a user for them. */
+    private static String prepare(String admin) {
+        JdbcStore.builder(new UrlSource(admin))
+                .tablePrefix(PREFIX)
+                .initialize(JdbcStore.Initialize.ALWAYS)
+                .open()
+                .close();
+        String user = Grants.newUser();
+        List<String> statements =
+                new ArrayList<>(Grants.of(admin, "leases", user, PREFIX).statements());
+        statements.add("CREATE TABLE IF NOT EXISTS " + PREFIX + "clock (micros BIGINT NOT NULL)");
+        statements.add("GRANT SELECT ON " + PREFIX + "clock TO " + user);
+        Grants.run(admin, statements);
+        return Grants.asUser(admin, user);
+    }
+
     private JdbcStore open() {
-        JdbcStore.Builder builder = JdbcStore.builder(new UrlSource(server.url()))
+        JdbcStore.Builder builder = JdbcStore.builder(new UrlSource(url))
                 .keepsConnections()
+                .initialize(JdbcStore.Initialize.NEVER)
                 .tablePrefix(PREFIX);
         return (hasClock ? builder.clock(CLOCK) : builder).open();
     }
@@ -76,8 +99,8 @@ final class JdbcUnderTest implements StoreUnderTest {
         }
         // Beyond the present, so that also goes what has tokens ahead of the clock.
         long retention = -TimeUnit.SECONDS.toMicros(10);
-        first.housekeeping().run(retention);
-        first.housekeeping().run(retention);
+        first.housekeeping().run(IdlePolicy.ofMicros(retention));
+        first.housekeeping().run(IdlePolicy.ofMicros(retention));
         return true;
     }
 

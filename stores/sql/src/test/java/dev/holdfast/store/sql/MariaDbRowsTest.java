@@ -138,13 +138,7 @@ class MariaDbRowsTest {
     @DisplayName("the rights to read, insert and update are enough, but for making tables and purging")
     @Tag("Y8")
     void fewRightsAreEnough() throws SQLException {
-        source.execute(
-                "CREATE USER clerk@'127.0.0.1'",
-                "GRANT SELECT ON test.holdfast_rows_meta TO clerk@'127.0.0.1'",
-                "GRANT SELECT, INSERT, UPDATE ON test.holdfast_row_lock TO clerk@'127.0.0.1'",
-                "GRANT SELECT, INSERT, UPDATE ON test.holdfast_version TO clerk@'127.0.0.1'",
-                "GRANT SELECT, INSERT, UPDATE ON test.holdfast_fence TO clerk@'127.0.0.1'");
-        TestSource clerk = new TestSource(source.url().replace("user=root", "user=clerk"));
+        TestSource clerk = new TestSource(Grants.grant(source.url(), "rows", "holdfast_"));
         RowTables.usual().check(clerk);
         RowTables.usual().createIfMissing(clerk);
         try (Connection connection = clerk.begin()) {

@@ -232,11 +232,7 @@ class PostgresRowsTest {
     @DisplayName("the rights to read, insert and update are enough, but for making tables and purging")
     @Tag("Y8")
     void fewRightsAreEnough() throws SQLException {
-        source.execute(
-                "CREATE ROLE clerk LOGIN",
-                "GRANT SELECT ON holdfast_rows_meta TO clerk",
-                "GRANT SELECT, INSERT, UPDATE ON holdfast_row_lock, holdfast_version, holdfast_fence TO clerk");
-        TestSource clerk = new TestSource(source.url().replace("user=postgres", "user=clerk"));
+        TestSource clerk = new TestSource(Grants.grant(source.url(), "rows", "holdfast_"));
         RowTables.usual().check(clerk);
         RowTables.usual().createIfMissing(clerk);
         try (Connection connection = clerk.begin()) {

@@ -1,0 +1,77 @@
+package dev.holdfast.store.sql;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/** The tables on MySQL and MariaDB, where each statement that makes one is a transaction of its own. */
+final class MysqlSchema extends ServerSchema {
+
+    private static final String SECONDS = "60";
+
+    /** Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of roles and of permissions on columns. */
+    private static final List<String> ATTEMPTS = List.of(
+            "SELECT version FROM holdfast_meta WHERE 1 = 0",
+            "UPDATE holdfast_meta SET token_floor = 0, purged = 0 WHERE 1 = 0",
+            "SELECT name, id FROM holdfast_count WHERE 1 = 0",
+            "INSERT INTO holdfast_session SELECT * FROM holdfast_session WHERE 1 = 0",
+            "INSERT INTO holdfast_resource SELECT * FROM holdfast_resource WHERE 1 = 0",
+            "INSERT INTO holdfast_claim SELECT * FROM holdfast_claim WHERE 1 = 0",
+            "INSERT INTO holdfast_latch SELECT * FROM holdfast_latch WHERE 1 = 0",
+            "INSERT INTO holdfast_count SELECT * FROM holdfast_count WHERE 1 = 0",
+            "UPDATE holdfast_session SET epoch = 0 WHERE 1 = 0",
+            "UPDATE holdfast_resource SET seq = 0 WHERE 1 = 0",
+            "UPDATE holdfast_claim SET seq = 0 WHERE 1 = 0",
+            "UPDATE holdfast_latch SET changed = 0 WHERE 1 = 0",
+            "DELETE FROM holdfast_session WHERE 1 = 0",
+            "DELETE FROM holdfast_resource WHERE 1 = 0",
+            "DELETE FROM holdfast_claim WHERE 1 = 0",
+            "DELETE FROM holdfast_latch WHERE 1 = 0",
+            "DELETE FROM holdfast_count WHERE 1 = 0");
+
+    MysqlSchema(Texts texts) {
+        super("mysql", texts);
+    }
+
+    @Override
+    boolean isThere(Connection connection, String table) throws SQLException {
+        String query = "SELECT count(*) > 0 FROM information_schema.tables WHERE table_name = ? AND table_schema = ";
+        String schema = texts().schema();
+        return schema.isEmpty()
+                ? isTrue(connection, query + "DATABASE()", texts().bare(table))
+                : isTrue(connection, query + "?", texts().bare(table), schema);
+    }
+
+    @Override
+    boolean isSchema(Connection connection, String schema) throws SQLException {
+        return isTrue(connection, "SELECT count(*) > 0 FROM information_schema.schemata WHERE schema_name = ?", schema);
+    }
+
+    /** Under a lock of the server, since two could otherwise add the same column. */
+    @Override
+    void alone(Connection connection, Making making) throws SQLException {
+        String name = "CONCAT('holdfast ', SHA1(CONCAT(COALESCE(NULLIF(?, ''), DATABASE(), ''), '.', ?)))";
+        String schema = texts().schema();
+        String table = texts().bare("holdfast_meta");
+        if (!isTrue(connection, "SELECT GET_LOCK(" + name + ", " + SECONDS + ")", schema, table)) {
+            throw denied("somebody else has been making the tables for locks for " + SECONDS + " s");
+        }
+        try {
+            making.run();
+        } finally {
+            boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
+            assert wasOurs;
+        }
+    }
+
+    @Override
+    void requirePermissions(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String attempt : ATTEMPTS) {
+                boolean answers = statement.execute(texts().of(attempt));
+                assert answers == attempt.startsWith("SELECT");
+            }
+        }
+    }
+}
