@@ -144,6 +144,9 @@ final class LockTransactions {
                     told.addAll(ledger.told());
                     return;
                 }
+                if (left < MOST_TRIES) {
+                    requireCanBeMade(missing, left);
+                }
                 product.add(statements, missing.stream().map(ResourceName::utf8).toList());
             } catch (NotLocked more) {
                 task.names.addAll(more.names());
@@ -188,6 +191,19 @@ final class LockTransactions {
             throw product.translated(e, Effect.NONE);
         } finally {
             rest();
+        }
+    }
+
+    /** Rows that were made and are not there again: somebody cleans in the same moment, or there is nothing that they could begin with. */
+    private void requireCanBeMade(List<ResourceName> missing, int left) throws SQLException {
+        long floor = ledger.rows().floor();
+        if (left <= 0) {
+            throw new StoreException(
+                    StoreException.Reason.UNAVAILABLE,
+                    Effect.NONE,
+                    "the row of '" + missing.get(0) + "' is gone again each time that it is made; no token above "
+                            + floor + " was given",
+                    null);
         }
     }
 

@@ -44,7 +44,12 @@ final class ServerConnections {
     /** Guarded by this. */
     private boolean closed;
 
-    /** @param isPool whether connections go back as soon as possible */
+    /**
+     * Knows where connections come from.
+     *
+     * @param isPool whether they go back as soon as possible
+     * @param isLent whether what is set on them would be found there by somebody else
+     */
     ServerConnections(DataSource source, boolean isPool, boolean isLent) {
         this.source = source;
         this.isPool = isPool;

@@ -123,11 +123,25 @@ final class Statements {
         if (batch == null) {
             return;
         }
-        for (int rows : batch.executeBatch()) {
+        for (int rows : execute(batch)) {
             // A driver that has joined several may not know how many each has changed.
             if (rows != 1 && rows != Statement.SUCCESS_NO_INFO) {
                 throw changed(rows);
             }
+        }
+    }
+
+    /** A driver may keep what was gathered when it fails, and would send it with what comes next. */
+    private static int[] execute(PreparedStatement batch) throws SQLException {
+        try {
+            return batch.executeBatch();
+        } catch (SQLException e) {
+            try {
+                batch.clearBatch();
+            } catch (SQLException closed) {
+                e.addSuppressed(closed);
+            }
+            throw e;
         }
     }
 
