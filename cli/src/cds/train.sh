@@ -36,6 +36,7 @@ train run cds-training -- "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:D
     -jar "$jar" run --nonblock cds-training -- true
 # No server is at hand, but most classes of its driver are loaded before that is found out.
 train run --store redis://127.0.0.1:1 cds-training -- true
+train run --store postgresql://127.0.0.1:1/cds-training cds-training -- true
 train ls
 train show cds-training
 train show --json cds-training

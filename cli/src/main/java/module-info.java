@@ -6,6 +6,9 @@ module dev.holdfast.cli {
     requires dev.holdfast.store.memory;
     requires dev.holdfast.store.sql;
     requires info.picocli;
+    requires java.sql;
     requires jdk.unsupported;
     requires org.slf4j;
+
+    uses java.sql.Driver;
 }

@@ -31,6 +31,7 @@ final class Stores {
      */
     static LockStore open(StoreLocation location) {
         try {
+            Drivers.provide(location.uri(), System.getenv());
             // The usual one needs no look through all jars.
             StoreProvider provider = location.isFile() ? new SqliteStoreProvider() : StoreProvider.of(location.uri());
             return provider.open(location.uri());
