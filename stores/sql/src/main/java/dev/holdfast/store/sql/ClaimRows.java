@@ -214,7 +214,8 @@ class ClaimRows {
         return claims;
     }
 
-    private static Claim claim(Resource resource, ResultSet row) throws SQLException {
+    /** The claim of a row that begins with the usual columns. */
+    static Claim claim(Resource resource, ResultSet row) throws SQLException {
         long number = row.getLong(2);
         Binding binding;
         try {

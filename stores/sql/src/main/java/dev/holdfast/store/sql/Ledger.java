@@ -43,12 +43,13 @@ final class Ledger {
 
     Ledger(Backing backing) {
         this.rows = new Rows(backing.statements());
-        this.claimRows =
-                backing.isAlone() ? new ClaimRows(backing.statements()) : new LockedClaimRows(backing.statements());
         this.latches = new LatchRows(backing.statements());
         this.backing = backing;
         this.transaction = new Transaction(backing.clock());
         this.sessions = new Sessions(transaction, rows, backing);
+        this.claimRows = backing.isAlone()
+                ? new ClaimRows(backing.statements())
+                : new LockedClaimRows(backing.statements(), sessions);
         this.resources = new Resources(transaction, rows, backing.isAlone());
         this.claims = new Claims(transaction, claimRows, backing);
         this.tokens = new TokenCounters(transaction, backing);

@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,6 +36,8 @@ final class LockedClaimRows extends ClaimRows {
         }
     }
 
+    private final Statements statements;
+    private final Sessions sessions;
     private final Map<ResourceName, Front> fronts = new HashMap<>();
 
     /** Claims whose rows are to be made; claims are compared as objects. */
@@ -42,8 +45,10 @@ final class LockedClaimRows extends ClaimRows {
 
     private final List<Row> dropped = new ArrayList<>();
 
-    LockedClaimRows(Statements statements) {
+    LockedClaimRows(Statements statements, Sessions sessions) {
         super(statements);
+        this.statements = statements;
+        this.sessions = sessions;
     }
 
     /** Forgets everything, for a new transaction. */
@@ -77,10 +82,29 @@ final class LockedClaimRows extends ClaimRows {
         Front known = fronts.get(resource.name);
         if (known == null || (known.claims.isEmpty() && !known.isAll)) {
             flush();
-            known = new Front(super.waiters(resource, AHEAD));
+            known = new Front(read(resource));
             fronts.put(resource.name, known);
         }
         return known;
+    }
+
+    /** With the session of the head, which is asked for next; the others' are only read when it is their turn. */
+    private List<Claim> read(Resource resource) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.FRONT);
+        select.setBytes(1, resource.key);
+        select.setInt(2, AHEAD);
+        List<Claim> claims = new ArrayList<>(AHEAD);
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                Claim claim = claim(resource, row);
+                claims.add(claim);
+                if (claims.size() == 1) {
+                    boolean hasSession = row.getLong(14) != 0;
+                    sessions.meet(claim.session, hasSession ? Rows.session(claim.session, row, 13) : null);
+                }
+            }
+        }
+        return claims;
     }
 
     @Override

@@ -231,14 +231,19 @@ final class Rows {
 
     /** The session of a row that has the columns of {@link Sql#SESSION}. */
     static Session session(long id, ResultSet row) throws SQLException {
-        byte[] label = row.getBytes(3);
+        return session(id, row, 1);
+    }
+
+    /** The same, of columns that begin further behind. */
+    static Session session(long id, ResultSet row, int from) throws SQLException {
+        byte[] label = row.getBytes(from + 2);
         Session session = new Session(
                 id,
-                row.getLong(1),
-                row.getLong(2),
+                row.getLong(from),
+                row.getLong(from + 1),
                 label == null ? "" : new String(label, StandardCharsets.UTF_8),
-                row.getLong(4),
-                row.getLong(5));
+                row.getLong(from + 3),
+                row.getLong(from + 4));
         if (session.ttl <= 0 || session.epoch < 0 || session.deadline < 0) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,

@@ -52,6 +52,11 @@ final class Sessions {
         return false;
     }
 
+    /** A session as it was read together with something else, or null if it is not there; what is known of it already stands. */
+    void meet(long id, @Nullable Session session) {
+        known.putIfAbsent(id, Optional.ofNullable(session));
+    }
+
     /** A session as it was read with a lock that keeps it as it is. */
     void give(Session session) {
         known.put(session.id, Optional.of(session));

@@ -69,6 +69,14 @@ enum Sql {
     HEAD(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
 
     WAITERS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT ?"),
+
+    /** Those who wait longest, each with its session, if that is there. */
+    FRONT("""
+            SELECT c.session, c.claim, c.binding, c.wanted, c.weight, c.ends, c.seq, c.first_token, c.end_token,
+                   c.name, c.granted, c.place, s.client, s.ttl, s.label, s.epoch, s.deadline
+              FROM holdfast_claim c LEFT JOIN holdfast_session s ON s.id = c.session
+             WHERE c.name = ? AND c.granted = 0 ORDER BY c.place LIMIT ?"""),
+
     WAITERS_ABOVE(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 AND weight > ? ORDER BY place"),
     GRANTS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 ORDER BY place LIMIT ?"),
     GRANTS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND session = ? ORDER BY place"),
