@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,11 @@ class ClaimRows {
     /** Called when a transaction begins. */
     void begin() {
         // Nothing is kept from one statement to the next.
+    }
+
+    /** Told what was read with the locks of a transaction. */
+    void give(Collection<Resource> resources, List<Claim> heads) {
+        throw new IllegalStateException("Nothing is kept here");
     }
 
     /** Called before the commit. */

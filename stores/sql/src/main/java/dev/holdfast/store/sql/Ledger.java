@@ -64,6 +64,18 @@ final class Ledger {
         transaction.begin(writing);
     }
 
+    /** Takes what a transaction has locked, and what was read with that. */
+    void give(Locked locked) {
+        locked.resources().forEach(resources::give);
+        Locked.Queues queues = locked.queues();
+        if (queues != null) {
+            claimRows.give(locked.resources(), queues.claims());
+            queues.sessions().forEach(sessions::give);
+        }
+        // Behind those of who waits: these were read to stay.
+        locked.sessions().forEach(sessions::give);
+    }
+
     /** Ends a command: what it has changed is written, at the latest by {@link #finish()}. */
     void flush() throws SQLException {
         settleAll();

@@ -4,14 +4,11 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,7 +59,6 @@ final class LockTransactions {
     private final ServerBacking backing;
     private final Ledger ledger;
     private final String clock;
-    private final String session;
 
     /** Whether a transaction is under way. */
     private boolean begun;
@@ -75,7 +71,6 @@ final class LockTransactions {
         this.backing = new ServerBacking(product, statements, client);
         this.ledger = new Ledger(backing);
         this.clock = texts.of("SELECT " + product.clock());
-        this.session = texts.of(product.sharingSession());
     }
 
     /** What the work is done on. */
@@ -210,38 +205,26 @@ final class LockTransactions {
     /** Gives the names that need a row and have none; nothing was done then. */
     private List<ResourceName> attempt(Task task, Effect[] effect) throws SQLException {
         begin();
-        TreeMap<ResourceName, Resource> resources = new TreeMap<>();
-        if (!task.names.isEmpty()) {
-            List<byte[]> keys = task.names.stream().map(ResourceName::utf8).toList();
-            Rows.resources(product.locking(statements, keys)).forEach(found -> resources.put(found.name, found));
-            List<ResourceName> missing = task.needed.stream()
-                    .filter(name -> !resources.containsKey(name))
-                    .sorted()
-                    .toList();
-            if (!missing.isEmpty()) {
-                undo();
-                return missing;
-            }
+        Locked locked = product.lock(
+                statements, task.names.stream().map(ResourceName::utf8).toList(), task.sessions);
+        Set<ResourceName> found = new HashSet<>();
+        locked.resources().forEach(resource -> found.add(resource.name));
+        List<ResourceName> missing = task.needed.stream()
+                .filter(name -> !found.contains(name))
+                .sorted()
+                .toList();
+        if (!missing.isEmpty()) {
+            undo();
+            return missing;
         }
-        List<Session> sessions = new ArrayList<>(task.sessions.size());
-        long now = 0;
-        for (long id : task.sessions) {
-            PreparedStatement select = statements.prepare(session);
-            select.setLong(1, id);
-            try (ResultSet row = select.executeQuery()) {
-                if (row.next()) {
-                    sessions.add(Rows.session(id, row));
-                    now = row.getLong(6);
-                }
-            }
-        }
-        backing.clock().set(now == 0 ? now() : now);
+        backing.clock().set(locked.now() == 0 ? now() : locked.now());
         ledger.begin(true);
+        ledger.give(locked);
         for (ResourceName name : task.names) {
-            Resource found = resources.get(name);
-            ledger.resources().give(found == null ? new Resource(name, name.utf8()) : found);
+            if (!found.contains(name)) {
+                ledger.resources().give(new Resource(name, name.utf8()));
+            }
         }
-        sessions.forEach(ledger.sessions()::give);
         task.work.carryOut(ledger);
         ledger.finish();
         List<Transaction.Told> others =

@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class LockedClaimRows extends ClaimRows {
 
     /** How many are read of those who wait: a hand-over needs the next one, and whether there is another. */
-    private static final int AHEAD = 4;
+    static final int AHEAD = 4;
 
     /** The first of those who wait for a resource. */
     private static final class Front {
@@ -57,6 +58,18 @@ final class LockedClaimRows extends ClaimRows {
         fronts.clear();
         added.clear();
         dropped.clear();
+    }
+
+    /** Takes what was read with the lock: the first of those who wait for these resources, each resource's head first. */
+    @Override
+    void give(Collection<Resource> resources, List<Claim> heads) {
+        for (Resource resource : resources) {
+            fronts.put(
+                    resource.name,
+                    new Front(heads.stream()
+                            .filter(claim -> claim.resource == resource)
+                            .toList()));
+        }
     }
 
     /** Writes what has changed. */

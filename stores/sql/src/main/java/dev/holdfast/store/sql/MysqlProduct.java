@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -112,6 +113,11 @@ final class MysqlProduct implements Product {
             select.setBytes(i + 1, keys.get(Math.min(i, keys.size() - 1)));
         }
         return select;
+    }
+
+    @Override
+    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException {
+        return Locked.oneByOne(this, statements, keys, sessions);
     }
 
     /** The next power of two, so that there are few statements to prepare. */

@@ -9,12 +9,14 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL, from version 12 on. */
 final class PostgresProduct implements Product {
@@ -46,17 +48,20 @@ final class PostgresProduct implements Product {
     private final String title;
     private final String clock;
     private final String channel;
+    private final @Nullable PostgresLocking locking;
 
     /**
      * Knows a server.
      *
      * @param clock {@link #CLOCK}, or another for tests
      * @param channel what the names of the channels begin with
+     * @param joins whether the driver sends statements together that stand together
      */
-    PostgresProduct(String title, String clock, String channel) {
+    PostgresProduct(String title, String clock, String channel, boolean joins) {
         this.title = title;
         this.clock = clock;
         this.channel = channel;
+        this.locking = joins ? new PostgresLocking(clock) : null;
     }
 
     @Override
@@ -94,6 +99,13 @@ final class PostgresProduct implements Product {
         PreparedStatement select = statements.prepare(statements.texts().of(LOCK));
         select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         return select;
+    }
+
+    @Override
+    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException {
+        return locking != null && !keys.isEmpty()
+                ? locking.lock(statements, keys, sessions)
+                : Locked.oneByOne(this, statements, keys, sessions);
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -43,6 +44,9 @@ interface Product {
 
     /** Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that somebody else adds meanwhile are left alone. */
     void add(Statements statements, List<byte[]> keys) throws SQLException;
+
+    /** Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until the transaction ends; in as few trips as the driver allows. */
+    Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException;
 
     /** A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction ends. */
     String sharingSession();

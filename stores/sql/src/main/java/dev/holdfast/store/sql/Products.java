@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 /** Finds out which database a connection is to. */
 final class Products {
 
+    /** What the driver of the PostgreSQL project calls itself, through the wrappers of others too. */
+    private static final String JOINING = "PostgreSQL JDBC Driver";
+
     private Products() {}
 
     /**
@@ -30,7 +33,11 @@ final class Products {
         boolean isMaria = (name + version).toLowerCase(Locale.ROOT).contains("mariadb");
         if (name.equals("PostgreSQL")) {
             require(major >= 12, name, version, "PostgreSQL 12");
-            return new PostgresProduct("PostgreSQL " + version, clock == null ? PostgresProduct.CLOCK : clock, prefix);
+            return new PostgresProduct(
+                    "PostgreSQL " + version,
+                    clock == null ? PostgresProduct.CLOCK : clock,
+                    prefix,
+                    data.getDriverName().equals(JOINING));
         } else if (isMaria) {
             require(major > 10 || (major == 10 && minor >= 6), name, version, "MariaDB 10.6");
             return new MysqlProduct("MariaDB " + version, clock == null ? MysqlProduct.CLOCK : clock, true);

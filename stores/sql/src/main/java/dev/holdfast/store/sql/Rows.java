@@ -38,14 +38,12 @@ final class Rows {
         }
     }
 
-    /** The rows that a query finds which has the name behind all else. */
-    static List<Resource> resources(PreparedStatement select) throws SQLException {
+    /** The rows of an answer that has the name behind all else. */
+    static List<Resource> resources(ResultSet row) throws SQLException {
         List<Resource> found = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                byte[] key = row.getBytes(15);
-                found.add(resource(new Resource(Statements.name(key), key), row));
-            }
+        while (row.next()) {
+            byte[] key = row.getBytes(15);
+            found.add(resource(new Resource(Statements.name(key), key), row));
         }
         return found;
     }

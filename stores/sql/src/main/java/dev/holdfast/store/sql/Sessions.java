@@ -57,7 +57,7 @@ final class Sessions {
         known.putIfAbsent(id, Optional.ofNullable(session));
     }
 
-    /** A session as it was read with a lock that keeps it as it is. */
+    /** A session as it was read in this transaction. */
     void give(Session session) {
         known.put(session.id, Optional.of(session));
     }

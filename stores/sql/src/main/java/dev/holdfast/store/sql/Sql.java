@@ -107,9 +107,8 @@ enum Sql {
     ADD_COUNTED("INSERT INTO holdfast_count (name, id) VALUES (?, ?)"),
     DROP_COUNTED("DELETE FROM holdfast_count WHERE name = ?");
 
-    private static final String CLAIM_COLUMNS =
-            "SELECT session, claim, binding, wanted, weight, ends, seq, first_token,"
-                    + " end_token, name, granted, place FROM holdfast_claim";
+    static final String CLAIM_COLUMNS = "SELECT session, claim, binding, wanted, weight, ends, seq, first_token,"
+            + " end_token, name, granted, place FROM holdfast_claim";
 
     final String text;
 
