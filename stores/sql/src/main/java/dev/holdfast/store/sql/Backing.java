@@ -23,6 +23,9 @@ interface Backing {
      */
     boolean isAlone();
 
+    /** Whether the driver sends statements together that stand together. */
+    boolean joins();
+
     /**
      * Where a transaction is not alone: ends a session whose time has come, so that no late keep-alive can bring it back; false if it has been renewed meanwhile or somebody is using it,
      * so that it lives.

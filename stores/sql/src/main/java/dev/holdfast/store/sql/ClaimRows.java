@@ -36,9 +36,14 @@ class ClaimRows {
         throw new IllegalStateException("Nothing is kept here");
     }
 
-    /** Called before the commit. */
+    /** Writes what is not written yet. */
     void flush() throws SQLException {
         // Everything was written at once.
+    }
+
+    /** Adds what is not written yet to what is written at the end of the transaction. */
+    void gather() {
+        // As above.
     }
 
     /** The row of a claim on a resource; null if there is none. */
@@ -146,23 +151,23 @@ class ClaimRows {
     }
 
     void add(Claim claim) throws SQLException {
-        Statements.changeOne(adding(claim));
+        PreparedStatement insert = statements.prepare(Sql.ADD_CLAIM);
+        setAll(insert, 0, claim);
+        Statements.changeOne(insert);
     }
 
-    /** The statement that adds a claim. */
-    final PreparedStatement adding(Claim claim) throws SQLException {
-        PreparedStatement insert = statements.prepare(Sql.ADD_CLAIM);
-        insert.setLong(1, claim.session);
-        insert.setLong(2, claim.number);
-        insert.setInt(3, Codes.of(claim.binding));
-        insert.setInt(4, claim.wanted);
-        insert.setInt(5, claim.weight);
-        insert.setLong(6, claim.ends);
-        insert.setLong(7, claim.seq);
-        insert.setLong(8, claim.firstToken);
-        insert.setLong(9, claim.endToken);
-        setPlace(insert, 10, claim);
-        return insert;
+    /** Sets the values of {@link Sql#ADD_CLAIM}, behind so many others. */
+    static void setAll(PreparedStatement insert, int before, Claim claim) throws SQLException {
+        insert.setLong(before + 1, claim.session);
+        insert.setLong(before + 2, claim.number);
+        insert.setInt(before + 3, Codes.of(claim.binding));
+        insert.setInt(before + 4, claim.wanted);
+        insert.setInt(before + 5, claim.weight);
+        insert.setLong(before + 6, claim.ends);
+        insert.setLong(before + 7, claim.seq);
+        insert.setLong(before + 8, claim.firstToken);
+        insert.setLong(before + 9, claim.endToken);
+        setRow(insert, before + 10, Row.of(claim));
     }
 
     void save(Claim claim) throws SQLException {
@@ -172,19 +177,14 @@ class ClaimRows {
         update.setLong(3, claim.seq);
         update.setLong(4, claim.firstToken);
         update.setLong(5, claim.endToken);
-        setPlace(update, 6, claim);
+        setRow(update, 6, Row.of(claim));
         Statements.changeOne(update);
     }
 
     void drop(Claim claim) throws SQLException {
-        Statements.changeOne(dropping(Row.of(claim)));
-    }
-
-    /** The statement that drops a row. */
-    final PreparedStatement dropping(Row row) throws SQLException {
         PreparedStatement delete = statements.prepare(Sql.DROP_CLAIM);
-        setRow(delete, 1, row);
-        return delete;
+        setRow(delete, 1, Row.of(claim));
+        Statements.changeOne(delete);
     }
 
     /** Where the row of a claim is at present: a claim that is granted moves. */
@@ -194,11 +194,8 @@ class ClaimRows {
         }
     }
 
-    private static void setPlace(PreparedStatement statement, int from, Claim claim) throws SQLException {
-        setRow(statement, from, Row.of(claim));
-    }
-
-    private static void setRow(PreparedStatement statement, int from, Row row) throws SQLException {
+    /** Sets the values that tell a row, from one place on. */
+    static void setRow(PreparedStatement statement, int from, Row row) throws SQLException {
         statement.setBytes(from, row.resource().key);
         statement.setInt(from + 1, row.isGranted() ? 1 : 0);
         statement.setLong(from + 2, row.place());

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
 
     private final Rows rows;
+    private final Writes writes;
     private final ClaimRows claimRows;
     private final LatchRows latches;
     private final Backing backing;
@@ -43,14 +44,15 @@ final class Ledger {
 
     Ledger(Backing backing) {
         this.rows = new Rows(backing.statements());
+        this.writes = new Writes(backing.statements(), backing.joins());
         this.latches = new LatchRows(backing.statements());
         this.backing = backing;
         this.transaction = new Transaction(backing.clock());
         this.sessions = new Sessions(transaction, rows, backing);
         this.claimRows = backing.isAlone()
                 ? new ClaimRows(backing.statements())
-                : new LockedClaimRows(backing.statements(), sessions);
-        this.resources = new Resources(transaction, rows, backing.isAlone());
+                : new LockedClaimRows(backing.statements(), sessions, writes);
+        this.resources = new Resources(transaction, rows, backing.isAlone(), writes);
         this.claims = new Claims(transaction, claimRows, backing);
         this.tokens = new TokenCounters(transaction, backing);
     }
@@ -60,6 +62,7 @@ final class Ledger {
         sessions.forgetAll();
         resources.forgetAll();
         claimRows.begin();
+        writes.forgetAll();
         unsettled.clear();
         transaction.begin(writing);
     }
@@ -82,10 +85,11 @@ final class Ledger {
         resources.endStep();
     }
 
-    /** Writes all that is not written yet, before the commit. */
-    void finish() throws SQLException {
-        claimRows.flush();
+    /** Gathers all that is not written yet; {@link Writes#send()} is to come, and the commit. */
+    Writes finish() throws SQLException {
+        claimRows.gather();
         resources.save();
+        return writes;
     }
 
     Resources resources() {

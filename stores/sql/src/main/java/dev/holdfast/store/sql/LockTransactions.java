@@ -226,12 +226,13 @@ final class LockTransactions {
             }
         }
         task.work.carryOut(ledger);
-        ledger.finish();
+        Writes writes = ledger.finish();
         List<Transaction.Told> others =
                 ledger.told().stream().filter(one -> one.client() != client).toList();
         if (!others.isEmpty()) {
-            product.tell(statements, others);
+            product.tell(writes, others);
         }
+        writes.send();
         effect[0] = Effect.UNKNOWN;
         commit();
         if (!others.isEmpty()) {

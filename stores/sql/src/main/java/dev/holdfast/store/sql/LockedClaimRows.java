@@ -39,6 +39,7 @@ final class LockedClaimRows extends ClaimRows {
 
     private final Statements statements;
     private final Sessions sessions;
+    private final Writes writes;
     private final Map<ResourceName, Front> fronts = new HashMap<>();
 
     /** Claims whose rows are to be made; claims are compared as objects. */
@@ -46,10 +47,11 @@ final class LockedClaimRows extends ClaimRows {
 
     private final List<Row> dropped = new ArrayList<>();
 
-    LockedClaimRows(Statements statements, Sessions sessions) {
+    LockedClaimRows(Statements statements, Sessions sessions, Writes writes) {
         super(statements);
         this.statements = statements;
         this.sessions = sessions;
+        this.writes = writes;
     }
 
     /** Forgets everything, for a new transaction. */
@@ -75,20 +77,20 @@ final class LockedClaimRows extends ClaimRows {
     /** Writes what has changed. */
     @Override
     void flush() throws SQLException {
-        PreparedStatement batch = null;
+        gather();
+        writes.send();
+    }
+
+    @Override
+    void gather() {
         for (Row row : dropped) {
-            batch = dropping(row);
-            batch.addBatch();
+            writes.change(Sql.DROP_CLAIM, (statement, before) -> setRow(statement, before + 1, row));
         }
         dropped.clear();
-        Statements.changeOneEach(batch);
-        batch = null;
         for (Claim claim : added) {
-            batch = adding(claim);
-            batch.addBatch();
+            writes.change(Sql.ADD_CLAIM, (statement, before) -> setAll(statement, before, claim));
         }
         added.clear();
-        Statements.changeOneEach(batch);
     }
 
     private Front front(Resource resource) throws SQLException {

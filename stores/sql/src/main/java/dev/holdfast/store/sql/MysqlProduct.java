@@ -206,7 +206,7 @@ final class MysqlProduct implements Product {
 
     /** Nothing goes with a commit here. */
     @Override
-    public void tell(Statements statements, List<Transaction.Told> told) {
+    public void tell(Writes writes, List<Transaction.Told> told) {
         // As above.
     }
 
@@ -243,6 +243,11 @@ final class MysqlProduct implements Product {
     @Override
     public boolean isBlocked(SQLException failure) {
         return failure.getErrorCode() == LOCK_WAIT_TIMEOUT;
+    }
+
+    @Override
+    public boolean joins() {
+        return false;
     }
 
     @Override

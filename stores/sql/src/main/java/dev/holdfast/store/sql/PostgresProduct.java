@@ -174,21 +174,25 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public void tell(Statements statements, List<Transaction.Told> told) throws SQLException {
-        Connection connection = statements.connection();
-        PreparedStatement notify = statements.prepare("SELECT pg_notify(c, m) FROM unnest(?, ?) AS told (c, m)");
-        notify.setArray(
-                1,
-                connection.createArrayOf(
-                        "text",
-                        told.stream().map(one -> channelOf(one.client())).toArray()));
-        notify.setArray(
-                2,
-                connection.createArrayOf(
-                        "text",
-                        told.stream().map(one -> WakeLine.of(one.signal())).toArray()));
-        // What it answers says nothing; it is told with the commit.
-        notify.executeQuery().close();
+    public void tell(Writes writes, List<Transaction.Told> told) {
+        writes.ask("SELECT pg_notify(c, m) FROM unnest(?, ?) AS told (c, m)", (statement, before) -> {
+            Connection connection = statement.getConnection();
+            statement.setArray(
+                    before + 1,
+                    connection.createArrayOf(
+                            "text",
+                            told.stream().map(one -> channelOf(one.client())).toArray()));
+            statement.setArray(
+                    before + 2,
+                    connection.createArrayOf(
+                            "text",
+                            told.stream().map(one -> WakeLine.of(one.signal())).toArray()));
+        });
+    }
+
+    @Override
+    public boolean joins() {
+        return locking != null;
     }
 
     /** It was told with the commit. */

@@ -72,8 +72,11 @@ interface Product {
     /** Undoes what is under way. */
     void rollback(Statements statements, boolean isLent) throws SQLException;
 
-    /** Sends what is to be told to other clients when the transaction commits. */
-    void tell(Statements statements, List<Transaction.Told> told) throws SQLException;
+    /** Adds to what a transaction writes what is told to other clients with its commit. */
+    void tell(Writes writes, List<Transaction.Told> told);
+
+    /** Whether the driver sends statements together that stand together. */
+    boolean joins();
 
     /** Wakes other clients for what they were let in to; the transaction is committed. */
     void wake(Statements statements, List<Transaction.Told> told) throws SQLException;

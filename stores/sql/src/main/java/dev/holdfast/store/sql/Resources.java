@@ -2,7 +2,6 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -18,12 +17,14 @@ final class Resources {
     private final Transaction transaction;
     private final Rows rows;
     private final boolean isAlone;
+    private final Writes writes;
     private final Map<ResourceName, Resource> met = new HashMap<>();
 
-    Resources(Transaction transaction, Rows rows, boolean isAlone) {
+    Resources(Transaction transaction, Rows rows, boolean isAlone, Writes writes) {
         this.transaction = transaction;
         this.rows = rows;
         this.isAlone = isAlone;
+        this.writes = writes;
     }
 
     /** For a new transaction, whatever was changed. */
@@ -81,20 +82,18 @@ final class Resources {
         }
     }
 
-    /** Writes what was changed. */
+    /** Writes what was changed, or adds it to what is written at the end of the transaction. */
     void save() throws SQLException {
-        List<Resource> stored = new ArrayList<>(1);
         for (Resource resource : met.values()) {
             if (resource.isDirty) {
                 transaction.mustWrite();
                 if (resource.isStored && !isAlone) {
-                    stored.add(resource);
+                    Rows.save(resource, writes);
                 } else {
                     rows.save(resource);
                 }
             }
         }
-        rows.saveAll(stored);
     }
 
     /** Drops the row of a resource that nobody uses. */

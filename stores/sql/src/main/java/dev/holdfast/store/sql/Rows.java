@@ -97,41 +97,35 @@ final class Rows {
     }
 
     void save(Resource resource) throws SQLException {
-        PreparedStatement write = saving(resource);
+        PreparedStatement write = statements.prepare(resource.isStored ? Sql.SAVE_RESOURCE : Sql.ADD_RESOURCE);
+        setAll(write, 0, resource);
         Statements.changeOne(write);
         resource.isStored = true;
         resource.isDirty = false;
     }
 
-    /** Saves resources whose rows are there, together. */
-    void saveAll(List<Resource> stored) throws SQLException {
-        PreparedStatement batch = null;
-        for (Resource resource : stored) {
-            batch = saving(resource);
-            batch.addBatch();
-            resource.isDirty = false;
-        }
-        Statements.changeOneEach(batch);
+    /** Saves a resource whose row is there, at the end of the transaction. */
+    static void save(Resource resource, Writes writes) {
+        writes.change(Sql.SAVE_RESOURCE, (statement, before) -> setAll(statement, before, resource));
+        resource.isDirty = false;
     }
 
-    private PreparedStatement saving(Resource resource) throws SQLException {
-        PreparedStatement write = statements.prepare(resource.isStored ? Sql.SAVE_RESOURCE : Sql.ADD_RESOURCE);
-        write.setLong(1, Codes.of(resource.declared));
-        write.setLong(2, resource.capacity);
-        write.setLong(3, resource.lastToken);
-        write.setLong(4, resource.session);
-        write.setLong(5, resource.claim);
-        write.setLong(6, resource.weight);
-        write.setLong(7, resource.firstToken);
-        write.setLong(8, resource.endToken);
-        write.setLong(9, resource.ends);
-        write.setLong(10, resource.seq);
-        write.setLong(11, resource.grants);
-        write.setLong(12, resource.shared);
-        write.setLong(13, resource.waiters);
-        write.setLong(14, resource.places);
-        write.setBytes(15, resource.key);
-        return write;
+    private static void setAll(PreparedStatement write, int before, Resource resource) throws SQLException {
+        write.setLong(before + 1, Codes.of(resource.declared));
+        write.setLong(before + 2, resource.capacity);
+        write.setLong(before + 3, resource.lastToken);
+        write.setLong(before + 4, resource.session);
+        write.setLong(before + 5, resource.claim);
+        write.setLong(before + 6, resource.weight);
+        write.setLong(before + 7, resource.firstToken);
+        write.setLong(before + 8, resource.endToken);
+        write.setLong(before + 9, resource.ends);
+        write.setLong(before + 10, resource.seq);
+        write.setLong(before + 11, resource.grants);
+        write.setLong(before + 12, resource.shared);
+        write.setLong(before + 13, resource.waiters);
+        write.setLong(before + 14, resource.places);
+        write.setBytes(before + 15, resource.key);
     }
 
     /** The names of the resources with waiters whose inline grant is of a session. */

@@ -38,6 +38,11 @@ final class ServerBacking implements Backing {
     }
 
     @Override
+    public boolean joins() {
+        return product.joins();
+    }
+
+    @Override
     public boolean bury(Session session) throws SQLException {
         return product.bury(statements, session);
     }

@@ -261,6 +261,12 @@ final class SqliteDialect implements Dialect {
         return true;
     }
 
+    /** Nothing is sent: the database is in this process. */
+    @Override
+    public boolean joins() {
+        return false;
+    }
+
     @Override
     public boolean bury(Session session) {
         throw new IllegalStateException("What is alone with its database ends sessions wholly");

@@ -109,40 +109,14 @@ final class Statements {
         }
     }
 
-    private static StoreException changed(int rows) {
+    /** What is told of a statement that had to change one row. */
+    static StoreException changed(int rows) {
         return new StoreException(
                 StoreException.Reason.CORRUPT,
                 StoreException.Effect.NONE,
                 "a statement that changes one row changed " + rows
                         + ", so an index of the database is damaged; the step was undone",
                 null);
-    }
-
-    /** As {@link #changeOne}, for each of the changes that were gathered in a statement; null if there are none. */
-    static void changeOneEach(@Nullable PreparedStatement batch) throws SQLException {
-        if (batch == null) {
-            return;
-        }
-        for (int rows : execute(batch)) {
-            // A driver that has joined several may not know how many each has changed.
-            if (rows != 1 && rows != Statement.SUCCESS_NO_INFO) {
-                throw changed(rows);
-            }
-        }
-    }
-
-    /** A driver may keep what was gathered when it fails, and would send it with what comes next. */
-    private static int[] execute(PreparedStatement batch) throws SQLException {
-        try {
-            return batch.executeBatch();
-        } catch (SQLException e) {
-            try {
-                batch.clearBatch();
-            } catch (SQLException closed) {
-                e.addSuppressed(closed);
-            }
-            throw e;
-        }
     }
 
     static ResourceName name(byte @Nullable [] key) {

@@ -207,7 +207,7 @@ class DataSourceKindsTest {
     @Test
     @DisplayName("say what is to be done where such a pooler is in the way and nobody said so")
     void transactionPoolerUnannounced() {
-        PostgresProduct product = new PostgresProduct("PostgreSQL", PostgresProduct.CLOCK, "holdfast_");
+        PostgresProduct product = new PostgresProduct("PostgreSQL", PostgresProduct.CLOCK, "holdfast_", true);
         for (String state : List.of("26000", "42P05")) {
             StoreException told = product.translated(new SQLException("S_1", state), StoreException.Effect.NONE);
             assertThat(told.reason()).isEqualTo(StoreException.Reason.DENIED);
