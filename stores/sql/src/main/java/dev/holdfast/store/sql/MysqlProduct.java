@@ -46,8 +46,8 @@ final class MysqlProduct implements Product {
     private static final int TABLE_FULL = 1114;
     private static final int READ_ONLY = 1290;
 
-    /** In seconds: the least that both servers know, and far more than a transaction of ours ever takes. */
-    private static final String WAIT = "SESSION innodb_lock_wait_timeout = 1";
+    /** In seconds: far more than a transaction of ours ever takes. */
+    private static final String WAIT = "SESSION innodb_lock_wait_timeout = 3";
 
     private static final String RESTORE = "SET SESSION innodb_lock_wait_timeout = @holdfast_wait";
 

@@ -43,7 +43,7 @@ final class PostgresProduct implements Product {
             + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
 
     /** In milliseconds: far more than a transaction of ours ever takes, and short enough for those who wait behind it. */
-    private static final String WAIT = "lock_timeout = 1000";
+    private static final String WAIT = "lock_timeout = 3000";
 
     private final String title;
     private final String clock;

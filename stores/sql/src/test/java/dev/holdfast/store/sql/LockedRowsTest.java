@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("Rows that a transaction of somebody else keeps locked")
 class LockedRowsTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     /** The servers, and whose connections are used. */
     enum Kind {
