@@ -1,6 +1,7 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.ResourceName;
 import java.sql.ResultSet;
@@ -73,6 +74,23 @@ final class MysqlExchange {
             int count = update.executeUpdate(texts.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
             boolean tells = count > 0 && !acquires.isEmpty();
             return new Outcome(count, tells ? lastKey(update) : 0);
+        }
+    }
+
+    /** Gives a grant a fresh block; false if something is in the way. */
+    boolean advance(Statements statements, Advance advance) throws SQLException {
+        long session = Session.numberOf(advance.claim().session());
+        String above = "GREATEST(r.last_token, " + advance.atLeast() + ")";
+        String text = hurry + "UPDATE holdfast_resource r SET "
+                + ServerFastPath.block(first, above, Integer.toString(advance.tokens()), "GREATEST", "LEAST")
+                + " WHERE r.name = " + literal(advance.resource()) + " AND r.session = " + session + " AND r.claim = "
+                + advance.claim().claim() + " AND r.end_token = " + advance.blockEnd()
+                + " AND r.last_token >= r.end_token AND " + ServerFastPath.isLevel(first, above)
+                + " AND (r.ends <= 0 OR r.ends > " + clock
+                + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = "
+                + session + " AND s.deadline > " + clock + ") AND " + Sql.NONE_OR_LIVE_WAITERS.formatted(clock);
+        try (Statement update = statements.connection().createStatement()) {
+            return update.executeUpdate(texts.of(text)) > 0;
         }
     }
 

@@ -2,10 +2,12 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.TokenBlock;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,6 +30,7 @@ final class MysqlFastPath extends ServerFastPath {
     private final boolean needsTransaction;
     private final String take;
     private final String giveBack;
+    private final String given;
     private final MysqlExchange exchange;
 
     /** Tells what one statement has given back from what was free before; each takes the next. */
@@ -42,6 +45,8 @@ final class MysqlFastPath extends ServerFastPath {
     MysqlFastPath(Texts texts, String clock, String hurry, boolean needsTransaction) {
         this.needsTransaction = needsTransaction;
         this.exchange = new MysqlExchange(texts, clock, hurry);
+        given = texts.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
+                + " WHERE name = ? AND session = ? AND claim = ?");
         String first = floor(clock, "DIV");
         String last = first + " + ? - 1";
         take = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ?"
@@ -53,6 +58,27 @@ final class MysqlFastPath extends ServerFastPath {
         giveBack = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
                 + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
                 + MysqlExchange.unended(clock));
+    }
+
+    /** What was given is read by a statement of its own: until then nobody changes it but who ends the grant. */
+    @Override
+    Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
+        if (needsTransaction) {
+            return null;
+        }
+        long session = Session.numberOf(advance.claim().session());
+        if (!exchange.advance(statements, advance)) {
+            return null;
+        }
+        PreparedStatement select = statements.prepare(given);
+        select.setBytes(1, advance.resource().utf8());
+        select.setLong(2, session);
+        select.setLong(3, advance.claim().claim());
+        try (ResultSet row = select.executeQuery()) {
+            return row.next()
+                    ? new Reply.Advanced(new TokenBlock(row.getLong(1), row.getLong(2)), row.getLong(3) > 0)
+                    : null;
+        }
     }
 
     /** What came of several that were given back can only be told for sure before others may take them. */

@@ -1,9 +1,11 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.TokenBlock;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,6 +26,7 @@ final class PostgresFastPath extends ServerFastPath {
     private final String takeAll;
     private final String giveBack;
     private final String giveAllBack;
+    private final String goOn;
 
     /** @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long */
     PostgresFastPath(Texts texts, String clock, boolean mustSkip) {
@@ -62,6 +65,35 @@ final class PostgresFastPath extends ServerFastPath {
                 + " f AS MATERIALIZED (SELECT r.name FROM v JOIN holdfast_resource r ON r.name = v.name WHERE" + given
                 + " FOR UPDATE OF r SKIP LOCKED)"
                 + " UPDATE holdfast_resource r SET session = 0 FROM f WHERE r.name = f.name RETURNING r.name");
+        String above = "greatest(r.last_token, v.above)";
+        goOn = texts.of("UPDATE holdfast_resource r SET " + block("v.now", above, "v.wanted", "greatest", "least")
+                + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS block,"
+                + " ?::bigint AS wanted, ?::bigint AS above, " + floor(clock, "/") + " AS now) v"
+                + " WHERE r.name = v.name AND r.session = v.session AND r.claim = v.claim AND r.end_token = v.block"
+                + " AND r.last_token >= r.end_token AND " + isLevel("v.now", above)
+                + " AND (r.ends <= 0 OR r.ends > " + clock + ")"
+                + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
+                + " AND " + Sql.NONE_OR_LIVE_WAITERS.formatted(clock)
+                + " RETURNING r.first_token, r.end_token, r.waiters > 0");
+    }
+
+    @Override
+    Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
+        if (mustSkip) {
+            return null;
+        }
+        PreparedStatement update = statements.prepare(goOn);
+        update.setBytes(1, advance.resource().utf8());
+        update.setLong(2, Session.numberOf(advance.claim().session()));
+        update.setLong(3, advance.claim().claim());
+        update.setLong(4, advance.blockEnd());
+        update.setLong(5, advance.tokens());
+        update.setLong(6, advance.atLeast());
+        try (ResultSet row = update.executeQuery()) {
+            return row.next()
+                    ? new Reply.Advanced(new TokenBlock(row.getLong(1), row.getLong(2)), row.getBoolean(3))
+                    : null;
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease.Binding;
@@ -25,6 +26,9 @@ abstract class ServerFastPath {
     /** No block that begins here or before goes beyond the last token. */
     static final long LARGEST_FIRST = Tokens.MAX_TOKEN - Tokens.MAX_BLOCK;
 
+    /** How many tokens a block may end ahead of the clock; the same from wherever it is counted. */
+    private static final long LEAD = Tokens.floor(Tokens.LEAD_MICROS);
+
     static final Reply.Released RELEASED = new Reply.Released();
 
     /** Whether a claim can be granted so. */
@@ -42,6 +46,29 @@ abstract class ServerFastPath {
      */
     abstract List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException;
+
+    /**
+     * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its process waits for that while many wait for it. One statement, or an
+     * update and a look, each a transaction of its own.
+     *
+     * @return null if it could not be done so
+     */
+    abstract Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException;
+
+    /**
+     * Of a row: the assignments of a fresh block as {@link Tokens#next} gives it, of expressions for the time, for the number above which it begins, and for how many are wanted.
+     */
+    static String block(String now, String above, String wanted, String greatest, String least) {
+        String first = greatest + "(" + above + " + 1, " + now + ")";
+        String last = greatest + "(" + first + ", " + least + "(" + first + " + " + wanted + " - 1, " + now + " + "
+                + LEAD + "))";
+        return "first_token = " + first + ", end_token = " + last + ", last_token = " + last;
+    }
+
+    /** Of a row: that its counter is not ahead of the clock by so much that blocks are small. */
+    static String isLevel(String now, String above) {
+        return above + " <= " + now + " + " + LEAD + " AND " + now + " <= " + LARGEST_FIRST;
+    }
 
     /** All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the clock stands. */
     static Reply.Granted granted(Acquire acquire, long first) {

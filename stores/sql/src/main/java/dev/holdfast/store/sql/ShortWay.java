@@ -3,6 +3,7 @@ package dev.holdfast.store.sql;
 import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
@@ -43,7 +44,9 @@ final class ShortWay {
         List<Call> acquires = new ArrayList<>();
         Set<ResourceName> releasing = new HashSet<>();
         for (Call call : calls) {
-            if (call.command() instanceof Release release && closed.add(release.resource())) {
+            if (call.command() instanceof Advance advance && closed.add(advance.resource())) {
+                advance(call, advance);
+            } else if (call.command() instanceof Release release && closed.add(release.resource())) {
                 releases.add(call);
                 releasing.add(release.resource());
             } else if (call.command() instanceof Acquire acquire
@@ -59,6 +62,19 @@ final class ShortWay {
             attempt(releases, acquires, true);
         }
         return calls.stream().filter(call -> !call.isAnswered()).toList();
+    }
+
+    private void advance(Call call, Advance command) {
+        try {
+            Reply reply = fastPath.advance(transactions.attach(), command);
+            if (reply != null) {
+                call.answer(reply);
+            }
+        } catch (SQLException e) {
+            failed(e, Effect.UNKNOWN, List.of(call), List.of());
+        } finally {
+            transactions.rest();
+        }
     }
 
     private void attempt(List<Call> releases, List<Call> acquires, boolean isFirst) {
@@ -108,15 +124,15 @@ final class ShortWay {
     }
 
     /** What certainly had no effect is tried again the long way. */
-    private void failed(SQLException e, Effect effect, List<Call> releases, List<Call> acquires) {
+    private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
         transactions.undo();
         if (product.isConnectionLost(e)) {
             transactions.lose();
         }
         if (effect == Effect.UNKNOWN && !product.isBusy(e)) {
             StoreException told = product.translated(e, Effect.UNKNOWN);
-            releases.forEach(call -> call.fail(told));
-            acquires.forEach(call -> call.fail(told));
+            calls.forEach(call -> call.fail(told));
+            more.forEach(call -> call.fail(told));
         }
     }
 
