@@ -3,7 +3,6 @@ package dev.holdfast.benchmarks;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 
 /** The command: runs what is asked for, prints the table, and writes the page if that is asked for. */
 final class Main {
@@ -29,7 +28,7 @@ final class Main {
         Table.boards(results).forEach(out::println);
         out.print(Table.of(results));
         if (options.page().isPresent()) {
-            Files.writeString(options.page().get(), Page.of(options, results));
+            Page.write(options.page().get(), options, results);
         }
         if (!results.remarks().isEmpty()) {
             out.println();

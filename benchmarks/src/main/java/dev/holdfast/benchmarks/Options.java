@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param javaHome the JDK that runs the cells
  * @param work where the files of stores go
  * @param disturbance which part of the processors others may use while a cell runs; if it is more, it is run again
- * @param page the page to write
+ * @param page where the pages go, if they are to be written
  */
 record Options(
         List<String> selections,
@@ -35,7 +35,7 @@ record Options(
               --jdk PATH    the JDK that runs the cells (the one that runs this)
               --dir PATH    where the files of stores go; a disk, no memory file system (a temporary directory)
               --quiet N     run a cell again, up to %d times, while others use more than N %% of the processors (100)
-              --write       write docs/benchmarks.md
+              --write       write docs/benchmarks.md, and docs/benchmarks-redis.md and its like, of all that was run
             workloads: %s""".formatted(
                     Driver.TRIES,
                     String.join(" ", Workloads.ALL.stream().map(Workload::id).toList()));
@@ -57,7 +57,7 @@ record Options(
                 case "--jdk" -> javaHome = Path.of(valueOf(arg, rest));
                 case "--dir" -> work = Path.of(valueOf(arg, rest));
                 case "--quiet" -> quiet = Double.parseDouble(valueOf(arg, rest));
-                case "--write" -> page = Optional.of(Path.of("docs", "benchmarks.md"));
+                case "--write" -> page = Optional.of(Path.of("docs"));
                 case "--help", "-h" -> wantsHelp = true;
                 default -> selections.add(selection(arg));
             }

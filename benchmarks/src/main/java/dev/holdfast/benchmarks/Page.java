@@ -3,21 +3,45 @@ package dev.holdfast.benchmarks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The page that is checked in: what was measured, on what, how, and what came of it. */
+/** The pages that are checked in: what was measured, on what, how, and what came of it. One for each kind of server, and one for what needs none, which also tells the method. */
 final class Page {
 
     private Page() {}
 
-    static String of(Options options, Results results) throws IOException {
-        String page = template();
+    /** Writes the pages of all that was run. */
+    static void write(Path directory, Options options, Results results) throws IOException {
+        write(directory.resolve("benchmarks.md"), of("page.md", "", options, results.on(Optional.empty())));
+        for (Servers.Kind kind : Servers.Kind.values()) {
+            Path page = directory.resolve("benchmarks-" + kind.name().toLowerCase(Locale.ROOT) + ".md");
+            write(page, of("server-page.md", kind.title(), options, results.on(Optional.of(kind))));
+        }
+    }
+
+    private static void write(Path file, Optional<String> page) throws IOException {
+        if (page.isPresent()) {
+            Files.writeString(file, page.get());
+        }
+    }
+
+    /** Nothing if nothing of that was run. */
+    private static Optional<String> of(String template, String title, Options options, Results results)
+            throws IOException {
+        if (results.rounds().isEmpty()) {
+            return Optional.empty();
+        }
+        String page = template(template);
         Map<String, String> parts = Map.of(
+                "{title}", title,
                 "{warm-up}", Double.toString(Workload.WARM_UP.toMillis() / 1000.0),
                 "{timed}", String.format(Locale.ROOT, "%,d", Crew.TIMED_RATE),
                 "{gap}", Integer.toString(Crew.MEAN_GAP),
@@ -27,11 +51,11 @@ final class Page {
         for (Map.Entry<String, String> part : parts.entrySet()) {
             page = page.replace(part.getKey(), part.getValue());
         }
-        return page;
+        return Optional.of(page);
     }
 
-    private static String template() throws IOException {
-        try (InputStream resource = Page.class.getResourceAsStream("page.md")) {
+    private static String template(String name) throws IOException {
+        try (InputStream resource = Page.class.getResourceAsStream(name)) {
             return new String(Objects.requireNonNull(resource).readAllBytes(), StandardCharsets.UTF_8);
         }
     }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /** The rounds of all workloads that were run, in their order. Not thread-safe. */
 final class Results {
@@ -46,6 +47,23 @@ final class Results {
             sheet.violations().forEach(text -> violations.add(where + text));
             sheet.remarks().forEach(text -> remarks.add(where + text));
         });
+    }
+
+    /** Those of the workloads on a kind of server, or without any. */
+    Results on(Optional<Servers.Kind> server) {
+        Results part = new Results();
+        rounds.forEach((workload, all) -> {
+            if (workload.server().equals(server)) {
+                all.forEach(round -> part.add(workload, round));
+            }
+        });
+        server.ifPresent(kind -> servers.forEach((name, version) -> {
+            if (name.startsWith(kind.title())) {
+                part.servers.put(name, version);
+            }
+        }));
+        part.others.combine(others);
+        return part;
     }
 
     Map<Workload, List<Figure.Round>> rounds() {

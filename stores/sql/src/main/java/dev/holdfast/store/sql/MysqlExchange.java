@@ -88,7 +88,7 @@ final class MysqlExchange {
                 + " AND r.last_token >= r.end_token AND " + ServerFastPath.isLevel(first, above)
                 + " AND (r.ends <= 0 OR r.ends > " + clock
                 + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = "
-                + session + " AND s.deadline > " + clock + ") AND " + Sql.NONE_OR_LIVE_WAITERS.formatted(clock);
+                + session + " AND s.deadline > " + clock + ") AND " + Sql.noneOrLiveWaiters(clock);
         try (Statement update = statements.connection().createStatement()) {
             return update.executeUpdate(texts.of(text)) > 0;
         }

@@ -73,7 +73,7 @@ final class PostgresFastPath extends ServerFastPath {
                 + " AND r.last_token >= r.end_token AND " + isLevel("v.now", above)
                 + " AND (r.ends <= 0 OR r.ends > " + clock + ")"
                 + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
-                + " AND " + Sql.NONE_OR_LIVE_WAITERS.formatted(clock)
+                + " AND " + Sql.noneOrLiveWaiters(clock)
                 + " RETURNING r.first_token, r.end_token, r.waiters > 0");
     }
 

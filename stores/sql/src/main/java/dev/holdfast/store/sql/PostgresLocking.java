@@ -24,9 +24,6 @@ final class PostgresLocking {
     private static final String LOCK = "SELECT " + Product.RESOURCE_COLUMNS
             + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
 
-    private static final String SHARE =
-            "SELECT " + SESSION_COLUMNS + ", %s, id FROM holdfast_session WHERE id = ANY (?) ORDER BY id FOR SHARE";
-
     private static final String QUEUES = "SELECT c.*, s." + SESSION_COLUMNS.replace(", ", ", s.")
             + " FROM holdfast_resource r CROSS JOIN LATERAL (" + Sql.CLAIM_COLUMNS
             + " WHERE name = r.name AND granted = 0 ORDER BY place LIMIT " + LockedClaimRows.AHEAD
@@ -37,7 +34,9 @@ final class PostgresLocking {
     private final String withoutSessions;
 
     PostgresLocking(String clock) {
-        this.withSessions = LOCK + "; " + SHARE.formatted(clock) + "; " + QUEUES;
+        String share = "SELECT " + SESSION_COLUMNS + ", " + clock
+                + ", id FROM holdfast_session WHERE id = ANY (?) ORDER BY id FOR SHARE";
+        this.withSessions = LOCK + "; " + share + "; " + QUEUES;
         this.withoutSessions = LOCK + "; SELECT " + clock + "; " + QUEUES;
     }
 

@@ -107,11 +107,6 @@ enum Sql {
     ADD_COUNTED("INSERT INTO holdfast_count (name, id) VALUES (?, ?)"),
     DROP_COUNTED("DELETE FROM holdfast_count WHERE name = ?");
 
-    /** Of a row r: that nobody waits, or that somebody does who lives by the time that is put in; the dead are for others to find. */
-    static final String NONE_OR_LIVE_WAITERS =
-            "(r.waiters = 0 OR EXISTS (SELECT 1 FROM holdfast_claim c JOIN holdfast_session w ON w.id = c.session"
-                    + " WHERE c.name = r.name AND c.granted = 0 AND w.deadline > %s))";
-
     static final String CLAIM_COLUMNS = "SELECT session, claim, binding, wanted, weight, ends, seq, first_token,"
             + " end_token, name, granted, place FROM holdfast_claim";
 
@@ -119,5 +114,11 @@ enum Sql {
 
     Sql(String text) {
         this.text = text;
+    }
+
+    /** Of a row r: that nobody waits, or that somebody does who lives by that clock; the dead are for others to find. */
+    static String noneOrLiveWaiters(String clock) {
+        return "(r.waiters = 0 OR EXISTS (SELECT 1 FROM holdfast_claim c JOIN holdfast_session w ON w.id = c.session"
+                + " WHERE c.name = r.name AND c.granted = 0 AND w.deadline > " + clock + "))";
     }
 }
