@@ -28,16 +28,25 @@ final class Agreement {
     private final boolean sameClock;
     private final boolean waitersKnown;
 
+    /** Whether a block may be told again with more tokens at its end. */
+    private final boolean widens;
+
     /** Turns a claim of the store under test into the same claim of the reference. */
     private final UnaryOperator<ClaimRef> toReference;
 
     /** The blocks of the reference that were seen, in their order, with those of the store under test. */
     private final Map<ResourceName, TreeMap<Long, TokenBlock>> seen = new HashMap<>();
 
-    Agreement(Duration grain, boolean sameClock, boolean waitersKnown, UnaryOperator<ClaimRef> toReference) {
+    Agreement(
+            Duration grain,
+            boolean sameClock,
+            boolean waitersKnown,
+            boolean widens,
+            UnaryOperator<ClaimRef> toReference) {
         this.grain = grain;
         this.sameClock = sameClock;
         this.waitersKnown = waitersKnown;
+        this.widens = widens;
         this.toReference = toReference;
     }
 
@@ -80,10 +89,12 @@ final class Agreement {
         TreeMap<Long, TokenBlock> known = seen.computeIfAbsent(resource, unused -> new TreeMap<>());
         TokenBlock before = known.putIfAbsent(reference.first(), block);
         if (before != null) {
-            return before.equals(block)
-                    ? Optional.empty()
-                    : Optional.of(
-                            "the block is another one than before, " + before + ", but in the reference it is not");
+            if (widens && block.first() == before.first() && block.last() > before.last()) {
+                var unused = known.put(reference.first(), block);
+            } else if (!before.equals(block)) {
+                return Optional.of(
+                        "the block is another one than before, " + before + ", but in the reference it is not");
+            }
         }
         Map.Entry<Long, TokenBlock> lower = known.lowerEntry(reference.first());
         Map.Entry<Long, TokenBlock> higher = known.higherEntry(reference.first());

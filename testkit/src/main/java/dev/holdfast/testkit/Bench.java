@@ -72,6 +72,10 @@ final class Bench {
         return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl();
     }
 
+    boolean widens() {
+        return subject.widens();
+    }
+
     int randomRuns() {
         return subject.randomRuns();
     }

@@ -76,7 +76,7 @@ final class Lockstep {
         this.things = Step.things(bench.traits);
         this.slots = new SessionPair[Step.SESSIONS][bench.first.parts()];
         Duration grain = bench.traits.ttlGranularity().plusMillis(1);
-        this.agreement = new Agreement(grain, time, bench.traits.waitersKnown(), this::toReference);
+        this.agreement = new Agreement(grain, time, bench.traits.waitersKnown(), bench.widens(), this::toReference);
     }
 
     /** Runs the steps; tells what went apart, or nothing. */

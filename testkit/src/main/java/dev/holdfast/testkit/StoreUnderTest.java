@@ -40,6 +40,13 @@ public interface StoreUnderTest extends AutoCloseable {
     }
 
     /**
+     * Whether the block of a grant may be told again with more tokens at its end, which nobody else can have: where what was given is known to the store instance that gave it alone.
+     */
+    default boolean widens() {
+        return false;
+    }
+
+    /**
      * How many random runs of commands are compared with the reference: fewer where each command is a trip over a network. A property of the kit
      * overrides it.
      */

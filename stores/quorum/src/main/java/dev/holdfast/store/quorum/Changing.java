@@ -107,12 +107,17 @@ final class Changing {
         }
     }
 
-    /** Asks for a fresh block above the one that is spent; answers {@link Reply.Advanced}. */
+    /**
+     * Asks for a fresh block above the one that is spent; answers {@link Reply.Advanced}.
+     *
+     * <p>Members are asked for more tokens than are wanted. So where a claim is known from them alone, its block may reach beyond what its holder was given, and the block that is spent is the
+     * beginning of it.
+     */
     static void advance(Quorum quorum, Claim claim, Command.Advance command, CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;
         if (present == null || claim.state != Claim.State.HELD) {
             future.complete(new Reply.Absent());
-        } else if (present.last() != command.blockEnd()) {
+        } else if (present.first() > command.blockEnd() || present.last() < command.blockEnd()) {
             tellPresent(quorum, claim, future);
         } else {
             long floor = Math.max(present.last(), command.atLeast());
