@@ -8,8 +8,9 @@ import java.net.UnknownHostException;
 import java.util.random.RandomGenerator;
 
 /**
- * Ports that nobody listens on. They are below the range from which the system takes ports for outgoing connections, so
- * no connection is likely to sit on one between the look and the start.
+ * Ports that nobody listens on, each for this JVM alone until it ends: another one that starts servers at the same time
+ * takes others. They are below the range from which the system takes ports for outgoing connections, so no connection is
+ * likely to sit on one between the look and the start.
  */
 final class Ports {
 
@@ -28,7 +29,7 @@ final class Ports {
         RandomGenerator random = RandomGenerator.getDefault();
         for (int i = 0; i < TRIES; i++) {
             int port = random.nextInt(LOWEST, HIGHEST);
-            if (isFree(port) && (distance == 0 || isFree(port + distance))) {
+            if (isFree(port) && (distance == 0 || isFree(port + distance)) && ServerHome.reserve(port)) {
                 return port;
             }
         }

@@ -3,12 +3,16 @@ package dev.holdfast.servers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +32,11 @@ final class ServerHome {
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static final Set<ServerProcess> RUNNING = ConcurrentHashMap.newKeySet();
 
+    /** Ports that were tried, and the files whose locks keep those that were had. */
+    private static final Set<Integer> PORTS = new HashSet<>();
+
+    private static final List<FileChannel> LOCKS = new ArrayList<>();
+
     static {
         clearLeftovers();
         Runtime.getRuntime().addShutdownHook(new Thread(ServerHome::leave, "holdfast-servers-end"));
@@ -39,6 +48,26 @@ final class ServerHome {
     static Path directory(String name) {
         try {
             return Files.createDirectories(HERE.resolve(name + "-" + COUNT.incrementAndGet()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Whether a port is this JVM's from now on: of the JVMs of one user, only one has a lock on its file. */
+    @SuppressWarnings("resource") // the lock lasts as long as the JVM
+    static synchronized boolean reserve(int port) {
+        if (!PORTS.add(port)) {
+            return false;
+        }
+        try {
+            Path file = Files.createDirectories(ROOT.resolve("ports")).resolve(Integer.toString(port));
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            if (channel.tryLock() == null) {
+                channel.close();
+                return false;
+            }
+            LOCKS.add(channel);
+            return true;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
