@@ -40,7 +40,7 @@ public interface StoreUnderTest extends AutoCloseable {
     }
 
     /**
-     * Whether the block of a grant may be told again with more tokens at its end, which nobody else can have: where what was given is known to the store instance that gave it alone.
+     * Whether the block of a grant may be told again with more tokens at its end: where what was given is known to the store instance that gave it alone.
      */
     default boolean widens() {
         return false;

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,12 +66,10 @@ final class LockedClaimRows extends ClaimRows {
     /** Takes what was read with the lock: the first of those who wait for these resources, each resource's head first. */
     @Override
     void give(Collection<Resource> resources, List<Claim> heads) {
+        Map<ResourceName, List<Claim>> queues =
+                heads.stream().collect(Collectors.groupingBy(claim -> claim.resource.name));
         for (Resource resource : resources) {
-            fronts.put(
-                    resource.name,
-                    new Front(heads.stream()
-                            .filter(claim -> claim.resource == resource)
-                            .toList()));
+            fronts.put(resource.name, new Front(queues.getOrDefault(resource.name, List.of())));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ResourceName;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -21,7 +22,8 @@ final class PostgresLocking {
 
     private static final String SESSION_COLUMNS = "client, ttl, label, epoch, deadline";
 
-    private static final String LOCK = "SELECT " + Product.RESOURCE_COLUMNS
+    /** Locks resources, and nothing else. */
+    static final String LOCK = "SELECT " + Product.RESOURCE_COLUMNS
             + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
 
     private static final String QUEUES = "SELECT c.*, s." + SESSION_COLUMNS.replace(", ", ", s.")
@@ -74,12 +76,12 @@ final class PostgresLocking {
     }
 
     private static Locked.Queues queues(List<Resource> resources, ResultSet row) throws SQLException {
-        Map<String, Resource> byName = new HashMap<>();
-        resources.forEach(resource -> byName.put(resource.name.value(), resource));
+        Map<ResourceName, Resource> byName = new HashMap<>();
+        resources.forEach(resource -> byName.put(resource.name, resource));
         List<Claim> claims = new ArrayList<>();
         List<Session> sessions = new ArrayList<>();
         while (row.next()) {
-            @Nullable Resource of = byName.get(Statements.name(row.getBytes(10)).value());
+            @Nullable Resource of = byName.get(Statements.name(row.getBytes(10)));
             if (of == null) {
                 throw new SQLException("The database told of a queue that was not asked for");
             }

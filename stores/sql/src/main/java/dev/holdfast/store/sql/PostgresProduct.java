@@ -31,9 +31,6 @@ final class PostgresProduct implements Product {
 
     static final String CLOCK = "(extract(epoch from statement_timestamp()) * 1000000)::bigint";
 
-    private static final String LOCK =
-            "SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
-
     private static final String ADD = "INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
             + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name"
             + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta ORDER BY n.place"
@@ -96,7 +93,7 @@ final class PostgresProduct implements Product {
 
     @Override
     public PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException {
-        PreparedStatement select = statements.prepare(statements.texts().of(LOCK));
+        PreparedStatement select = statements.prepare(statements.texts().of(PostgresLocking.LOCK));
         select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         return select;
     }
