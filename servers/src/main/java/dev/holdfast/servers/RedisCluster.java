@@ -1,7 +1,10 @@
 package dev.holdfast.servers;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A Redis Cluster: primaries that share the slots evenly, and a replica for each. */
@@ -12,6 +15,13 @@ public final class RedisCluster implements AutoCloseable {
 
     /** Where a node talks with the others: so far above its port. */
     private static final int BUS_DISTANCE = 10_000;
+
+    /** The words in a line of {@code CLUSTER NODES}, by their place. */
+    private static final int NAME = 0;
+
+    private static final int FLAGS = 2;
+    private static final int EPOCH = 6;
+    private static final int SLOTS_FROM = 8;
 
     private final List<RedisServer> primaries = new ArrayList<>();
     private final List<RedisServer> replicas = new ArrayList<>();
@@ -81,8 +91,14 @@ public final class RedisCluster implements AutoCloseable {
         completeMove(slot, from, to);
     }
 
-    /** The first step of a move: both sides are told that the slot is on its way. */
+    /**
+     * The first step of a move, taken when the move before has come to all nodes: both sides are told that the slot is on
+     * its way.
+     */
     public void announceMove(int slot, RedisServer from, RedisServer to) {
+        // Who takes a slot gives itself a new epoch unless the newest it knows of is its own. If the giver has a newer
+        // one that it has not heard of, the giver's messages win, and in the end each says that the other has the slot.
+        Until.isSo("the nodes agree who has which slots", this::agrees);
         to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "IMPORTING", idOf(from));
         from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "MIGRATING", idOf(to));
     }
@@ -114,6 +130,30 @@ public final class RedisCluster implements AutoCloseable {
                 .filter(node -> node.process().isAlive())
                 .allMatch(node ->
                         String.valueOf(node.command("CLUSTER", "INFO").get(0)).contains("cluster_state:ok"));
+    }
+
+    /** Whether all nodes that live tell the same of the primaries: their epochs and their slots. */
+    private boolean agrees() {
+        return nodes().stream()
+                        .filter(node -> node.process().isAlive())
+                        .map(RedisCluster::primariesAsSeenBy)
+                        .distinct()
+                        .count()
+                == 1;
+    }
+
+    /** A line for each primary: its name, its epoch, and its slots without those that are on their way. */
+    private static List<String> primariesAsSeenBy(RedisServer node) {
+        return String.valueOf(node.command("CLUSTER", "NODES").get(0))
+                .lines()
+                .map(line -> line.split(" "))
+                .filter(words -> words[FLAGS].contains("master"))
+                .map(words -> Stream.concat(
+                                Stream.of(words[NAME], words[EPOCH]),
+                                Arrays.stream(words).skip(SLOTS_FROM).filter(slots -> !slots.startsWith("[")))
+                        .collect(Collectors.joining(" ")))
+                .sorted()
+                .toList();
     }
 
     @Override

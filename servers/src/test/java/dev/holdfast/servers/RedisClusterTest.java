@@ -32,4 +32,19 @@ class RedisClusterTest {
             assertThat(heir.command("GET", key)).containsExactly("1");
         }
     }
+
+    @Test
+    void slotThatGoesToAndFroBelongsToOneNode() {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            RedisServer from = cluster.primaries().get(0);
+            RedisServer to = cluster.primaries().get(1);
+            for (int i = 0; i < 100; i++) {
+                cluster.move(0, from, to, () -> {});
+                RedisServer next = from;
+                from = to;
+                to = next;
+            }
+            assertThat(cluster.isOk()).isTrue();
+        }
+    }
 }
