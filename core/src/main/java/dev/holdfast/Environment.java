@@ -48,6 +48,15 @@ public interface Environment {
     }
 
     /**
+     * For how many nanoseconds a thread that expects the answer of a store at once may stay awake before it is parked,
+     * letting others run by {@link Thread#yield()} meanwhile; 0, the default, if none may. Whether it does is decided by
+     * how that went before.
+     */
+    default long wakefulNanos() {
+        return 0;
+    }
+
+    /**
      * Where listeners and the dependent actions of asynchronous calls run. What the executor refuses runs on the thread
      * that has it to tell, which other locks may wait for.
      */

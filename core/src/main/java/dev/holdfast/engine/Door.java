@@ -67,6 +67,10 @@ record Door(Engine engine, ResourceName name, Mode mode) {
             throws InterruptedException {
         long deadline = engine.environment.monotonicNanos() + engine.outcomes.limitOf(request, waitNanos);
         Gate gate = engine.enter(name, mode.spec(), request);
+        if (request.isAskedFor) {
+            engine.wakeful.until(
+                    () -> request.isDone() || !request.isAskedFor, deadline - engine.environment.monotonicNanos());
+        }
         boolean wasInterrupted = false;
         try {
             while (true) {

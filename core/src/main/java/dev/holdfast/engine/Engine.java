@@ -69,6 +69,7 @@ public final class Engine {
     final Certainty certainty;
     final Failures failures;
     final Outcomes outcomes;
+    final WakefulWait wakeful;
     final Watches watches;
     final Elections elections;
     final TaskTurns turns;
@@ -101,6 +102,7 @@ public final class Engine {
         certainty = new Certainty(this);
         failures = new Failures(traits.product());
         outcomes = new Outcomes(this);
+        wakeful = new WakefulWait(environment);
         watches = new Watches(options.listeners(), traits.product());
         elections = new Elections(this);
         turns = new TaskTurns(this);

@@ -161,6 +161,7 @@ final class Gate {
             queue = queue.orNew();
             queue.append(request);
             pursue(out);
+            request.isAskedFor = request == queue.head() && standing.isAsking();
         }
         tidy();
     }
@@ -486,6 +487,10 @@ final class Gate {
     /** A claim stands in the store's queue. */
     void queued(Claim of, Outbox out) {
         standing.queued(of, out);
+        Request first = queue.head();
+        if (first != null) {
+            first.isAskedFor = false;
+        }
         react(out);
     }
 

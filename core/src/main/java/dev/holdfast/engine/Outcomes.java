@@ -108,9 +108,10 @@ final class Outcomes {
     void finish(LocalHold hold, CompletionStage<ReleaseOutcome> release) {
         ReleaseOutcome outcome;
         try {
-            outcome = Waits.uninterruptibly(
-                    release.toCompletableFuture(),
-                    2 * engine.options.storeTimeout().toNanos());
+            CompletableFuture<ReleaseOutcome> end = release.toCompletableFuture();
+            engine.wakeful.until(end::isDone, Long.MAX_VALUE);
+            outcome =
+                    Waits.uninterruptibly(end, 2 * engine.options.storeTimeout().toNanos());
         } catch (TimeoutException e) {
             outcome = ReleaseOutcome.UNCONFIRMED;
         } catch (ExecutionException e) {

@@ -54,6 +54,12 @@ final class Request {
     volatile boolean isWatching;
 
     /**
+     * At the head of the queue while the store has yet to say anything: what comes next comes soon. Written under the
+     * lock of the gate.
+     */
+    volatile boolean isAskedFor;
+
+    /**
      * How often the store had answered the gate when this request was queued, or -1 if its answer then was that others
      * hold the lock. Guarded by the lock of the gate.
      */

@@ -28,6 +28,11 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(SystemEnvironment.class);
     private static final int CALLBACK_THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
     private static final long IDLE_THREAD_SECONDS = 10;
+
+    /** What a round trip to a server near by takes. With a single processor nothing would come while a thread looks. */
+    private static final long WAKEFUL_NANOS =
+            Runtime.getRuntime().availableProcessors() > 1 ? TimeUnit.MICROSECONDS.toNanos(200) : 0;
+
     private static final int MAX_LABEL = 128;
 
     private final ScheduledThreadPoolExecutor timers;
@@ -124,6 +129,11 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     public Timer schedule(long delayNanos, Runnable task) {
         ScheduledFuture<?> future = timers.schedule(guarded(task), Math.max(delayNanos, 0), TimeUnit.NANOSECONDS);
         return () -> future.cancel(false);
+    }
+
+    @Override
+    public long wakefulNanos() {
+        return WAKEFUL_NANOS;
     }
 
     @Override

@@ -38,13 +38,13 @@ final class Driver {
     private final boolean ownsResources;
     private final Duration patience;
 
-    Driver(RedisStore.Builder options) {
+    Driver(RedisStore.Builder options, Traffic traffic) {
         AbstractRedisClient theirs = options.client;
         ClientResources given = options.resources == null && theirs != null ? theirs.getResources() : options.resources;
         this.ownsResources = given == null;
         this.resources = given == null
                 ? DefaultClientResources.builder()
-                        .ioThreadPoolSize(2)
+                        .eventLoopGroupProvider(new WakefulLoops(2, traffic))
                         .computationThreadPoolSize(2)
                         .build()
                 : given;

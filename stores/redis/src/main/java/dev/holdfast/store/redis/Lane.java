@@ -43,6 +43,7 @@ final class Lane {
     private final int slotDigits;
     private final LongSupplier ticks;
     private final Replicas replicas;
+    private final Traffic traffic;
     private final UnaryOperator<Lane> successor;
 
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
@@ -71,6 +72,7 @@ final class Lane {
             KeyLayout layout,
             int bucket,
             Replicas replicas,
+            Traffic traffic,
             LongSupplier ticks,
             UnaryOperator<Lane> successor) {
         this.way = way;
@@ -79,6 +81,7 @@ final class Lane {
         this.header = layout.header(bucket);
         this.slotDigits = layout.slotDigits();
         this.replicas = replicas;
+        this.traffic = traffic;
         this.ticks = ticks;
         this.successor = successor;
         this.lastUsedAt = ticks.getAsLong();
@@ -185,6 +188,7 @@ final class Lane {
         Trip trip = new Trip(calls, connection, all.toArray(byte[][]::new));
         lastUsedAt = trip.begunAt;
         trips.add(trip);
+        traffic.begins();
         trip.start();
     }
 
@@ -344,6 +348,7 @@ final class Lane {
                 return false;
             }
             trips.remove(this);
+            traffic.ends();
             underWay.decrementAndGet();
             pump();
             return true;

@@ -79,12 +79,14 @@ public final class RedisStore implements LockStore {
         this.layout = new KeyLayout(options.namespace, options.buckets());
         this.commandTimeout = options.commandTimeout;
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
-        Driver driver = new Driver(options);
+        Traffic traffic = new Traffic();
+        Driver driver = new Driver(options, traffic);
         this.topology = options.isCluster()
                 ? new ClusterTopology(driver, options.servers(), layout, client, commandTimeout)
                 : new SinglePrimary(driver, Finder.of(driver, options.servers().get(0)), layout.channel(0, client));
         this.confirming = new Confirming(options.replicas, topology.name());
-        this.buckets = new Buckets(topology, layout, confirming, commandTimeout, bucket -> lane(bucket, options));
+        this.buckets =
+                new Buckets(topology, layout, confirming, commandTimeout, bucket -> lane(bucket, options, traffic));
         try {
             ServerFacts facts = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {
@@ -107,13 +109,14 @@ public final class RedisStore implements LockStore {
                 topology.scheduler().scheduleWithFixedDelay(buckets::lookAround, pause, pause, TimeUnit.NANOSECONDS);
     }
 
-    private Lane lane(int bucket, Builder options) {
+    private Lane lane(int bucket, Builder options, Traffic traffic) {
         return new Lane(
                 topology.way(bucket),
                 options.script,
                 layout,
                 bucket,
                 options.replicas,
+                traffic,
                 new SystemTicks(),
                 left -> buckets.after(bucket, left));
     }

@@ -113,7 +113,9 @@ class RedisStormTest {
                 Worker holder = workers.get(whose);
                 int before = resource.late();
                 resource.whenIn(holder.pid(), () -> holder.signal("STOP")).get(1, TimeUnit.MINUTES);
+                long entered = resource.entries();
                 passes(TTL.multipliedBy(3));
+                until("who was stopped has a successor", () -> resource.entries() > entered);
                 holder.signal("CONT");
                 until("who was stopped would write over its successors", () -> resource.late() > before);
             }

@@ -1,0 +1,22 @@
+package dev.holdfast.store.redis;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** How many trips are under way to the servers of a store. Thread-safe. */
+final class Traffic {
+
+    private final AtomicInteger trips = new AtomicInteger();
+
+    void begins() {
+        trips.incrementAndGet();
+    }
+
+    void ends() {
+        trips.decrementAndGet();
+    }
+
+    /** Whether an answer is to be expected. */
+    boolean isUnderWay() {
+        return trips.get() > 0;
+    }
+}
