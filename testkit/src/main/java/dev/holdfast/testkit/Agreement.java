@@ -28,25 +28,28 @@ final class Agreement {
     private final boolean sameClock;
     private final boolean waitersKnown;
 
-    /** Whether a block may be told again with more tokens at its end. */
-    private final boolean widens;
+    /** Whether a grant may be told again with later tokens. */
+    private final boolean retells;
 
     /** Turns a claim of the store under test into the same claim of the reference. */
     private final UnaryOperator<ClaimRef> toReference;
 
-    /** The blocks of the reference that were seen, in their order, with those of the store under test. */
-    private final Map<ResourceName, TreeMap<Long, TokenBlock>> seen = new HashMap<>();
+    /** The blocks of the reference that were seen, in their order, with what the store under test has told of them. */
+    private final Map<ResourceName, TreeMap<Long, Told>> seen = new HashMap<>();
+
+    /** All that was told of a block begins there, and ends where the newest of it does. */
+    private record Told(long begin, TokenBlock newest) {}
 
     Agreement(
             Duration grain,
             boolean sameClock,
             boolean waitersKnown,
-            boolean widens,
+            boolean retells,
             UnaryOperator<ClaimRef> toReference) {
         this.grain = grain;
         this.sameClock = sameClock;
         this.waitersKnown = waitersKnown;
-        this.widens = widens;
+        this.retells = retells;
         this.toReference = toReference;
     }
 
@@ -86,25 +89,28 @@ final class Agreement {
     }
 
     private Optional<String> tokens(ResourceName resource, TokenBlock block, TokenBlock reference) {
-        TreeMap<Long, TokenBlock> known = seen.computeIfAbsent(resource, unused -> new TreeMap<>());
-        TokenBlock before = known.putIfAbsent(reference.first(), block);
-        if (before != null) {
-            if (widens && block.first() == before.first() && block.last() > before.last()) {
-                var unused = known.put(reference.first(), block);
-            } else if (!before.equals(block)) {
-                return Optional.of(
-                        "the block is another one than before, " + before + ", but in the reference it is not");
-            }
+        TreeMap<Long, Told> known = seen.computeIfAbsent(resource, unused -> new TreeMap<>());
+        Told before = known.get(reference.first());
+        if (before != null && !block.equals(before.newest()) && !(retells && isNoEarlier(block, before.newest()))) {
+            return Optional.of(
+                    "the block is another one than before, " + before.newest() + ", but in the reference it is not");
         }
-        Map.Entry<Long, TokenBlock> lower = known.lowerEntry(reference.first());
-        Map.Entry<Long, TokenBlock> higher = known.higherEntry(reference.first());
-        if (lower != null && block.first() <= lower.getValue().last()) {
-            return Optional.of("the block is not above " + lower.getValue() + ", which was reserved before it");
+        known.put(reference.first(), new Told(before == null ? block.first() : before.begin(), block));
+        Map.Entry<Long, Told> lower = known.lowerEntry(reference.first());
+        Map.Entry<Long, Told> higher = known.higherEntry(reference.first());
+        if (lower != null && block.first() <= lower.getValue().newest().last()) {
+            return Optional.of(
+                    "the block is not above " + lower.getValue().newest() + ", which was reserved before it");
         }
-        if (higher != null && block.last() >= higher.getValue().first()) {
-            return Optional.of("the block is not below " + higher.getValue() + ", which was reserved after it");
+        if (higher != null && block.last() >= higher.getValue().begin()) {
+            return Optional.of("the block is not below " + higher.getValue().begin()
+                    + ", with which begins what was reserved after it");
         }
         return Optional.empty();
+    }
+
+    private static boolean isNoEarlier(TokenBlock block, TokenBlock other) {
+        return block.first() >= other.first() && block.last() >= other.last();
     }
 
     private Optional<String> remaining(Optional<Duration> answer, Optional<Duration> reference) {

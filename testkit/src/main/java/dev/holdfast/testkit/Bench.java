@@ -72,8 +72,8 @@ final class Bench {
         return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl();
     }
 
-    boolean widens() {
-        return subject.widens();
+    boolean retells() {
+        return subject.retells();
     }
 
     int randomRuns() {

@@ -40,9 +40,10 @@ public interface StoreUnderTest extends AutoCloseable {
     }
 
     /**
-     * Whether the block of a grant may be told again with more tokens at its end: where what was given is known to the store instance that gave it alone.
+     * Whether a grant may be told again with later tokens than it was given, which no other owner has had or can have: where what was given is known to the store instance that gave it alone.
+     * Tokens of the next block, and of the next owner, are above those that were told all the same.
      */
-    default boolean widens() {
+    default boolean retells() {
         return false;
     }
 

@@ -111,24 +111,30 @@ final class Changing {
      * Asks for a fresh block above the one that is spent; answers {@link Reply.Advanced}.
      *
      * <p>Members are asked for more tokens than are wanted. So where a claim is known from them alone, its block may reach beyond what its holder was given, and the block that is spent is the
-     * beginning of it.
+     * beginning of it; or it may end before that, if a member is missing that stands there.
      */
     static void advance(Quorum quorum, Claim claim, Command.Advance command, CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;
-        if (present == null || claim.state != Claim.State.HELD) {
+        if (claim.state != Claim.State.HELD) {
             future.complete(new Reply.Absent());
-        } else if (present.first() > command.blockEnd() || present.last() < command.blockEnd()) {
+        } else if (present != null
+                && isOther(present, command.blockEnd(), claim.isKnownInPart(quorum.members.size()))) {
             tellPresent(quorum, claim, future);
         } else {
-            long floor = Math.max(present.last(), command.atLeast());
+            long spent = Math.max(command.blockEnd(), present == null ? 0 : present.last());
             new TokenRound(
                             quorum,
                             claim.holds,
-                            floor,
+                            Math.max(spent, command.atLeast()),
                             command.tokens(),
                             block -> advanced(quorum, claim, present, block, future))
                     .begin();
         }
+    }
+
+    /** Whether the block that is spent is not the present one. */
+    private static boolean isOther(TokenBlock present, long spent, boolean mayEndLater) {
+        return present.first() > spent || (present.last() < spent && !mayEndLater);
     }
 
     private static void tellPresent(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
@@ -143,11 +149,15 @@ final class Changing {
     }
 
     private static void advanced(
-            Quorum quorum, Claim claim, TokenBlock spent, @Nullable TokenBlock block, CompletableFuture<Reply> future) {
+            Quorum quorum,
+            Claim claim,
+            @Nullable TokenBlock spent,
+            @Nullable TokenBlock block,
+            CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;
-        if (present == null || claim.state != Claim.State.HELD) {
+        if (claim.state != Claim.State.HELD) {
             future.complete(new Reply.Absent());
-        } else if (!present.equals(spent)) {
+        } else if (present != null && !present.equals(spent)) {
             future.complete(new Reply.Advanced(present, true));
         } else if (block == null) {
             future.completeExceptionally(quorum.unavailable(

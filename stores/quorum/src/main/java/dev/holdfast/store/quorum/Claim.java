@@ -55,7 +55,7 @@ final class Claim {
     /** How many members did not have it any more when it was to be released. */
     int missing;
 
-    /** What was given to the client; null while it waits. */
+    /** What was given to the client; null while it waits, and where it is not known which tokens are certainly its own. */
     @Nullable
     TokenBlock tokens;
 
@@ -68,6 +68,11 @@ final class Claim {
         this.ref = ref;
         this.lease = lease;
         this.request = request;
+    }
+
+    /** Whether it is known from members alone, and not from all of them: what was given may end where only those that are missing stand. */
+    boolean isKnownInPart(int members) {
+        return request == null && holds.size() < members;
     }
 
     boolean isDetached() {

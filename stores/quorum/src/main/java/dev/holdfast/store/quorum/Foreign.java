@@ -16,6 +16,14 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
+/*
+ * Nobody but the store instance that gave them knows exactly which tokens were given: members were asked for some more,
+ * and what one of them had did not count if its answer came late. So those are told that can be nobody else's: a
+ * majority stands at the end of them, as of each block that is given, and so every owner to come has greater ones. And
+ * all owners before had lesser ones than some majority began with, of which the members that answer are a part at the
+ * least. If too few of these are known to say where that is, members must be raised first.
+ */
+
 /** Finds what members record under a session of another connection, or of one that has ended: detached grants above all. */
 final class Foreign {
 
@@ -123,10 +131,19 @@ final class Foreign {
             long last = quorum.reachedByMajority(claim.holds, Hold::last, 0);
             if (last > 0) {
                 claim.state = Claim.State.HELD;
-                long first = claim.holds.stream().mapToLong(Hold::first).max().orElse(last);
-                claim.tokens = new TokenBlock(Math.min(first, last), last);
+                claim.tokens = tokens(claim.holds, last);
             }
         }
         done.accept(List.copyOf(found.values()), null);
+    }
+
+    /** Tokens of a claim that no other owner had or can have; null if there are none for certain. */
+    private @Nullable TokenBlock tokens(List<Hold> holds, long last) {
+        long[] firsts = holds.stream().mapToLong(Hold::first).sorted().toArray();
+        int certain = Math.max(1, firsts.length + quorum.majority() - quorum.members.size());
+        if (firsts[firsts.length - certain] > last) {
+            return null;
+        }
+        return new TokenBlock(Math.min(firsts[firsts.length - 1], last), last);
     }
 }

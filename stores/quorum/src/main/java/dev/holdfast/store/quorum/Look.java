@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Asks the members that have a claim whether they still have it. */
 final class Look {
@@ -23,6 +24,7 @@ final class Look {
 
     private final List<String> failures = new ArrayList<>();
     private int pending;
+    private boolean isRaising;
 
     private Look(Quorum quorum, Claim claim, long askedAt, CompletableFuture<Reply> future) {
         this.quorum = quorum;
@@ -72,7 +74,7 @@ final class Look {
     }
 
     private void decide() {
-        if (future.isDone()) {
+        if (future.isDone() || isRaising) {
             return;
         }
         if (claim.state == Claim.State.OVER) {
@@ -80,13 +82,30 @@ final class Look {
         } else if (Claim.countHeld(seen) >= quorum.majority(seen.size())
                 && (!claim.session.isTold || quorum.isCovered(claim, claim.holds, claim.session.toldSince))) {
             claim.isSuspect = false;
-            future.complete(granted(quorum, claim, seen, askedAt));
+            if (claim.tokens != null) {
+                future.complete(granted(quorum, claim, seen, askedAt));
+            } else {
+                isRaising = true;
+                new TokenRound(quorum, claim.holds, 0, 1, this::haveTokens).begin();
+            }
         } else if (pending == 0 && isOverdue()) {
             quorum.lose(claim);
             future.complete(new Reply.Absent());
         } else if (pending == 0) {
             future.completeExceptionally(
                     quorum.unavailable(Effect.NONE, "'" + claim.ref.resource() + "' is held for certain", failures));
+        }
+    }
+
+    private void haveTokens(@Nullable TokenBlock block) {
+        if (claim.state == Claim.State.OVER) {
+            future.complete(new Reply.Absent());
+        } else if (block == null) {
+            future.completeExceptionally(quorum.unavailable(
+                    Effect.NONE, "The tokens of '" + claim.ref.resource() + "' are known", failures));
+        } else {
+            claim.tokens = block;
+            future.complete(granted(quorum, claim, seen, askedAt));
         }
     }
 

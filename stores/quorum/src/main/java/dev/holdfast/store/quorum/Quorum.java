@@ -1,7 +1,6 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.Environment;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
@@ -143,12 +142,14 @@ final class Quorum {
         }
     }
 
-    /** The client does not hold it any more, and is told so if it doesn't ask just now. */
+    /**
+     * The client does not hold it any more. It is told before the members that still have it are told to end it: these
+     * keep others out, and as long as they do the client may believe in it.
+     */
     void lose(Claim claim) {
         if (claim.state != Claim.State.OVER) {
-            ClaimRef ref = claim.ref;
+            tell(new Signal.Revoked(claim.ref));
             drop(claim);
-            tell(new Signal.Revoked(ref));
         }
     }
 

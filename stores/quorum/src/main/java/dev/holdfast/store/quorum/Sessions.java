@@ -165,11 +165,11 @@ final class Sessions {
             }
         }
         if (!session.isOver && session.countLive() < quorum.majority()) {
-            boolean isKnown = quorum.sessions.containsKey(session.id);
-            end(session);
-            if (isKnown) {
+            if (quorum.sessions.containsKey(session.id)) {
+                // First, as with a claim that is lost: what members still have keeps others out.
                 quorum.tell(new Signal.SessionEnded(session.id));
             }
+            end(session);
         }
     }
 

@@ -2,134 +2,19 @@ package dev.holdfast.store.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.spi.Signal;
-import dev.holdfast.testkit.ManualEnvironment;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a quorum does when its members answer late, or never, or have forgotten: each rule with members that do just that. */
-class QuorumMembersTest {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
-    private static final Duration TTL = Duration.ofSeconds(20);
-    private static final Duration LONGEST = Duration.ofSeconds(30);
-    private static final Duration MOMENT = Duration.ofMillis(10);
-
-    private final ManualEnvironment time = new ManualEnvironment();
-    private final List<String> heard = new ArrayList<>();
-    private final List<QuorumStore> open = new ArrayList<>();
-    private long claims;
-
-    private ScriptedMember a = member(Duration.ZERO);
-    private ScriptedMember b = member(Duration.ZERO);
-    private ScriptedMember c = member(Duration.ZERO);
-    private QuorumStore store = quorum(new QuorumRules());
-
-    private ScriptedMember member(Duration ahead) {
-        return new ScriptedMember(() -> time.unixMicros().getAsLong() + ahead.toMillis() * 1_000);
-    }
-
-    private QuorumStore quorum(QuorumRules rules) {
-        QuorumStore made = QuorumStore.builder()
-                .environment(time)
-                .answerWithin(PATIENCE)
-                .longestLease(LONGEST)
-                .rules(rules)
-                .member(a)
-                .member(b)
-                .member(c)
-                .open();
-        made.subscribe(signal -> {
-            if (signal instanceof Signal.Revoked revoked) {
-                heard.add("revoked " + revoked.claim().resource());
-            }
-        });
-        open.add(made);
-        return made;
-    }
-
-    /** Begins anew with a quorum that breaks a rule. */
-    private void with(QuorumRules rules) {
-        a = member(Duration.ZERO);
-        b = member(Duration.ZERO);
-        c = member(Duration.ZERO);
-        store = quorum(rules);
-    }
-
-    @AfterEach
-    void closeAll() {
-        open.forEach(QuorumStore::close);
-        time.close();
-    }
-
-    // ---- What is asked
-
-    private CompletableFuture<Reply> send(Command command) {
-        return store.execute(command, Caller.GOES_ON).toCompletableFuture();
-    }
-
-    private SessionId session() {
-        return ((Reply.SessionOpened) answered(send(new Command.OpenSession(TTL, "test")))).session();
-    }
-
-    @CanIgnoreReturnValue
-    private Reply keptAlive(SessionId session) {
-        return answered(send(new Command.KeepAlive(session, 0)));
-    }
-
-    private Command.Acquire acquire(String name, SessionId session, Lease lease) {
-        return new Command.Acquire(
-                new ClaimRef(new ResourceName(name), session, ++claims),
-                0,
-                Command.Sending.FIRST,
-                ResourceSpec.MUTEX,
-                1,
-                lease,
-                Command.Waiting.TRY,
-                1);
-    }
-
-    private Command.Acquire acquire(String name, SessionId session) {
-        return acquire(name, session, Lease.SESSION);
-    }
-
-    private static Reply answered(CompletableFuture<Reply> future) {
-        assertThat(future).as("answered, though time stands still").isCompleted();
-        return future.join();
-    }
-
-    /** Whether it is granted, now or when those that are silent are not waited for any longer. */
-    private boolean isGranted(Command.Acquire command) {
-        CompletableFuture<Reply> future = send(command);
-        if (!future.isDone()) {
-            time.advance(PATIENCE.plus(MOMENT));
-        }
-        assertThat(future).isDone();
-        return !future.isCompletedExceptionally() && future.join() instanceof Reply.Granted;
-    }
-
-    private long token(Command.Acquire command) {
-        return ((Reply.Granted) answered(send(command))).tokens().first();
-    }
-
-    private void release(Command.Acquire command) {
-        assertThat(answered(send(new Command.Release(command.claim())))).isInstanceOf(Reply.Released.class);
-    }
+class QuorumMembersTest extends ScriptedQuorum {
 
     // ---- Majorities
 
@@ -189,10 +74,23 @@ class QuorumMembersTest {
         assertThat(heard).containsExactly("revoked ledger");
     }
 
-    private Reply.ClaimReply state(Command.Acquire command) {
-        return ((Reply.Polled) answered(send(new Command.Poll(List.of(command.claim())))))
-                .states()
-                .get(0);
+    @Test
+    @Tag("Q1")
+    @DisplayName("Q1: the owner is told of a loss before what a member still has of it is given up")
+    void ownerIsToldBeforeTheRestIsGivenUp() {
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        a.losesItsData();
+        b.losesItsData();
+        c.isListenedTo(command -> {
+            if (command instanceof Command.Release || command instanceof Command.CloseSession) {
+                heard.add(command.getClass().getSimpleName());
+            }
+        });
+        assertThat(keptAlive(session)).isInstanceOf(Reply.SessionEnded.class);
+        assertThat(heard).startsWith("revoked ledger", "Release", "ended", "CloseSession");
+        assertThat(c.names()).isEmpty();
     }
 
     // ---- Time
@@ -354,42 +252,6 @@ class QuorumMembersTest {
         release(held);
         time.advance(PATIENCE.multipliedBy(2));
         assertThat(c.names()).isEmpty();
-    }
-
-    // ---- Tokens
-
-    @Test
-    @Tag("Q5")
-    @DisplayName("Q5: tokens rise from one majority to another whose clocks are behind")
-    void tokensRiseOverMajorities() {
-        assertThat(isTokenOfTheNextMajorityGreater(new QuorumRules())).isTrue();
-        assertThat(isTokenOfTheNextMajorityGreater(new QuorumRules() {
-                    @Override
-                    boolean writesTokensBack() {
-                        return false;
-                    }
-                }))
-                .as("by a quorum that does not write tokens back")
-                .isFalse();
-    }
-
-    private boolean isTokenOfTheNextMajorityGreater(QuorumRules rules) {
-        a = member(Duration.ofMinutes(10));
-        b = member(Duration.ZERO);
-        c = member(Duration.ZERO);
-        store = quorum(rules);
-        SessionId session = session();
-        c.keepsCommands(command -> command instanceof Command.Acquire);
-        Command.Acquire first = acquire("ledger", session);
-        long before = token(first);
-        release(first);
-        time.advance(PATIENCE.multipliedBy(3));
-        c.dropKept();
-        c.isBack();
-        time.advance(PATIENCE.multipliedBy(3));
-        keptAlive(session);
-        a.isCutOff();
-        return token(acquire("ledger", session)) > before;
     }
 
     // ---- Lost data

@@ -11,6 +11,8 @@ import dev.holdfast.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -96,6 +98,20 @@ class QuorumOfRedisTest {
         }
     }
 
+    /** A client that was just opened may have its sessions with two members so far, which are too few when one of these fails. */
+    private static <T> T reached(Callable<T> request) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (true) {
+            try {
+                return request.call();
+            } catch (StoreUnavailableException e) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw e;
+                }
+            }
+        }
+    }
+
     @Test
     @DisplayName("A minority that is killed, and started again without its data, takes nothing from anybody")
     void minorityIsKilled() throws Exception {
@@ -103,7 +119,8 @@ class QuorumOfRedisTest {
         Holdfast bob = client();
         try (Hold hold = alice.lock("ledger").acquire()) {
             servers.get(0).kill();
-            assertThat(bob.lock("ledger").tryAcquire()).isEmpty();
+            Optional<Hold> none = reached(() -> bob.lock("ledger").tryAcquire());
+            assertThat(none).isEmpty();
             try (Hold other = bob.lock("other").acquire()) {
                 assertThat(other.fencingToken()).isPositive();
             }
@@ -123,7 +140,8 @@ class QuorumOfRedisTest {
         Holdfast bob = client();
         try (Hold hold = alice.lock("ledger").acquire()) {
             servers.get(1).process().pause();
-            assertThat(bob.lock("ledger").tryAcquire()).isEmpty();
+            Optional<Hold> none = reached(() -> bob.lock("ledger").tryAcquire());
+            assertThat(none).isEmpty();
             for (int i = 0; i < 20; i++) {
                 try (Hold other = bob.lock("other").acquire()) {
                     assertThat(other.fencingToken()).isPositive();
@@ -144,16 +162,19 @@ class QuorumOfRedisTest {
         Holdfast alice = client();
         servers.get(2).process().pause();
         DistributedLock lock = alice.lock("ledger");
-        try (Hold hold = lock.acquire()) {
+        try (Hold hold = reached(lock::acquire)) {
             // It is held by the first two; now the second forgets it, and the third, which never had it, is back.
             servers.get(2).process().resume();
             servers.get(1).command("FLUSHALL");
             Holdfast bob = client();
-            for (int i = 0; i < 10; i++) {
-                if (hold.isHeld()) {
-                    assertThat(triedBy(bob)).as("try %d", i).isFalse();
-                }
+            boolean isTaken = false;
+            for (int i = 0; i < 10 && !isTaken; i++) {
+                isTaken = triedBy(bob);
             }
+            // If the third never had it, the first is alone with it when the second's loss is found, and gives it up.
+            assertThat(isTaken && hold.isHeld())
+                    .as("two owners at the same time")
+                    .isFalse();
         } catch (dev.holdfast.LockLostException lost) {
             // It had no majority any more, and its owner was told.
             assertThat(lost.loss().token()).isPositive();

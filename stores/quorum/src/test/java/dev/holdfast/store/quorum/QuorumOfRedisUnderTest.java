@@ -93,7 +93,7 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
 
     /** Members whose clocks are apart are asked for more tokens than are wanted. */
     @Override
-    public boolean widens() {
+    public boolean retells() {
         return true;
     }
 

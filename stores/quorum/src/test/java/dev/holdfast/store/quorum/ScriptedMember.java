@@ -26,6 +26,7 @@ final class ScriptedMember implements LockStore {
     private Predicate<Command> commandsKept = NONE;
     private Predicate<Command> answersKept = NONE;
     private final List<Runnable> kept = new ArrayList<>();
+    private Consumer<Command> listener = command -> {};
 
     ScriptedMember(LongSupplier clock) {
         this.clock = clock;
@@ -45,6 +46,11 @@ final class ScriptedMember implements LockStore {
     /** What such commands do is done, and nobody hears of it. */
     void keepsAnswers(Predicate<Command> which) {
         answersKept = which;
+    }
+
+    /** Calls back with each command that is sent there, before it is done. */
+    void isListenedTo(Consumer<Command> by) {
+        listener = by;
     }
 
     /** From now on everything goes through. What was kept stays where it is. */
@@ -86,6 +92,7 @@ final class ScriptedMember implements LockStore {
 
     @Override
     public CompletionStage<Reply> execute(Command command, Caller caller) {
+        listener.accept(command);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         if (commandsKept.test(command)) {
             kept.add(() -> answer.complete(now(command)));

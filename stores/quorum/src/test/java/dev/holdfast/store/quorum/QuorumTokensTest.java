@@ -1,0 +1,160 @@
+package dev.holdfast.store.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Which tokens a quorum gives, and which it tells of a grant that it knows from its members alone. */
+class QuorumTokensTest extends ScriptedQuorum {
+
+    /** Further than the blocks of members may be apart. */
+    private static final Duration AHEAD = Duration.ofMinutes(10);
+
+    @Test
+    @Tag("Q5")
+    @DisplayName("Q5: tokens rise from one majority to another whose clocks are behind")
+    void tokensRiseOverMajorities() {
+        assertThat(isTokenOfTheNextMajorityGreater(new QuorumRules())).isTrue();
+        assertThat(isTokenOfTheNextMajorityGreater(new QuorumRules() {
+                    @Override
+                    boolean writesTokensBack() {
+                        return false;
+                    }
+                }))
+                .as("by a quorum that does not write tokens back")
+                .isFalse();
+    }
+
+    private boolean isTokenOfTheNextMajorityGreater(QuorumRules rules) {
+        a = member(Duration.ofMinutes(10));
+        b = member(Duration.ZERO);
+        c = member(Duration.ZERO);
+        store = quorum(rules);
+        SessionId session = session();
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        Command.Acquire first = acquire("ledger", session);
+        long before = token(first);
+        release(first);
+        time.advance(PATIENCE.multipliedBy(3));
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(3));
+        keptAlive(session);
+        a.isCutOff();
+        return token(acquire("ledger", session)) > before;
+    }
+
+    // ---- What only the members know
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: fresh tokens of a grant that only the members know are above those it was given")
+    void freshTokensOfADetachedGrantAreAboveItsOwn() {
+        begins(Duration.ZERO, Duration.ZERO, Duration.ofMillis(1));
+        SessionId session = session();
+        // Now it is known that the clocks are apart, and of all of them more is asked than is wanted.
+        release(granted(acquire("other", session)));
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        TokenBlock given = tokens(detached);
+        close(session);
+        assertThat(told(detached).last()).as("what the members keep for it").isGreaterThan(given.last());
+        assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: tokens told of it are above those of the owner before, though a member that is ahead is silent")
+    void toldTokensAreAboveTheOwnerBefore() {
+        begins(AHEAD, AHEAD, Duration.ZERO);
+        SessionId session = session();
+        Command.Acquire before = acquire("ledger", session);
+        long tokenBefore = token(before);
+        release(before);
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        TokenBlock given = tokens(detached);
+        close(session);
+        b.isCutOff();
+        // The other two have it, and the majority that they are has never stood where its tokens are.
+        TokenBlock told = told(detached);
+        assertThat(told.first()).isGreaterThan(tokenBefore);
+        assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: fresh tokens are above those that are spent, though those seen of it end below them")
+    void freshTokensAreAboveTheSpentOnes() {
+        begins(Duration.ofMillis(2), Duration.ofMillis(1), Duration.ZERO);
+        SessionId session = session();
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST), 8_000);
+        TokenBlock given = tokens(detached);
+        close(session);
+        a.isCutOff();
+        assertThat(told(detached).last()).as("what the others have").isLessThan(given.last());
+        assertThat(advanced(detached, given.last()).first()).isGreaterThan(given.last());
+    }
+
+    @Test
+    @Tag("Q8")
+    @DisplayName("Q8: it may be told with later tokens than it was given, which nobody else gets")
+    void laterTokensMayBeTold() {
+        begins(Duration.ZERO, Duration.ZERO, Duration.ofMillis(1));
+        SessionId session = session();
+        release(granted(acquire("other", session)));
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        Command.Acquire detached = acquire("ledger", session, Lease.detached(LONGEST));
+        TokenBlock given = tokens(detached);
+        c.isBack();
+        c.letGo();
+        close(session);
+        TokenBlock told = told(detached);
+        assertThat(told.first()).as("the member that came late was ahead").isGreaterThan(given.last());
+        assertThat(advanced(detached, given.last()))
+                .as("of which nothing is spent")
+                .isEqualTo(told);
+        assertThat(answered(send(new Command.Release(detached.claim())))).isInstanceOf(Reply.Released.class);
+        SessionId next = session();
+        c.isCutOff();
+        assertThat(token(acquire("ledger", next)))
+                .as("whose majority is that of the first")
+                .isGreaterThan(told.last());
+    }
+
+    private void begins(Duration aheadOfA, Duration aheadOfB, Duration aheadOfC) {
+        a = member(aheadOfA);
+        b = member(aheadOfB);
+        c = member(aheadOfC);
+        store = quorum(new QuorumRules());
+    }
+
+    private void close(SessionId session) {
+        assertThat(answered(send(new Command.CloseSession(session)))).isInstanceOf(Reply.Done.class);
+    }
+
+    private Command.Acquire granted(Command.Acquire command) {
+        assertThat(isGranted(command)).isTrue();
+        return command;
+    }
+
+    private TokenBlock tokens(Command.Acquire command) {
+        return ((Reply.Granted) answered(send(command))).tokens();
+    }
+
+    private TokenBlock told(Command.Acquire command) {
+        Reply.Polled polled = (Reply.Polled) inTime(new Command.Poll(List.of(command.claim())));
+        return ((Reply.Granted) polled.states().get(0)).tokens();
+    }
+
+    private TokenBlock advanced(Command.Acquire command, long blockEnd) {
+        return ((Reply.Advanced) inTime(new Command.Advance(command.claim(), blockEnd, 1, 0))).tokens();
+    }
+}

@@ -1,0 +1,152 @@
+package dev.holdfast.store.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.testkit.ManualEnvironment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+
+/** A quorum of three members that do what a test says, on a clock that stands still until the test moves it. */
+abstract class ScriptedQuorum {
+
+    static final Duration PATIENCE = Duration.ofSeconds(1);
+    static final Duration TTL = Duration.ofSeconds(20);
+    static final Duration LONGEST = Duration.ofSeconds(30);
+    static final Duration MOMENT = Duration.ofMillis(10);
+
+    final ManualEnvironment time = new ManualEnvironment();
+    final List<String> heard = new ArrayList<>();
+    private final List<QuorumStore> open = new ArrayList<>();
+    private long claims;
+
+    ScriptedMember a = member(Duration.ZERO);
+    ScriptedMember b = member(Duration.ZERO);
+    ScriptedMember c = member(Duration.ZERO);
+    QuorumStore store = quorum(new QuorumRules());
+
+    ScriptedMember member(Duration ahead) {
+        return new ScriptedMember(() -> time.unixMicros().getAsLong() + ahead.toMillis() * 1_000);
+    }
+
+    QuorumStore quorum(QuorumRules rules) {
+        QuorumStore made = QuorumStore.builder()
+                .environment(time)
+                .answerWithin(PATIENCE)
+                .longestLease(LONGEST)
+                .rules(rules)
+                .member(a)
+                .member(b)
+                .member(c)
+                .open();
+        made.subscribe(signal -> {
+            if (signal instanceof Signal.Revoked revoked) {
+                heard.add("revoked " + revoked.claim().resource());
+            } else if (signal instanceof Signal.SessionEnded) {
+                heard.add("ended");
+            }
+        });
+        open.add(made);
+        return made;
+    }
+
+    /** Begins anew with a quorum that breaks a rule. */
+    void with(QuorumRules rules) {
+        a = member(Duration.ZERO);
+        b = member(Duration.ZERO);
+        c = member(Duration.ZERO);
+        store = quorum(rules);
+    }
+
+    @AfterEach
+    void closeAll() {
+        open.forEach(QuorumStore::close);
+        time.close();
+    }
+
+    // ---- What is asked
+
+    CompletableFuture<Reply> send(Command command) {
+        return store.execute(command, Caller.GOES_ON).toCompletableFuture();
+    }
+
+    SessionId session() {
+        return ((Reply.SessionOpened) answered(send(new Command.OpenSession(TTL, "test")))).session();
+    }
+
+    @CanIgnoreReturnValue
+    Reply keptAlive(SessionId session) {
+        return answered(send(new Command.KeepAlive(session, 0)));
+    }
+
+    Command.Acquire acquire(String name, SessionId session, Lease lease) {
+        return acquire(name, session, lease, 1);
+    }
+
+    Command.Acquire acquire(String name, SessionId session, Lease lease, int tokens) {
+        return new Command.Acquire(
+                new ClaimRef(new ResourceName(name), session, ++claims),
+                0,
+                Command.Sending.FIRST,
+                ResourceSpec.MUTEX,
+                1,
+                lease,
+                Command.Waiting.TRY,
+                tokens);
+    }
+
+    Command.Acquire acquire(String name, SessionId session) {
+        return acquire(name, session, Lease.SESSION);
+    }
+
+    static Reply answered(CompletableFuture<Reply> future) {
+        assertThat(future).as("answered, though time stands still").isCompleted();
+        return future.join();
+    }
+
+    /** Whether it is granted, now or when those that are silent are not waited for any longer. */
+    boolean isGranted(Command.Acquire command) {
+        CompletableFuture<Reply> future = done(command);
+        return !future.isCompletedExceptionally() && future.join() instanceof Reply.Granted;
+    }
+
+    /** What is answered, now or when those that are silent are not waited for any longer. */
+    Reply inTime(Command command) {
+        return done(command).join();
+    }
+
+    private CompletableFuture<Reply> done(Command command) {
+        CompletableFuture<Reply> future = send(command);
+        if (!future.isDone()) {
+            time.advance(PATIENCE.plus(MOMENT));
+        }
+        assertThat(future).isDone();
+        return future;
+    }
+
+    long token(Command.Acquire command) {
+        return ((Reply.Granted) answered(send(command))).tokens().first();
+    }
+
+    void release(Command.Acquire command) {
+        assertThat(answered(send(new Command.Release(command.claim())))).isInstanceOf(Reply.Released.class);
+    }
+
+    Reply.ClaimReply state(Command.Acquire command) {
+        return ((Reply.Polled) answered(send(new Command.Poll(List.of(command.claim())))))
+                .states()
+                .get(0);
+    }
+}
