@@ -63,7 +63,7 @@ public abstract class LocalSqlServer extends SqlServer {
                 throw new IllegalStateException("The database server did not start: " + process.log());
             }
             // Until it listens, a driver would be slow to say so.
-            return !Ports.isFree(port) && answers();
+            return Ports.isListenedTo(port) && answers();
         });
     }
 

@@ -5,7 +5,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * Ports that nobody listens on, each for this JVM alone until it ends: another one that starts servers at the same time
@@ -42,6 +45,19 @@ final class Ports {
             return new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port);
         } catch (UnknownHostException e) {
             throw new AssertionError(e); // four bytes are an address
+        }
+    }
+
+    /**
+     * Whether a process listens on it on 127.0.0.1. Where the system has a list of those, nothing else is done: a connection
+     * would leave a trace in a server's log, and who binds the port to see is in the way of a server that is about to.
+     */
+    static boolean isListenedTo(int port) {
+        String listening = String.format(":%04X 00000000:0000 0A ", port);
+        try (Stream<String> lines = Files.lines(Path.of("/proc/net/tcp"))) {
+            return lines.anyMatch(line -> line.contains(listening));
+        } catch (IOException e) {
+            return !isFree(port);
         }
     }
 

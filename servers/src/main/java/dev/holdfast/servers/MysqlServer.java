@@ -1,0 +1,203 @@
+package dev.holdfast.servers;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+
+/**
+ * A MySQL server, on x86-64, for those who bring its distribution: that is too large for each build, and its driver has a
+ * licence of its own. It survives being killed, but not that the machine is.
+ */
+public final class MysqlServer extends LocalSqlServer {
+
+    private static final String PROGRAM = "bin/mysqld";
+
+    /** The distribution, as a file of the kind zip. */
+    private static final String ZIP = "holdfast.mysql.zip";
+
+    private static final String PROPERTY = "holdfast.mysql";
+    private static final String VARIABLE = "HOLDFAST_MYSQL";
+
+    /** Copies are smaller by this, and a server starts with what it was made with. */
+    private static final String LOG_SIZE = "--innodb-redo-log-capacity=8M";
+
+    private MysqlServer(String url, Path directory, List<String> command, int port) {
+        super(url, directory, command, port);
+    }
+
+    /** What a server is to be like. */
+    public static final class Builder {
+        private final Map<String, String> options = new LinkedHashMap<>();
+
+        private Builder() {
+            options.put("bind-address", "127.0.0.1");
+            options.put("max-connections", "200");
+            options.put("mysqlx", "OFF"); // it has a port of its own
+            options.put("innodb-flush-log-at-trx-commit", "2");
+            options.put("sync-binlog", "0");
+            options.put("innodb-buffer-pool-size", "32M");
+        }
+
+        /** Sets a system variable, written as on the command line. */
+        @CanIgnoreReturnValue
+        public Builder option(String name, String value) {
+            options.put(name, value);
+            return this;
+        }
+
+        /** Starts it with a new data directory, and returns when it answers. */
+        public MysqlServer start() {
+            Path home = home();
+            Path directory = ServerHome.directory("mysql");
+            requireLibraries(home, directory);
+            Path template = template(home);
+            Path data = directory.resolve("data");
+            Trees.copy(template.resolve("data"), data);
+            int port = Ports.free();
+            List<String> command = command(home, directory, data);
+            command.add("--port=" + port);
+            command.add("--socket=" + directory.resolve("socket"));
+            command.add("--pid-file=" + directory.resolve("pid"));
+            command.add("--skip-name-resolve");
+            options.forEach((name, value) -> command.add("--" + name + "=" + value));
+            return new MysqlServer(url(port), directory, command, port);
+        }
+    }
+
+    /** A server with what differs from the usual. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A plain server on a free port. */
+    public static MysqlServer start() {
+        return builder().start();
+    }
+
+    /** Whether a distribution was brought, by the system property {@code holdfast.mysql.zip}. */
+    public static boolean isThere() {
+        return !System.getProperty(ZIP, "").isEmpty();
+    }
+
+    /**
+     * The server whose JDBC URL is in the system property {@code holdfast.mysql} or the environment variable {@code
+     * HOLDFAST_MYSQL}, else one for all tests of this JVM that need nothing special of it.
+     */
+    public static SqlServer shared() {
+        return Shared.SERVER;
+    }
+
+    /** Lines of the log that tell of an error of the server; a statement that fails is none. */
+    @Override
+    public List<String> errors() {
+        return process().logged("[ERROR]");
+    }
+
+    private static final class Shared {
+        private static final SqlServer SERVER = given(PROPERTY, VARIABLE).orElseGet(MysqlServer::start);
+    }
+
+    /** Statements are prepared on the server, as by a store that is opened by its URI. */
+    private static String url(int port) {
+        String server = "://127.0.0.1:" + port
+                + "/test?user=root&useServerPrepStmts=true&allowPublicKeyRetrieval=true&sslMode=";
+        return Boolean.getBoolean("holdfast.mysql.by-mariadb")
+                ? "jdbc:mariadb" + server + "disable"
+                : "jdbc:mysql" + server + "DISABLED";
+    }
+
+    private static Path home() {
+        File zip = new File(System.getProperty(ZIP, ""));
+        if (!zip.isFile()) {
+            throw new IllegalStateException("There is no distribution of MySQL '" + zip + "' (" + ZIP + ")");
+        }
+        return ServerHome.made(zip.getName().replace(".zip", ""), directory -> {
+            try (ZipFile distribution = new ZipFile(zip)) {
+                for (ZipEntry entry : Collections.list(distribution.entries())) {
+                    if (isNeeded(entry)) {
+                        Path file = directory.resolve(entry.getName());
+                        Files.createDirectories(file.getParent());
+                        try (InputStream in = distribution.getInputStream(entry)) {
+                            unpack(entry.getName(), in, file);
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    private static void unpack(String name, InputStream in, Path file) throws IOException {
+        if (name.equals(PROGRAM)) {
+            Elf.copy(in, file);
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        } else {
+            Files.copy(in, file);
+        }
+    }
+
+    private static boolean isNeeded(ZipEntry entry) {
+        String name = entry.getName();
+        return !entry.isDirectory()
+                && (name.equals(PROGRAM)
+                        || name.startsWith("share/english/")
+                        || name.startsWith("share/charsets/")
+                        || name.startsWith("lib/private/")
+                        || name.equals("lib/plugin/component_reference_cache.so"));
+    }
+
+    /** All but two of them come with it. */
+    private static void requireLibraries(Path home, Path directory) {
+        List<String> command = List.of(home.resolve(PROGRAM).toString(), "--no-defaults", "--version");
+        try {
+            Command.run(directory, command);
+        } catch (IllegalStateException e) {
+            throw new IllegalStateException(
+                    "MySQL does not run on this machine. It needs libaio.so.1 and libnuma.so.1, which are in the packages"
+                            + " libaio1 and libnuma1 of Debian, and in libaio1t64 of newer ones; those that are elsewhere are"
+                            + " found by LD_LIBRARY_PATH. " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static Path template(Path home) {
+        return ServerHome.made(home.getFileName() + "-empty", directory -> {
+            Path data = directory.resolve("data");
+            // Whoever comes from elsewhere than the socket is not the root that is there already.
+            Path script = Files.writeString(directory.resolve("script.sql"), """
+                    CREATE USER root@'127.0.0.1';
+                    GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;
+                    CREATE DATABASE test;
+                    """);
+            List<String> command = command(home, directory, data);
+            command.add("--initialize-insecure");
+            command.add("--init-file=" + script);
+            Command.run(directory, command);
+        });
+    }
+
+    private static List<String> command(Path home, Path directory, Path data) {
+        List<String> command = new ArrayList<>(List.of(
+                home.resolve(PROGRAM).toString(),
+                "--no-defaults",
+                "--basedir=" + home,
+                "--datadir=" + data,
+                "--tmpdir=" + directory,
+                "--lc-messages-dir=" + home.resolve("share"),
+                LOG_SIZE));
+        if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
+            command.add("--user=root"); // it wants to be told that this is meant
+        }
+        return command;
+    }
+}
