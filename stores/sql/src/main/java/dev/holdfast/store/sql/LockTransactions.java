@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,8 +48,16 @@ final class LockTransactions {
 
         final Work work;
 
+        /** Whether, once the work was carried out, a crash may undo it: nobody was given anything, or has given anything back. */
+        final BooleanSupplier mayBeUndone;
+
         Task(Work work) {
+            this(work, () -> false);
+        }
+
+        Task(Work work, BooleanSupplier mayBeUndone) {
             this.work = work;
+            this.mayBeUndone = mayBeUndone;
         }
     }
 
@@ -231,6 +240,8 @@ final class LockTransactions {
                 ledger.told().stream().filter(one -> one.client() != client).toList();
         if (!others.isEmpty()) {
             product.tell(writes, others);
+        } else if (ledger.told().isEmpty() && task.mayBeUndone.getAsBoolean()) {
+            product.relax(writes);
         }
         writes.send();
         effect[0] = Effect.UNKNOWN;

@@ -90,7 +90,7 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public ServerFastPath fastPath(Texts texts, boolean isLent) {
+    public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
         return new MysqlFastPath(texts, clock, isMariaDb ? HURRY : "", isLent && !isMariaDb);
     }
 
@@ -203,6 +203,10 @@ final class MysqlProduct implements Product {
             statements.prepare(RESTORE).execute();
         }
     }
+
+    /** There is no such thing for one transaction. */
+    @Override
+    public void relax(Writes writes) {}
 
     /** Nothing goes with a commit here. */
     @Override

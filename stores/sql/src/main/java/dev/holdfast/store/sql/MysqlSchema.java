@@ -10,6 +10,8 @@ final class MysqlSchema extends ServerSchema {
 
     private static final String SECONDS = "60";
 
+    private static final int COLUMN_IS_THERE = 1060;
+
     /** Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of roles and of permissions on columns. */
     private static final List<String> ATTEMPTS = List.of(
             "SELECT version FROM holdfast_meta WHERE 1 = 0",
@@ -62,6 +64,18 @@ final class MysqlSchema extends ServerSchema {
         } finally {
             boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
             assert wasOurs;
+        }
+    }
+
+    /** MariaDB has words for a column that is added if it is not there; MySQL has not. */
+    @Override
+    void add(Statement statement, String text) throws SQLException {
+        try {
+            super.add(statement, text);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != COLUMN_IS_THERE) {
+                throw e;
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
@@ -11,26 +12,33 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in a circle. */
 final class PostgresFastPath extends ServerFastPath {
 
     private final boolean mustSkip;
+    private final PostgresHandOver handOver;
+    private final PostgresQueueing queueing;
     private final String take;
     private final String takeAll;
     private final String giveBack;
     private final String giveAllBack;
+    private final String exchange;
     private final String goOn;
 
     /** @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long */
-    PostgresFastPath(Texts texts, String clock, boolean mustSkip) {
+    PostgresFastPath(Texts texts, String clock, boolean mustSkip, PostgresHandOver handOver) {
         this.mustSkip = mustSkip;
+        this.handOver = handOver;
+        this.queueing = new PostgresQueueing(texts, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
                 + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
@@ -45,26 +53,32 @@ final class PostgresFastPath extends ServerFastPath {
                 + " WHERE id = ? AND deadline > " + clock + " FOR SHARE";
         take = texts.of("UPDATE holdfast_resource r" + grant + " FROM (" + values + ") v, (" + session + ") s"
                 + " WHERE r.name = v.name AND s.epoch <= v.epoch" + free + " RETURNING r.first_token");
-        takeAll = texts.of("WITH v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?)"
-                + " AS v (name, session, claim, weight, spec, length, wanted, epoch)),"
-                + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
-                + " WHERE id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
-                + " f AS MATERIALIZED (SELECT r.name FROM v JOIN holdfast_resource r ON r.name = v.name"
-                + " JOIN s ON s.id = v.session AND s.epoch <= v.epoch WHERE true" + free
-                + " FOR UPDATE OF r SKIP LOCKED)"
-                + " UPDATE holdfast_resource r" + grant
-                + " FROM f JOIN v ON v.name = f.name JOIN s ON s.id = v.session"
-                + " WHERE r.name = f.name RETURNING r.name, r.first_token");
         String given = " r.session = v.session AND r.claim = v.claim AND r.waiters = 0 AND (r.ends <= 0 OR r.ends > "
                 + clock + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > "
                 + clock + ")";
         giveBack = texts.of("UPDATE holdfast_resource r SET session = 0"
                 + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim) v"
                 + " WHERE r.name = v.name AND" + given);
-        giveAllBack = texts.of("WITH v AS (SELECT * FROM unnest(?, ?, ?) AS v (name, session, claim)),"
-                + " f AS MATERIALIZED (SELECT r.name FROM v JOIN holdfast_resource r ON r.name = v.name WHERE" + given
-                + " FOR UPDATE OF r SKIP LOCKED)"
-                + " UPDATE holdfast_resource r SET session = 0 FROM f WHERE r.name = f.name RETURNING r.name");
+        // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
+        // Each row is looked up by itself: a join would compare all with all where the table was small when it was
+        // looked at.
+        String gives = "back AS (SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS v (name, session, claim, n)),"
+                + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v, LATERAL (SELECT r.name FROM holdfast_resource r"
+                + " WHERE r.name = v.name AND" + given + " FOR UPDATE SKIP LOCKED) r),"
+                + " given AS (UPDATE holdfast_resource r SET session = 0 FROM owned WHERE r.name = owned.name"
+                + " RETURNING owned.n, 0::bigint)";
+        String takes = "v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY"
+                + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
+                + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
+                + " WHERE id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
+                + " free AS MATERIALIZED (SELECT v.*, s.now FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch,"
+                + " LATERAL (SELECT 1 FROM holdfast_resource r WHERE r.name = v.name" + free
+                + " FOR UPDATE SKIP LOCKED) r),"
+                + " taken AS (UPDATE holdfast_resource r" + grant.replace("s.now", "v.now")
+                + " FROM free v WHERE r.name = v.name RETURNING -v.n, r.first_token)";
+        giveAllBack = texts.of("WITH " + gives + " SELECT * FROM given");
+        takeAll = texts.of("WITH " + takes + " SELECT * FROM taken");
+        exchange = texts.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
         String above = "greatest(r.last_token, v.above)";
         goOn = texts.of("UPDATE holdfast_resource r SET " + block("v.now", above, "v.wanted", "greatest", "least")
                 + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS block,"
@@ -97,39 +111,97 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     @Override
+    @Nullable
+    HandedOver handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        return handOver.tryIt(statements, held, next);
+    }
+
+    @Override
+    Reply.@Nullable Queued queue(Statements statements, Acquire acquire) throws SQLException {
+        return queueing.tryIt(statements, acquire);
+    }
+
+    /** A row is changed once by a statement: what is given back and taken together is taken by a second one. */
+    @Override
     boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
-        return releases.isEmpty() || acquires.isEmpty();
+        if (releases.isEmpty() || acquires.isEmpty()) {
+            return true;
+        }
+        Set<ResourceName> names = releases.stream().map(Release::resource).collect(Collectors.toSet());
+        return acquires.stream().noneMatch(acquire -> names.contains(acquire.resource()));
     }
 
     @Override
     List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
-        List<@Nullable Reply> replies = new ArrayList<>(releases.size() + acquires.size());
+        if (isOneStatement(releases, acquires)) {
+            return together(statements, releases, acquires);
+        }
+        List<@Nullable Reply> replies = new ArrayList<>(together(statements, releases, List.of()));
         Set<ResourceName> kept = new HashSet<>();
-        if (!releases.isEmpty()) {
-            replies.addAll(giveBack(statements, releases));
-            for (int i = 0; i < releases.size(); i++) {
-                if (replies.get(i) == null) {
-                    kept.add(releases.get(i).resource());
-                }
+        for (int i = 0; i < releases.size(); i++) {
+            if (replies.get(i) == null) {
+                kept.add(releases.get(i).resource());
             }
         }
         List<Acquire> free = acquires.stream()
                 .filter(acquire -> !kept.contains(acquire.resource()))
                 .toList();
         Iterator<? extends @Nullable Reply> taken =
-                (free.isEmpty() ? List.<@Nullable Reply>of() : take(statements, free)).iterator();
+                together(statements, List.of(), free).iterator();
         for (Acquire acquire : acquires) {
             replies.add(kept.contains(acquire.resource()) ? null : taken.next());
         }
         return replies;
     }
 
-    private List<Reply.@Nullable Granted> take(Statements statements, List<Acquire> acquires) throws SQLException {
-        if (acquires.size() > 1 || mustSkip) {
-            return takeAll(statements, acquires);
+    /** By one statement; the names are all different. */
+    private List<@Nullable Reply> together(Statements statements, List<Release> releases, List<Acquire> acquires)
+            throws SQLException {
+        int count = releases.size() + acquires.size();
+        if (count == 0) {
+            return List.of();
         }
-        Acquire acquire = acquires.get(0);
+        if (count == 1 && !mustSkip) {
+            return Collections.singletonList(
+                    releases.isEmpty() ? take(statements, acquires.get(0)) : giveBack(statements, releases.get(0)));
+        }
+        PreparedStatement update =
+                statements.prepare(acquires.isEmpty() ? giveAllBack : releases.isEmpty() ? takeAll : exchange);
+        Columns all = new Columns(statements, update);
+        if (!releases.isEmpty()) {
+            all.claims(releases, Release::claim);
+        }
+        if (!acquires.isEmpty()) {
+            all.claims(acquires, Acquire::claim);
+            all.numbers(acquires, acquire -> (long) acquire.weight());
+            all.numbers(acquires, acquire -> Codes.of(acquire.spec()));
+            all.numbers(acquires, acquire -> Micros.of(acquire.lease().length()));
+            all.numbers(acquires, acquire -> (long) acquire.tokens());
+            all.numbers(acquires, Acquire::epoch);
+            all.numbers(
+                    acquires.stream()
+                            .map(acquire -> Session.numberOf(acquire.claim().session()))
+                            .distinct()
+                            .toList(),
+                    session -> session);
+        }
+        @Nullable Reply[] replies = new @Nullable Reply[count];
+        try (ResultSet row = update.executeQuery()) {
+            while (row.next()) {
+                int place = (int) row.getLong(1);
+                if (place > 0) {
+                    replies[place - 1] = RELEASED;
+                } else {
+                    Acquire acquire = acquires.get(-place - 1);
+                    replies[releases.size() - place - 1] = granted(acquire, row.getLong(2));
+                }
+            }
+        }
+        return Arrays.asList(replies);
+    }
+
+    private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
         long session = Session.numberOf(acquire.claim().session());
         PreparedStatement update = statements.prepare(take);
         update.setBytes(1, acquire.resource().utf8());
@@ -141,102 +213,46 @@ final class PostgresFastPath extends ServerFastPath {
         update.setLong(7, acquire.tokens());
         update.setLong(8, acquire.epoch());
         update.setLong(9, session);
-        List<Reply.@Nullable Granted> replies = new ArrayList<>(1);
         try (ResultSet row = update.executeQuery()) {
-            replies.add(row.next() ? granted(acquire, row.getLong(1)) : null);
+            return row.next() ? granted(acquire, row.getLong(1)) : null;
         }
-        return replies;
     }
 
-    private List<Reply.@Nullable Granted> takeAll(Statements statements, List<Acquire> acquires) throws SQLException {
-        PreparedStatement update = statements.prepare(takeAll);
-        setNames(statements, update, acquires, acquire -> acquire.resource().utf8());
-        setNumbers(
-                statements,
-                update,
-                2,
-                acquires,
-                acquire -> Session.numberOf(acquire.claim().session()));
-        setNumbers(statements, update, 3, acquires, acquire -> acquire.claim().claim());
-        setNumbers(statements, update, 4, acquires, acquire -> (long) acquire.weight());
-        setNumbers(statements, update, 5, acquires, acquire -> Codes.of(acquire.spec()));
-        setNumbers(
-                statements,
-                update,
-                6,
-                acquires,
-                acquire -> Micros.of(acquire.lease().length()));
-        setNumbers(statements, update, 7, acquires, acquire -> (long) acquire.tokens());
-        setNumbers(statements, update, 8, acquires, Acquire::epoch);
-        List<Long> sessions = acquires.stream()
-                .map(acquire -> Session.numberOf(acquire.claim().session()))
-                .distinct()
-                .toList();
-        setNumbers(statements, update, 9, sessions, session -> session);
-        List<Reply.@Nullable Granted> replies = new ArrayList<>(acquires.size());
-        acquires.forEach(acquire -> replies.add(null));
-        try (ResultSet row = update.executeQuery()) {
-            while (row.next()) {
-                byte[] name = row.getBytes(1);
-                for (int i = 0; i < acquires.size(); i++) {
-                    if (Arrays.equals(acquires.get(i).resource().utf8(), name)) {
-                        replies.set(i, granted(acquires.get(i), row.getLong(2)));
-                    }
-                }
-            }
-        }
-        return replies;
+    private @Nullable Reply giveBack(Statements statements, Release release) throws SQLException {
+        PreparedStatement update = statements.prepare(giveBack);
+        update.setBytes(1, release.resource().utf8());
+        update.setLong(2, Session.numberOf(release.claim().session()));
+        update.setLong(3, release.claim().claim());
+        return update.executeUpdate() == 1 ? RELEASED : null;
     }
 
-    private List<Reply.@Nullable Released> giveBack(Statements statements, List<Release> releases) throws SQLException {
-        List<Reply.@Nullable Released> replies = new ArrayList<>(releases.size());
-        if (releases.size() == 1 && !mustSkip) {
-            Release release = releases.get(0);
-            PreparedStatement update = statements.prepare(giveBack);
-            update.setBytes(1, release.resource().utf8());
-            update.setLong(2, Session.numberOf(release.claim().session()));
-            update.setLong(3, release.claim().claim());
-            replies.add(update.executeUpdate() == 1 ? RELEASED : null);
-            return replies;
-        }
-        PreparedStatement update = statements.prepare(giveAllBack);
-        setNames(statements, update, releases, release -> release.resource().utf8());
-        setNumbers(
-                statements,
-                update,
-                2,
-                releases,
-                release -> Session.numberOf(release.claim().session()));
-        setNumbers(statements, update, 3, releases, release -> release.claim().claim());
-        List<byte[]> found = new ArrayList<>();
-        try (ResultSet row = update.executeQuery()) {
-            while (row.next()) {
-                found.add(row.getBytes(1));
-            }
-        }
-        for (Release release : releases) {
-            byte[] name = release.resource().utf8();
-            replies.add(found.stream().anyMatch(one -> Arrays.equals(one, name)) ? RELEASED : null);
-        }
-        return replies;
-    }
+    /** Sets the parameters of a statement, which are arrays, one after another. */
+    private static final class Columns {
+        private final Statements statements;
+        private final PreparedStatement to;
+        private int place;
 
-    private static <T> void setNames(
-            Statements statements, PreparedStatement to, List<T> from, Function<T, byte[]> what) throws SQLException {
-        to.setArray(
-                1,
-                statements
-                        .connection()
-                        .createArrayOf("bytea", from.stream().map(what).toArray(byte[][]::new)));
-    }
+        Columns(Statements statements, PreparedStatement to) {
+            this.statements = statements;
+            this.to = to;
+        }
 
-    private static <T> void setNumbers(
-            Statements statements, PreparedStatement to, int place, List<T> from, Function<T, Long> what)
-            throws SQLException {
-        to.setArray(
-                place,
-                statements
-                        .connection()
-                        .createArrayOf("bigint", from.stream().map(what).toArray()));
+        /** The names, sessions and numbers of claims. */
+        <T> void claims(List<T> from, Function<T, ClaimRef> what) throws SQLException {
+            set(
+                    "bytea",
+                    from.stream().map(one -> what.apply(one).resource().utf8()).toArray(byte[][]::new));
+            numbers(from, one -> Session.numberOf(what.apply(one).session()));
+            numbers(from, one -> what.apply(one).claim());
+        }
+
+        <T> void numbers(List<T> from, Function<T, Long> what) throws SQLException {
+            // The driver sends an array of this class as it is, and any other as text.
+            set("bigint", from.stream().map(what).toArray(Long[]::new));
+        }
+
+        private void set(String type, Object[] values) throws SQLException {
+            to.setArray(++place, statements.connection().createArrayOf(type, values));
+        }
     }
 }

@@ -26,10 +26,20 @@ final class PostgresListening implements Listening {
     /** How long one look lasts: the driver can't be woken, so closing may take as long. */
     private static final int LOOK_MILLIS = 10_000;
 
+    /** Sockets of ours that the driver failed with so often in a row, where it did not with its own, are not tried again. */
+    private static final int MOST_IN_VAIN = 3;
+
     private static final long SHORTEST_PAUSE_MILLIS = 20;
     private static final long LONGEST_PAUSE_MILLIS = 2_000;
 
     private final DataSource source;
+
+    /** Connections that tell at once; null if there are none of this kind. */
+    private final @Nullable DataSource prompt;
+
+    /** How often in a row one of these could not be had, but another could. Used by one thread at a time. */
+    private int inVain;
+
     private final String channel;
     private final Consumer<Signal> listener;
     private final Thread thread;
@@ -43,7 +53,17 @@ final class PostgresListening implements Listening {
     private boolean closed;
 
     PostgresListening(DataSource source, String channel, Consumer<Signal> listener) {
+        this(
+                source,
+                source instanceof UrlSource own ? own.with("socketFactory", PromptSockets.class.getName()) : null,
+                channel,
+                listener);
+    }
+
+    /** @param prompt the same with connections that tell at once; null if there are none of this kind */
+    PostgresListening(DataSource source, @Nullable DataSource prompt, String channel, Consumer<Signal> listener) {
         this.source = source;
+        this.prompt = prompt;
         this.channel = channel;
         this.listener = listener;
         this.thread = new Thread(this::run, "holdfast-postgresql-listener");
@@ -60,7 +80,7 @@ final class PostgresListening implements Listening {
     }
 
     private Connection connect() throws SQLException {
-        Connection made = source.getConnection();
+        Connection made = open();
         try {
             if (!made.getAutoCommit()) {
                 made.setAutoCommit(true);
@@ -72,6 +92,24 @@ final class PostgresListening implements Listening {
         } catch (SQLException e) {
             end(made);
             throw e;
+        }
+    }
+
+    /** A driver may know no classes of ours: then it is done as it does it. Or the server was just being started. */
+    private Connection open() throws SQLException {
+        DataSource first = prompt;
+        if (first == null || inVain == MOST_IN_VAIN) {
+            return source.getConnection();
+        }
+        try {
+            Connection made = first.getConnection();
+            inVain = 0;
+            return made;
+        } catch (SQLException e) {
+            Connection made = source.getConnection();
+            LOG.debug("the connection on which PostgreSQL tells of grants tells them a millisecond later", e);
+            inVain++;
+            return made;
         }
     }
 

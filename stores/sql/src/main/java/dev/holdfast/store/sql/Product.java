@@ -36,8 +36,8 @@ interface Product {
     /** The tables of locks. */
     ServerSchema schema(Texts texts);
 
-    /** How locks that nobody else wants are taken and given back. */
-    ServerFastPath fastPath(Texts texts, boolean isLent);
+    /** How locks that nobody else wants are taken and given back, and the plain ones that somebody waits for are handed over. */
+    ServerFastPath fastPath(Texts texts, boolean isLent, long client);
 
     /** A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each other in a circle. */
     PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException;
@@ -74,6 +74,11 @@ interface Product {
 
     /** Adds to what a transaction writes what is told to other clients with its commit. */
     void tell(Writes writes, List<Transaction.Told> told);
+
+    /**
+     * Lets the commit of the transaction not wait for the disk, where that can be had: a crash of the server may take it back, but nothing that was committed before it.
+     */
+    void relax(Writes writes);
 
     /** Whether the driver sends statements together that stand together. */
     boolean joins();

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. */
 final class Reports {
@@ -46,9 +47,8 @@ final class Reports {
     Reply audit(Audit command) throws SQLException {
         long session = Session.numberOf(command.session());
         // By this look it ends if its time has come.
-        boolean isKnown = session != 0
-                && (ledger.live(session) != null || ledger.sessions().known(session) != null);
-        if (!isKnown) {
+        boolean isLive = session != 0 && ledger.live(session) != null;
+        if (!isLive && (session == 0 || ledger.sessions().known(session) == null)) {
             return new Reply.Audited(List.of(), List.of(), Optional.empty());
         }
         int limit = Math.min(command.limit(), MAX_PAGE);
@@ -66,7 +66,7 @@ final class Reports {
             cursor = "n";
         }
         if (limit >= 0) {
-            next = auditInline(command.session(), cursor.substring(1), limit, held);
+            next = auditInline(command.session(), isLive, cursor.substring(1), limit, held);
         }
         return new Reply.Audited(List.copyOf(held), waiting, next);
     }
@@ -91,15 +91,18 @@ final class Reports {
         return end;
     }
 
-    private Optional<String> auditInline(SessionId session, String after, int limit, Set<ClaimRef> held)
+    private Optional<String> auditInline(SessionId session, boolean isLive, String after, int limit, Set<ClaimRef> held)
             throws SQLException {
         byte[] key = after.getBytes(StandardCharsets.UTF_8);
         List<Rows.Inline> page = ledger.rows().inline(Session.numberOf(session), key, limit + 1);
         String last = after;
-        ledger.resources().require(page.stream().map(Rows.Inline::name).toList());
+        // Only what is over is looked at closer, which makes room for others.
+        Predicate<Rows.Inline> isOver = inline -> !isLive || inline.isOver(ledger.now());
+        ledger.resources()
+                .require(page.stream().filter(isOver).map(Rows.Inline::name).toList());
         for (Rows.Inline inline : page.subList(0, Math.min(limit, page.size()))) {
             ClaimRef ref = new ClaimRef(inline.name(), session, inline.claim());
-            if (ledger.claim(ref) != null) {
+            if (!isOver.test(inline) || ledger.claim(ref) != null) {
                 held.add(ref);
             }
             last = inline.name().value();

@@ -1,11 +1,13 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The resources that a command has met: each is read once, and written once if it was changed.
@@ -48,6 +50,12 @@ final class Resources {
         }
         met.put(name, resource);
         return resource;
+    }
+
+    /** What a resource is that the last transaction was about, if somebody waits for it. */
+    Optional<ResourceSpec> awaited(ResourceName name) {
+        Resource known = met.get(name);
+        return known != null && known.waiters > 0 ? Optional.of(known.declared) : Optional.empty();
     }
 
     /** A resource that is locked, or that has no row. */

@@ -145,7 +145,12 @@ final class Rows {
     }
 
     /** An inline grant, as an audit needs it. */
-    record Inline(ResourceName name, long claim) {}
+    record Inline(ResourceName name, long claim, long ends) {
+        /** As {@link Claim#isOver}. */
+        boolean isOver(long now) {
+            return ends > 0 && ends <= now;
+        }
+    }
 
     /** The inline grants of a session whose names are behind a key. */
     List<Inline> inline(long session, byte[] after, int limit) throws SQLException {
@@ -156,7 +161,7 @@ final class Rows {
         List<Inline> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                found.add(new Inline(Statements.name(row.getBytes(1)), row.getLong(2)));
+                found.add(new Inline(Statements.name(row.getBytes(1)), row.getLong(2), row.getLong(3)));
             }
         }
         return found;

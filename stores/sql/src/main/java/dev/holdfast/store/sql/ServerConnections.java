@@ -2,9 +2,11 @@ package dev.holdfast.store.sql;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,9 +25,18 @@ final class ServerConnections {
         SESSIONS
     }
 
+    /**
+     * A server, or a firewall on the way, may have ended a connection that nobody used for longer than that: it is asked before it is used. Renewals are so regular that theirs is never that old without a reason.
+     */
+    static final Duration IDLE = Duration.ofSeconds(20);
+
+    /** How long it may take to answer that. */
+    private static final int ANSWER_SECONDS = 3;
+
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnections.class);
 
     private final DataSource source;
+    private final LongSupplier ticks;
     private final boolean isPool;
     private final boolean isLent;
 
@@ -41,6 +52,9 @@ final class ServerConnections {
     /** Guarded by this. */
     private final Map<Use, Connection> open = new EnumMap<>(Use.class);
 
+    /** When each of them was last used. Guarded by this. */
+    private final Map<Use, Long> usedAt = new EnumMap<>(Use.class);
+
     /** Guarded by this. */
     private boolean closed;
 
@@ -51,7 +65,12 @@ final class ServerConnections {
      * @param isLent whether what is set on them would be found there by somebody else
      */
     ServerConnections(DataSource source, boolean isPool, boolean isLent) {
+        this(source, isPool, isLent, SystemMachine::nanoTime);
+    }
+
+    ServerConnections(DataSource source, boolean isPool, boolean isLent, LongSupplier ticks) {
         this.source = source;
+        this.ticks = ticks;
         this.isPool = isPool;
         this.isLent = isLent;
         this.comesAsBefore = isPool && BareSource.setsConnectionsBack(source);
@@ -78,13 +97,17 @@ final class ServerConnections {
     Connection get(Use use) throws SQLException {
         Connection present;
         Product bounding;
+        boolean isOld;
         synchronized (this) {
             present = open.get(use);
             bounding = isLent ? null : product;
+            Long last = usedAt.put(use, ticks.getAsLong());
+            isOld = last != null && ticks.getAsLong() - last > IDLE.toNanos();
         }
-        if (present != null) {
+        if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
             return present;
         }
+        drop(use);
         Connection made = source.getConnection();
         try {
             if (!made.getAutoCommit()) {

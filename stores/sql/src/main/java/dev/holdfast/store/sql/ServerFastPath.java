@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
@@ -54,6 +55,35 @@ abstract class ServerFastPath {
      * @return null if it could not be done so
      */
     abstract Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException;
+
+    /**
+     * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with it.
+     *
+     * @param next what who had it asks for after that; null for nothing
+     * @return null if it could not be done so, and nothing was changed
+     */
+    @Nullable
+    HandedOver handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        return null;
+    }
+
+    /**
+     * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit may be undone by a crash.
+     *
+     * @return null if it could not be done so, and nothing was changed
+     */
+    Reply.@Nullable Queued queue(Statements statements, Acquire acquire) throws SQLException {
+        return null;
+    }
+
+    /**
+     * What came of handing a lock over.
+     *
+     * @param reply to who had it
+     * @param told to another claim of the same client, if that has it now
+     * @param isAwaited whether somebody waits after that
+     */
+    record HandedOver(Reply reply, Optional<Transaction.Told> told, boolean isAwaited) {}
 
     /**
      * Of a row: the assignments of a fresh block as {@link Tokens#next} gives it, of expressions for the time, for the number above which it begins, and for how many are wanted.

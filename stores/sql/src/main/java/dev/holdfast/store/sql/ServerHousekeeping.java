@@ -26,7 +26,8 @@ final class ServerHousekeeping {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerHousekeeping.class);
 
-    private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleaningTurn.EVERY_MICROS);
+    /** Longer than the turn before lasts beyond its end, or every second attempt of a client that is alone would be in vain. */
+    private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleaningTurn.EVERY_MICROS / 10 * 11);
 
     /** Bounds the time for which a command may have to wait for it. */
     private static final int PAGE = 100;

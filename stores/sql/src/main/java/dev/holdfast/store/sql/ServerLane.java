@@ -14,12 +14,17 @@ import dev.holdfast.spi.Command.SetCount;
 import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -34,7 +39,7 @@ final class ServerLane implements Batcher.Trip {
     /** Commands of one transaction that goes the long way: bounds the time for which it keeps its locks. */
     private static final int MOST_TOGETHER = 64;
 
-    /** How many locked rows are known at the most. */
+    /** How many locked rows are known at the most, and how many that are waited for. */
     private static final int MOST_KNOWN = 1_000;
 
     private final Product product;
@@ -48,6 +53,10 @@ final class ServerLane implements Batcher.Trip {
     @GuardedBy("this")
     private final Set<ResourceName> locked = new HashSet<>();
 
+    /** What was waited for when it was last looked at: that it is free would be tried in vain. */
+    @GuardedBy("this")
+    private final Map<ResourceName, ResourceSpec> awaited = new HashMap<>();
+
     /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
     ServerLane(
             Product product,
@@ -60,7 +69,7 @@ final class ServerLane implements Batcher.Trip {
         this.transactions = new LockTransactions(product, texts, connections, client);
         this.endings = new SessionEndings(transactions);
         this.steps = new Steps(transactions.ledger(), transactions.backing());
-        this.fastPath = product.fastPath(texts, connections.areLent());
+        this.fastPath = product.fastPath(texts, connections.areLent(), client);
     }
 
     @Override
@@ -76,7 +85,8 @@ final class ServerLane implements Batcher.Trip {
                 }
             }
             List<Call> free = withoutLocked(batch, told);
-            List<Call> left = free.isEmpty() ? free : new ShortWay(product, transactions, fastPath, free).go();
+            List<Call> left =
+                    free.isEmpty() ? free : new ShortWay(product, transactions, fastPath, free, awaited, told).go();
             for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
                 together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
             }
@@ -110,11 +120,16 @@ final class ServerLane implements Batcher.Trip {
     private void together(List<Call> calls, List<Transaction.Told> told) {
         Reply[] replies = new Reply[calls.size()];
         try {
-            LockTransactions.Task task = new LockTransactions.Task(state -> {
-                for (int i = 0; i < replies.length; i++) {
-                    replies[i] = steps.answer(calls.get(i).command());
-                }
-            });
+            LockTransactions.Task task = new LockTransactions.Task(
+                    state -> {
+                        for (int i = 0; i < replies.length; i++) {
+                            replies[i] = steps.answer(calls.get(i).command());
+                        }
+                    },
+                    // Who waits asks again, and finds that it does not wait any more.
+                    () -> Arrays.stream(replies).allMatch(Reply.Queued.class::isInstance)
+                            // A Yield has given something back, also where nobody could be let in for it.
+                            && calls.stream().noneMatch(call -> call.command() instanceof Yield));
             calls.forEach(call -> about(call.command(), task));
             transactions.carryOutUnlessLocked(task, told);
         } catch (LockedRows e) {
@@ -132,8 +147,22 @@ final class ServerLane implements Batcher.Trip {
             }
             return;
         }
+        noteAwaited(calls);
         for (int i = 0; i < replies.length; i++) {
             calls.get(i).answer(replies[i]);
+        }
+    }
+
+    @GuardedBy("this")
+    private void noteAwaited(List<Call> calls) {
+        if (awaited.size() > MOST_KNOWN) {
+            awaited.clear();
+        }
+        for (Call call : calls) {
+            if (call.command() instanceof OnResource about) {
+                Optional<ResourceSpec> spec = transactions.ledger().resources().awaited(about.resource());
+                spec.ifPresentOrElse(is -> awaited.put(about.resource(), is), () -> awaited.remove(about.resource()));
+            }
         }
     }
 

@@ -1,19 +1,24 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -27,25 +32,53 @@ final class ShortWay {
     private final LockTransactions transactions;
     private final ServerFastPath fastPath;
     private final List<Call> calls;
+    private final Map<ResourceName, ResourceSpec> awaited;
+    private final List<Transaction.Told> told;
 
     /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
     private final Set<ResourceName> closed = new HashSet<>();
 
-    ShortWay(Product product, LockTransactions transactions, ServerFastPath fastPath, List<Call> calls) {
+    /**
+     * Begins.
+     *
+     * @param awaited what somebody is likely to wait for; what is learnt of that is noted there
+     * @param told is given what this client is to be told
+     */
+    ShortWay(
+            Product product,
+            LockTransactions transactions,
+            ServerFastPath fastPath,
+            List<Call> calls,
+            Map<ResourceName, ResourceSpec> awaited,
+            List<Transaction.Told> told) {
         this.product = product;
         this.transactions = transactions;
         this.fastPath = fastPath;
         this.calls = calls;
+        this.awaited = awaited;
+        this.told = told;
     }
 
     /** Gives what is left to do, in the order in which it came. */
     List<Call> go() {
+        Single inQueue = calls.size() == 1 ? inQueue(calls.get(0).command()) : null;
+        if (inQueue != null) {
+            byOneStatement(calls.get(0), inQueue);
+        } else {
+            together();
+        }
+        return calls.stream().filter(call -> !call.isAnswered()).toList();
+    }
+
+    private void together() {
         List<Call> releases = new ArrayList<>();
         List<Call> acquires = new ArrayList<>();
         Set<ResourceName> releasing = new HashSet<>();
         for (Call call : calls) {
             if (call.command() instanceof Advance advance && closed.add(advance.resource())) {
-                advance(call, advance);
+                byOneStatement(call, statements -> fastPath.advance(statements, advance));
+            } else if (call.command() instanceof OnResource about && awaited.containsKey(about.resource())) {
+                closed.add(about.resource());
             } else if (call.command() instanceof Release release && closed.add(release.resource())) {
                 releases.add(call);
                 releasing.add(release.resource());
@@ -61,12 +94,18 @@ final class ShortWay {
         if (!releases.isEmpty() || !acquires.isEmpty()) {
             attempt(releases, acquires, true);
         }
-        return calls.stream().filter(call -> !call.isAnswered()).toList();
     }
 
-    private void advance(Call call, Advance command) {
+    /** Carries out one command by one statement; null if it can't, and nothing was changed. */
+    @FunctionalInterface
+    private interface Single {
+        @Nullable
+        Reply tryIt(Statements statements) throws SQLException;
+    }
+
+    private void byOneStatement(Call call, Single single) {
         try {
-            Reply reply = fastPath.advance(transactions.attach(), command);
+            Reply reply = single.tryIt(transactions.attach());
             if (reply != null) {
                 call.answer(reply);
             }
@@ -75,6 +114,40 @@ final class ShortWay {
         } finally {
             transactions.rest();
         }
+    }
+
+    /** What is done in the queue of a lock that somebody waits for, if nothing else came with it: several share a transaction, and its commit. Null for all else. */
+    private @Nullable Single inQueue(Command command) {
+        if (command instanceof Yield yield && isHandedOver(yield.next().spec())) {
+            return statements -> handOver(statements, yield.claim(), yield.next());
+        } else if (command instanceof Release release && isHandedOver(awaited.get(release.resource()))) {
+            return statements -> handOver(statements, release.claim(), null);
+        } else if (command instanceof Acquire acquire
+                && acquire.waiting() == Command.Waiting.QUEUE
+                && awaited.containsKey(acquire.resource())
+                && isHandedOver(acquire.spec())) {
+            return statements -> fastPath.queue(statements, acquire);
+        }
+        return null;
+    }
+
+    /** Whether it has one owner after another. */
+    private static boolean isHandedOver(@Nullable ResourceSpec spec) {
+        return spec != null && spec.capacity() == 1 && spec.kind() != Kind.LATCH;
+    }
+
+    private @Nullable Reply handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        ServerFastPath.HandedOver done = fastPath.handOver(statements, held, next);
+        if (done == null) {
+            return null;
+        }
+        done.told().ifPresent(told::add);
+        if (!done.isAwaited()) {
+            awaited.remove(held.resource());
+        } else if (next != null) {
+            awaited.put(held.resource(), next.spec());
+        }
+        return done.reply();
     }
 
     private void attempt(List<Call> releases, List<Call> acquires, boolean isFirst) {

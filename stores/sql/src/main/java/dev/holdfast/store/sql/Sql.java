@@ -29,7 +29,7 @@ enum Sql {
              ORDER BY name LIMIT ?"""),
 
     /** A page of the inline grants of a session, in the order of their names: a look at every row. */
-    INLINE("SELECT name, claim FROM holdfast_resource WHERE session = ? AND name > ? ORDER BY name LIMIT ?"),
+    INLINE("SELECT name, claim, ends FROM holdfast_resource WHERE session = ? AND name > ? ORDER BY name LIMIT ?"),
 
     /** A page of the resources that had no grant for long, or have claims that may be dead. */
     RESTING("""

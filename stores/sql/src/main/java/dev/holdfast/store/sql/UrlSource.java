@@ -55,6 +55,14 @@ final class UrlSource implements DataSource {
         return DriverManager.getConnection(url, all);
     }
 
+    /** The same database, with one more property for the driver. */
+    UrlSource with(String key, String value) {
+        Properties all = new Properties();
+        all.putAll(properties);
+        all.setProperty(key, value);
+        return new UrlSource(url, all, passwordFile);
+    }
+
     /** Whether a driver is there. */
     boolean hasDriver() {
         return DriverManager.drivers().anyMatch(this::isServedBy);

@@ -18,10 +18,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Cleaning on a database server")
+@Tag("mysql")
 class CleaningTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
@@ -46,7 +48,7 @@ class CleaningTest {
     }
 
     private static String names(TestSource source) throws SQLException {
-        boolean isMaria = source.url().startsWith("jdbc:mariadb");
+        boolean isMaria = !source.url().startsWith("jdbc:postgresql");
         return source.text(
                 isMaria
                         ? "SELECT group_concat(CAST(name AS CHAR) ORDER BY name) FROM holdfast_resource"

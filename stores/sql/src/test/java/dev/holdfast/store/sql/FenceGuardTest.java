@@ -15,41 +15,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ParameterizedClass
 @EnumSource(TestDatabase.class)
 @DisplayName("A guard")
-class FenceGuardTest {
-
-    @Parameter
-    private TestDatabase database;
+@Tag("mysql")
+class FenceGuardTest extends TwoTransactions {
 
     private final FenceGuard guard = FenceGuard.usual().withMaxWait(Duration.ofSeconds(30));
     private final String name = newName();
-    private TestSource source;
-    private Connection alice;
-    private Connection bob;
-
-    @BeforeEach
-    void connect() throws SQLException {
-        source = database.source();
-        alice = source.begin();
-        bob = source.begin();
-    }
-
-    @AfterEach
-    void disconnect() throws SQLException {
-        alice.close();
-        bob.close();
-    }
 
     @Test
     @DisplayName("refuses a token below the greatest that it was shown, and an equal one of another hold")

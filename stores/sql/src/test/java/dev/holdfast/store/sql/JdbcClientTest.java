@@ -6,7 +6,6 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.LocalSqlServer;
-import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -16,10 +15,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Clients with locks on database servers")
+@Tag("mysql")
 class JdbcClientTest {
 
     /** The servers, each test with one of its own. */
@@ -28,7 +29,7 @@ class JdbcClientTest {
         MARIADB;
 
         LocalSqlServer start() {
-            return this == POSTGRESQL ? PostgresServer.start() : MariaDbServer.start();
+            return this == POSTGRESQL ? PostgresServer.start() : MariaDbOrMysql.start();
         }
     }
 

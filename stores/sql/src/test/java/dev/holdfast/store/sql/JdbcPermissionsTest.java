@@ -8,11 +8,13 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.spi.StoreException;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The user of the manual. The rules of every store are checked as this user, too. */
 @DisplayName("The permissions of the manual")
+@Tag("mysql")
 class JdbcPermissionsTest {
 
     private static String newDatabase(TestDatabase database) {

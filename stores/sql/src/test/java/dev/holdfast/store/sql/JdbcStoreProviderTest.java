@@ -6,16 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
-import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.spi.StoreUri;
 import java.net.URI;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("The URIs of databases")
+@Tag("mysql")
 class JdbcStoreProviderTest {
 
     @Test
@@ -33,7 +34,7 @@ class JdbcStoreProviderTest {
     @Test
     @DisplayName("mariadb: opens a store with tables of the name that is asked for")
     void mariadb() throws InterruptedException {
-        String url = MariaDbServer.shared().newDatabase();
+        String url = MariaDbOrMysql.shared().newDatabase();
         String uri = uri(url).replace("?", "?prefix=shop_locks_&");
         try (Holdfast one = Holdfast.connect(uri);
                 Holdfast other = Holdfast.connect(uri);
@@ -47,9 +48,12 @@ class JdbcStoreProviderTest {
     private static String uri(String jdbc) {
         URI parsed = URI.create(jdbc.substring("jdbc:".length()));
         String user = parsed.getQuery().replaceAll(".*user=([^&]*).*", "$1");
-        boolean isMaria = parsed.getScheme().equals("mariadb");
         return parsed.getScheme() + "://" + user + "@" + parsed.getAuthority() + parsed.getPath()
-                + (isMaria ? "?sslMode=disable" : "?sslmode=disable");
+                + switch (parsed.getScheme()) {
+                    case "mariadb" -> "?sslMode=disable";
+                    case "mysql" -> "?sslMode=REQUIRED";
+                    default -> "?sslmode=disable";
+                };
     }
 
     @ParameterizedTest

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
-import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -14,10 +13,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Rows that a transaction of somebody else keeps locked")
+@Tag("mysql")
 class LockedRowsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -40,7 +41,7 @@ class LockedRowsTest {
         }
 
         LocalSqlServer start() {
-            return isPostgres() ? PostgresServer.start() : MariaDbServer.start();
+            return isPostgres() ? PostgresServer.start() : MariaDbOrMysql.start();
         }
 
         Holdfast client(DataSource source) {

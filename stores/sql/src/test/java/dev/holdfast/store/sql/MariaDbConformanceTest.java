@@ -1,14 +1,15 @@
 package dev.holdfast.store.sql;
 
-import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
+import org.junit.jupiter.api.Tag;
 
 /** The rules of every store, on a clock that the tests move. */
+@Tag("mysql")
 class MariaDbConformanceTest extends LockStoreConformance {
 
     @Override
     protected StoreUnderTest open() {
-        return new JdbcUnderTest(MariaDbServer.shared(), true);
+        return new JdbcUnderTest(MariaDbOrMysql.shared(), true);
     }
 }

@@ -3,7 +3,7 @@ package dev.holdfast.store.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.servers.FaultProxy;
-import dev.holdfast.servers.MariaDbServer;
+import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
@@ -17,15 +17,17 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("Waiters on MariaDB are told")
+@DisplayName("Waiters on MariaDB or MySQL are told")
+@Tag("mysql")
 class MysqlListeningTest {
 
     private static final String NAPS =
             "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'";
 
-    private final MariaDbServer server = MariaDbServer.start();
+    private final LocalSqlServer server = MariaDbOrMysql.start();
     private final List<Signal> told = new CopyOnWriteArrayList<>();
     private final JdbcStore first = open(server.url());
     private JdbcStore second = open(server.url());

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("A process that is stopped for longer than its lease")
+@Tag("mysql")
 class PausedHolderTest {
 
     @TempDir

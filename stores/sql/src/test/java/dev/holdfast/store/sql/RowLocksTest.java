@@ -17,44 +17,23 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ParameterizedClass
 @EnumSource(TestDatabase.class)
 @DisplayName("A lock in a transaction")
-class RowLocksTest {
+@Tag("mysql")
+class RowLocksTest extends TwoTransactions {
 
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration SHORT = Duration.ofMillis(60);
 
-    @Parameter
-    private TestDatabase database;
-
     private final RowLocks locks = RowLocks.usual();
     private final String name = newName();
-    private TestSource source;
-    private Connection alice;
-    private Connection bob;
-
-    @BeforeEach
-    void connect() throws SQLException {
-        source = database.source();
-        alice = source.begin();
-        bob = source.begin();
-    }
-
-    @AfterEach
-    void disconnect() throws SQLException {
-        alice.close();
-        bob.close();
-    }
 
     @Test
     @DisplayName("lasts until the transaction is committed or rolled back, from its first use on")
@@ -152,7 +131,10 @@ class RowLocksTest {
     void leavesNothingBehind() throws SQLException {
         List<String> settings = switch (database) {
             case POSTGRES -> List.of("SHOW lock_timeout", "SHOW statement_timeout");
-            case MARIADB -> List.of("SELECT @@innodb_lock_wait_timeout", "SELECT @@max_statement_time");
+            case MARIADB ->
+                List.of(
+                        "SELECT @@innodb_lock_wait_timeout",
+                        "SELECT @@" + (MariaDbOrMysql.isMysql() ? "max_execution_time" : "max_statement_time"));
             case SQLITE -> List.of("PRAGMA busy_timeout");
         };
         switch (database) {

@@ -15,12 +15,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** There is one version of the tables so far. The next one of these tests adds a table, a column that may be empty and one that has a value. */
 @DisplayName("The tables of locks on a server")
+@Tag("mysql")
 class SchemaVersionsTest {
 
     private static JdbcStore.Builder builder(String url) {

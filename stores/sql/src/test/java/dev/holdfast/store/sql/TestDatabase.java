@@ -1,6 +1,5 @@
 package dev.holdfast.store.sql;
 
-import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,7 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A database of each kind for all tests of this JVM, with the tables for rows in it. Each test takes names of its own. */
 enum TestDatabase {
     POSTGRES,
+
+    /** Or MySQL, see {@link MariaDbOrMysql}. */
     MARIADB,
+
     SQLITE;
 
     private static final AtomicInteger NAMES = new AtomicInteger();
@@ -40,7 +42,7 @@ enum TestDatabase {
     String newUrl() {
         return switch (this) {
             case POSTGRES -> PostgresServer.shared().newDatabase();
-            case MARIADB -> MariaDbServer.shared().newDatabase();
+            case MARIADB -> MariaDbOrMysql.shared().newDatabase();
             case SQLITE -> sqliteUrl();
         };
     }

@@ -10,47 +10,31 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ParameterizedClass
 @EnumSource(TestDatabase.class)
 @DisplayName("An optimistic version")
-class VersionedTest {
-
-    @Parameter
-    private TestDatabase database;
+@Tag("mysql")
+class VersionedTest extends TwoTransactions {
 
     private final String name = newName();
     private final String table = newTable();
     private final TableRow row = TableRow.of(table, "id", 1);
     private final Versioned theirs = Versioned.row(row, "version");
     private final Versioned named = Versioned.named(name);
-    private TestSource source;
-    private Connection alice;
-    private Connection bob;
 
     @BeforeEach
-    void connect() throws SQLException {
-        source = database.source();
+    void createTable() throws SQLException {
         source.execute(
                 "CREATE TABLE " + table + " (id INT PRIMARY KEY, n INT NOT NULL, version BIGINT NOT NULL,"
                         + " nonce BIGINT NOT NULL)",
                 "INSERT INTO " + table + " VALUES (1, 0, 5, 0)");
-        alice = source.begin();
-        bob = source.begin();
-    }
-
-    @AfterEach
-    void disconnect() throws SQLException {
-        alice.close();
-        bob.close();
     }
 
     private void add(Connection connection) throws SQLException {
