@@ -36,37 +36,10 @@ class RedisRunTest {
     @Test
     void oneAfterTheOtherWithRisingTokens() {
         Place place = place(server.uri());
-        try (CliProcess first = place.start(
-                        "run",
-                        "x",
-                        "--",
-                        "sh",
-                        "-c",
-                        "echo $HOLDFAST_TOKEN > first; while [ ! -e done ]; do sleep 0.05; done");
-                CliProcess second = startWhenHeld(place)) {
-            CliProcess.until("the second waits", () -> second.err().contains("waiting for 'x'"));
-            try (CliProcess busy = place.run("run", "--nonblock", "x", "--", "true");
-                    CliProcess list = place.run("ls");
-                    CliProcess show = place.run("show", "x")) {
-                assertThat(busy.exitCode()).isEqualTo(75);
-                assertThat(busy.err()).contains("held by ", " pid " + first.pid());
-                assertThat(list.out()).contains("'x': held by ", "1 waiting");
-                assertThat(show.out()).contains(" pid " + first.pid());
-            }
-            place.script("done", "");
-            assertThat(first.exitCode()).isZero();
-            assertThat(second.exitCode()).isZero();
-            assertThat(Long.parseLong(place.read("second").strip()))
-                    .isGreaterThan(Long.parseLong(place.read("first").strip()));
-        }
+        TwoRuns.oneAfterTheOther(place);
         try (CliProcess list = place.run("ls")) {
             assertThat(list.out()).isEmpty();
         }
-    }
-
-    private CliProcess startWhenHeld(Place place) {
-        CliProcess.untilWritten(directory.resolve("first"));
-        return place.start("run", "x", "--", "sh", "-c", "echo $HOLDFAST_TOKEN > second");
     }
 
     @Test
