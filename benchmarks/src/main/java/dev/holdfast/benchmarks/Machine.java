@@ -4,15 +4,23 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.netty.channel.Channel;
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.CodeSource;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.redisson.Redisson;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -69,9 +77,33 @@ final class Machine {
         return libraries;
     }
 
-    private static String version(Class<?> ofLibrary) {
+    /** As the manifest of its jar states it, or else the only project of which the jar keeps the properties. */
+    static String version(Class<?> ofLibrary) {
         String version = ofLibrary.getPackage().getImplementationVersion();
-        return version == null ? "unknown" : version;
+        return version == null ? ofProject(ofLibrary).orElse("unknown") : version;
+    }
+
+    private static Optional<String> ofProject(Class<?> ofLibrary) {
+        CodeSource source = ofLibrary.getProtectionDomain().getCodeSource();
+        if (source == null) {
+            return Optional.empty();
+        }
+        try (JarFile jar = new JarFile(Path.of(source.getLocation().toURI()).toFile())) {
+            List<JarEntry> projects = jar.stream()
+                    .filter(entry -> entry.getName().matches("META-INF/maven/[^/]+/[^/]+/pom\\.properties"))
+                    .toList();
+            if (projects.size() != 1) {
+                return Optional.empty();
+            }
+            Properties properties = new Properties();
+            try (InputStream content = jar.getInputStream(projects.get(0))) {
+                properties.load(content);
+            }
+            return Optional.ofNullable(properties.getProperty("version"));
+        } catch (IOException | URISyntaxException e) {
+            // Not from a jar, or not from a file.
+            return Optional.empty();
+        }
     }
 
     /** The first value of a name in a file of lines such as {@code name = "value"}. */

@@ -11,7 +11,9 @@ final class Rivals implements Workload {
 
     private static final int PROCESSES = 4;
     private static final int THREADS = 4;
-    private static final Duration WARM_UP = Duration.ofSeconds(3);
+
+    /** Before that the compilers of so many programs take more of two processors than all that is measured. */
+    private static final Duration WARM_UP = Duration.ofSeconds(40);
 
     /** There are few hand-overs, in which too little would be compiled. */
     private static final Duration PREPARATION = Duration.ofSeconds(2);

@@ -43,7 +43,7 @@ final class SharedLock implements Workload {
 
     @Override
     public String method() {
-        return "As `%s-own`, but all threads want one lock. A peer whose threads do not come to an end is left to itself after a while; that is told below."
+        return "As `%s-own`, but all threads want one lock. A peer, or a lock by hand, whose threads do not come to an end is left to itself after a while; that is told below."
                 .formatted(field.name());
     }
 
