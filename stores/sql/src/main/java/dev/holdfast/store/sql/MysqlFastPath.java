@@ -135,19 +135,6 @@ final class MysqlFastPath extends ServerFastPath {
         return update.executeUpdate() > 0 ? RELEASED : null;
     }
 
-    /** What acquires that go by one statement have in common. */
-    private record Alike(long session, long epoch, long spec, int weight, long lease, int tokens) {
-        static Alike of(Acquire acquire) {
-            return new Alike(
-                    Session.numberOf(acquire.claim().session()),
-                    acquire.epoch(),
-                    Codes.of(acquire.spec()),
-                    acquire.weight(),
-                    Micros.of(acquire.lease().length()),
-                    acquire.tokens());
-        }
-    }
-
     private void together(
             Statements statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
             throws SQLException {

@@ -24,29 +24,40 @@ import org.jspecify.annotations.Nullable;
 /** The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in a circle. */
 final class PostgresFastPath extends ServerFastPath {
 
+    /** Has the transaction of a statement not wait for the disk. */
+    static final String LATE = "set_config('synchronous_commit', 'off', true)";
+
     private final boolean mustSkip;
     private final PostgresHandOver handOver;
     private final PostgresQueueing queueing;
+    private final PostgresTogether together;
     private final String take;
     private final String takeAll;
     private final String giveBack;
     private final String giveAllBack;
+    private final String giveBackLate;
+    private final String giveAllBackLate;
     private final String exchange;
     private final String goOn;
 
-    /** @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long */
-    PostgresFastPath(Texts texts, String clock, boolean mustSkip, PostgresHandOver handOver) {
+    /**
+     * Puts the statements together.
+     *
+     * @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long
+     * @param channel what the names of the channels begin with, on which other clients are told
+     * @param client who is told by the answer instead
+     */
+    PostgresFastPath(Texts texts, String clock, boolean mustSkip, String channel, long client) {
         this.mustSkip = mustSkip;
-        this.handOver = handOver;
+        this.handOver = new PostgresHandOver(texts, clock, channel, client);
         this.queueing = new PostgresQueueing(texts, clock);
+        this.together = new PostgresTogether(texts, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
                 + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
                 + " + v.wanted - 1, ends = CASE v.length WHEN 0 THEN 0 ELSE s.now + v.length END, seq = 0";
-        String free = " AND r.session = 0 AND r.grants = 0 AND r.waiters = 0 AND r.spec = v.spec"
-                // A row that makes no sense is not free: the long way says what is wrong with it.
-                + " AND r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first
-                + " AND " + first + " <= " + LARGEST_FIRST;
+        String free =
+                " AND r.session = 0 AND r.grants = 0 AND r.waiters = 0 AND r.spec = v.spec" + " AND " + isSane(first);
         String values = "SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS weight,"
                 + " ?::bigint AS spec, ?::bigint AS length, ?::bigint AS wanted, ?::bigint AS epoch";
         String session = "SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
@@ -56,9 +67,11 @@ final class PostgresFastPath extends ServerFastPath {
         String given = " r.session = v.session AND r.claim = v.claim AND r.waiters = 0 AND (r.ends <= 0 OR r.ends > "
                 + clock + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > "
                 + clock + ")";
-        giveBack = texts.of("UPDATE holdfast_resource r SET session = 0"
+        String gaveBack = "UPDATE holdfast_resource r SET session = 0"
                 + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim) v"
-                + " WHERE r.name = v.name AND" + given);
+                + " WHERE r.name = v.name AND" + given + " RETURNING ";
+        giveBack = texts.of(gaveBack + "true");
+        giveBackLate = texts.of(gaveBack + LATE);
         // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
         // Each row is looked up by itself: a join would compare all with all where the table was small when it was
         // looked at.
@@ -77,6 +90,7 @@ final class PostgresFastPath extends ServerFastPath {
                 + " taken AS (UPDATE holdfast_resource r" + grant.replace("s.now", "v.now")
                 + " FROM free v WHERE r.name = v.name RETURNING -v.n, r.first_token)";
         giveAllBack = texts.of("WITH " + gives + " SELECT * FROM given");
+        giveAllBackLate = texts.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
         takeAll = texts.of("WITH " + takes + " SELECT * FROM taken");
         exchange = texts.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
         String above = "greatest(r.last_token, v.above)";
@@ -89,6 +103,12 @@ final class PostgresFastPath extends ServerFastPath {
                 + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
                 + " AND " + Sql.noneOrLiveWaiters(clock)
                 + " RETURNING r.first_token, r.end_token, r.waiters > 0");
+    }
+
+    /** Of a row: that it makes sense, for the long way says what is wrong with it, and that its counter is not ahead of the clock. */
+    static String isSane(String first) {
+        return "r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first + " AND "
+                + first + " <= " + LARGEST_FIRST;
     }
 
     @Override
@@ -135,9 +155,9 @@ final class PostgresFastPath extends ServerFastPath {
     List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
         if (isOneStatement(releases, acquires)) {
-            return together(statements, releases, acquires);
+            return byOneStatement(statements, releases, acquires, true);
         }
-        List<@Nullable Reply> replies = new ArrayList<>(together(statements, releases, List.of()));
+        List<@Nullable Reply> replies = new ArrayList<>(byOneStatement(statements, releases, List.of(), false));
         Set<ResourceName> kept = new HashSet<>();
         for (int i = 0; i < releases.size(); i++) {
             if (replies.get(i) == null) {
@@ -148,26 +168,38 @@ final class PostgresFastPath extends ServerFastPath {
                 .filter(acquire -> !kept.contains(acquire.resource()))
                 .toList();
         Iterator<? extends @Nullable Reply> taken =
-                together(statements, List.of(), free).iterator();
+                byOneStatement(statements, List.of(), free, false).iterator();
         for (Acquire acquire : acquires) {
             replies.add(kept.contains(acquire.resource()) ? null : taken.next());
         }
         return replies;
     }
 
-    /** By one statement; the names are all different. */
-    private List<@Nullable Reply> together(Statements statements, List<Release> releases, List<Acquire> acquires)
+    /**
+     * By one statement; the names are all different.
+     *
+     * @param isWhole whether nothing else is done in the same transaction
+     */
+    private List<@Nullable Reply> byOneStatement(
+            Statements statements, List<Release> releases, List<Acquire> acquires, boolean isWhole)
             throws SQLException {
+        boolean isLate = isWhole && acquires.isEmpty();
         int count = releases.size() + acquires.size();
         if (count == 0) {
             return List.of();
         }
         if (count == 1 && !mustSkip) {
             return Collections.singletonList(
-                    releases.isEmpty() ? take(statements, acquires.get(0)) : giveBack(statements, releases.get(0)));
+                    releases.isEmpty()
+                            ? take(statements, acquires.get(0))
+                            : giveBack(statements, releases.get(0), isLate));
         }
+        if (isWhole && !mustSkip && PostgresTogether.isFit(releases, acquires)) {
+            return together.carryOut(statements, releases, acquires);
+        }
+        String giving = isLate ? giveAllBackLate : giveAllBack;
         PreparedStatement update =
-                statements.prepare(acquires.isEmpty() ? giveAllBack : releases.isEmpty() ? takeAll : exchange);
+                statements.prepare(acquires.isEmpty() ? giving : releases.isEmpty() ? takeAll : exchange);
         Columns all = new Columns(statements, update);
         if (!releases.isEmpty()) {
             all.claims(releases, Release::claim);
@@ -218,12 +250,14 @@ final class PostgresFastPath extends ServerFastPath {
         }
     }
 
-    private @Nullable Reply giveBack(Statements statements, Release release) throws SQLException {
-        PreparedStatement update = statements.prepare(giveBack);
+    private @Nullable Reply giveBack(Statements statements, Release release, boolean isLate) throws SQLException {
+        PreparedStatement update = statements.prepare(isLate ? giveBackLate : giveBack);
         update.setBytes(1, release.resource().utf8());
         update.setLong(2, Session.numberOf(release.claim().session()));
         update.setLong(3, release.claim().claim());
-        return update.executeUpdate() == 1 ? RELEASED : null;
+        try (ResultSet row = update.executeQuery()) {
+            return row.next() ? RELEASED : null;
+        }
     }
 
     /** Sets the parameters of a statement, which are arrays, one after another. */

@@ -43,8 +43,8 @@ final class PostgresProduct implements Product {
     private static final String WAIT = "lock_timeout = 3000";
 
     /**
-     * Rows are looked up by their keys, one by one. A plan is kept once it was made; where the table was small then the planner has all of it read each time, with all that changes have left
-     * behind since. With 64 names and a vacuum each minute that made no difference that could be measured; it would where more is left behind.
+     * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients from waiting for each other in a circle, see {@link PostgresTogether}. And a
+     * plan is kept once it was made, which for a table that was small then could be to read all of it.
      */
     private static final String LOOK_UP =
             "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
@@ -95,7 +95,7 @@ final class PostgresProduct implements Product {
 
     @Override
     public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
-        return new PostgresFastPath(texts, clock, isLent, new PostgresHandOver(texts, clock, channel, client));
+        return new PostgresFastPath(texts, clock, isLent, channel, client);
     }
 
     @Override

@@ -50,12 +50,12 @@ final class PostgresQueueing {
                        granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, c.places
                   FROM counted c, v)
-            SELECT c.looks, set_config('synchronous_commit', 'off', true) FROM counted c""";
+            SELECT c.looks, $late FROM counted c""";
 
     private final String queue;
 
     PostgresQueueing(Texts texts, String clock) {
-        this.queue = texts.of(QUEUE.replace("$clock", clock));
+        this.queue = texts.of(QUEUE.replace("$clock", clock).replace("$late", PostgresFastPath.LATE));
     }
 
     /** Gives null if it could not be done so, and nothing was changed. */
