@@ -76,7 +76,7 @@ class LeaseWatchTest {
         assertThat(command.exitCode()).isEqualTo(137);
         watch.stop();
         assertThat(watch.hasActed()).isTrue();
-        assertThat(tree.isGone()).isTrue();
+        assertThat(tree.alive()).isEmpty();
     }
 
     @Test
@@ -86,7 +86,7 @@ class LeaseWatchTest {
         assertThat(command.exitCode()).isEqualTo(137);
         watch.stop();
         assertThat(place.file("terms")).doesNotExist();
-        assertThat(tree.isGone()).isTrue();
+        assertThat(tree.alive()).isEmpty();
         assertThat(text()).contains("lock 'x' is lost: it was removed at the store; killing");
     }
 

@@ -6,6 +6,7 @@ import dev.holdfast.cli.CliProcess.Place;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -14,6 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ProcessTreeTest {
 
+    /** Of each test its own: what one leaves behind, should it fail, is nothing to the next. */
+    private final String mark = "m" + UUID.randomUUID();
+
     @TempDir
     Path directory;
 
@@ -21,7 +25,7 @@ class ProcessTreeTest {
 
     @BeforeEach
     void open() {
-        place = new Place(directory, Map.of("HOLDFAST_HOLD", "outer,m1"));
+        place = new Place(directory, Map.of("HOLDFAST_HOLD", "outer," + mark));
     }
 
     @Test
@@ -32,7 +36,7 @@ class ProcessTreeTest {
             assertThat(pids(tree)).contains(command.pid(), grandchild).hasSize(3);
             assertThat(tree.isGone()).isFalse();
             assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
-            assertThat(tree.isGone()).isTrue();
+            assertThat(tree.alive()).isEmpty();
             assertThat(command.exitCode()).isEqualTo(137);
         }
     }
@@ -58,9 +62,10 @@ class ProcessTreeTest {
         try (CliProcess command = start("setsid sh -c '(echo $$; exec sleep 1000) > started 2>&1 </dev/null &'")) {
             assertThat(command.exitCode()).isZero();
             CliProcess.untilWritten(place.file("started"));
-            assertThat(tree(command, "m2").isGone()).isTrue();
-            assertThat(tree(command, "m").isGone()).isTrue();
-            ProcessTree tree = tree(command, "m1");
+            // It has still to become the sleeper, and in the middle of that nobody can tell whose it is.
+            CliProcess.until("it is not taken for another's", tree(command, mark + "2")::isGone);
+            CliProcess.until("nor for one whose mark begins alike", tree(command, "m")::isGone);
+            ProcessTree tree = tree(command, mark);
             assertThat(tree.alive()).hasSize(1);
             assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
         }
@@ -73,7 +78,7 @@ class ProcessTreeTest {
         Path restless = place.script("restless.sh", "exec \"$0\"\n");
         try (CliProcess command = place.startProgram(Child.NOTHING, List.of(restless.toString()))) {
             for (int look = 0; look < 200; look++) {
-                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", "m1");
+                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", mark);
                 assertThat(marked.pids().contains(command.pid()) || !marked.isComplete())
                         .as("look %s", look)
                         .isTrue();
@@ -86,7 +91,7 @@ class ProcessTreeTest {
     void oneWithoutAnEnvironmentIsNotTakenForIt() {
         try (CliProcess command = place.startProgram(Child.NOTHING, List.of("env", "-i", "/bin/sleep", "1000"))) {
             CliProcess.until("nothing is marked, for sure", () -> {
-                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", "m1");
+                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", mark);
                 return marked.pids().isEmpty() && marked.isComplete();
             });
             assertThat(command.isAlive()).isTrue();
@@ -100,7 +105,7 @@ class ProcessTreeTest {
         try (CliProcess command = start("sh -c 'echo $$ > started' & exec sleep 1000")) {
             long child = Long.parseLong(CliProcess.untilWritten(place.file("started")));
             CliProcess.until("the child is a zombie", () -> ProcFs.isZombie(child));
-            assertThat(pids(tree(command, "m1"))).containsExactly(command.pid());
+            assertThat(pids(tree(command, mark))).containsExactly(command.pid());
         }
     }
 
@@ -120,7 +125,7 @@ class ProcessTreeTest {
         try (CliProcess command = start(
                 "trap 'exit 4' USR1; (trap 'echo usr1 > noted; exit' USR1; echo > started; while :; do sleep 0.02; done) & while :; do sleep 0.02; done")) {
             CliProcess.untilWritten(place.file("started"));
-            ProcessTree tree = tree(command, "m1");
+            ProcessTree tree = tree(command, mark);
             tree.look();
             tree.signal("USR1");
             assertThat(command.exitCode()).isEqualTo(4);
