@@ -78,7 +78,7 @@ record Field(
             SQL_COUNTS,
             new Texts(
                     settings("`INSERT ... ON CONFLICT DO NOTHING`", "advisory", "`pg_advisory_lock`")
-                            + " The server flushes each commit to the disk and has its default settings, but for more connections and `pg_stat_statements`, which counts.",
+                            + " The server flushes commits to the disk before it answers and has its default settings, but for more connections and `pg_stat_statements`, which counts; where a statement of Holdfast gives locks back for which nobody waits, and does nothing else, that statement asks for an answer before the flush (ADR 18), which a lock by hand could do as well.",
                     "*Statements* is what the server has counted for a pair, `BEGIN` and `COMMIT` included but not what failed, and *commits* how many transactions wrote something",
                     FairOnSql.PING));
 
