@@ -273,6 +273,7 @@ public final class FaultProxy implements AutoCloseable {
                     } else if (cutNext) {
                         break;
                     }
+                    bytes(direction).addAndGet(size); // before anybody can have read it
                     if (isCrumbled(direction)) {
                         for (int i = 0; i < size; i++) {
                             out.write(chunk, i, 1);
@@ -280,7 +281,6 @@ public final class FaultProxy implements AutoCloseable {
                     } else {
                         out.write(chunk, 0, size);
                     }
-                    bytes(direction).addAndGet(size);
                 }
             } catch (IOException e) {
                 // The other side is gone, and so is this one.
