@@ -54,9 +54,11 @@ final class Failures {
                 return said(String.valueOf(refusal.getMessage()), Effect.NONE, server, cause);
             }
         }
-        String why = cause instanceof TimeoutException
+        Throwable innermost = innermost(cause);
+        // What has waited for the future in vain tells no more than that.
+        String why = innermost instanceof TimeoutException && innermost.getMessage() == null
                 ? "no answer in time"
-                : String.valueOf(innermost(cause).getMessage());
+                : String.valueOf(innermost.getMessage());
         return new StoreException(Reason.UNAVAILABLE, Effect.NONE, server + " can't be reached: " + why, cause);
     }
 

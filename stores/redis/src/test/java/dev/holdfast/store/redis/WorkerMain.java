@@ -4,6 +4,7 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.StoreUnavailableException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -26,6 +27,9 @@ final class WorkerMain {
     /** Most of the time somebody is in, so that a fault is likely to come upon a holder. */
     private static final long MOST_NANOS_INSIDE = 2_000_000;
 
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
     private static volatile boolean stopped;
 
     private WorkerMain() {}
@@ -35,8 +39,7 @@ final class WorkerMain {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         AtomicInteger entries = new AtomicInteger();
         AtomicInteger failures = new AtomicInteger();
-        try (Holdfast holdfast =
-                Holdfast.builder(args[0]).sessionTtl(Duration.parse(args[1])).build()) {
+        try (Holdfast holdfast = open(args[0], Duration.parse(args[1]))) {
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 Thread thread = new Thread(() -> work(holdfast.lock(args[3]), args[2], entries, failures));
@@ -59,6 +62,21 @@ final class WorkerMain {
                 thread.join();
             }
             System.out.println(line + " after " + entries.get() + " entries, " + failures.get() + " failures");
+        }
+    }
+
+    /** A machine that starts several of these, and the servers, may well take longer than the timeouts that faults are to meet. */
+    private static Holdfast open(String uri, Duration ttl) {
+        long start = System.nanoTime();
+        while (true) {
+            try {
+                return Holdfast.builder(uri).sessionTtl(ttl).build();
+            } catch (StoreUnavailableException e) {
+                if (System.nanoTime() - start > PATIENCE.toNanos()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE.toNanos());
+            }
         }
     }
 
