@@ -1,6 +1,5 @@
 package dev.holdfast.store.sql;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
@@ -46,7 +45,7 @@ final class ChildMain {
         return switch (command) {
             case "acquire" -> acquire(rest, Lease.SESSION);
             case "detached" -> acquire(rest, Lease.detached(Duration.ofHours(1)));
-            case "await" -> await();
+            case "hear" -> hear();
             case "release" -> {
                 client.release(claim);
                 yield "released";
@@ -67,16 +66,24 @@ final class ChildMain {
         return client.acquire(claim, ResourceSpec.MUTEX, 1, lease) instanceof Reply.Granted ? "granted" : "queued";
     }
 
-    /** Says how it heard that it was granted. */
-    @CanIgnoreReturnValue
-    private String await() throws InterruptedException {
-        while (client.poll(claim) instanceof Reply.Queued queued) {
-            Signal signal = told.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
+    /** Waits to be told that it was granted, and never asks. */
+    private String hear() throws InterruptedException {
+        for (Signal signal = told.poll(1, TimeUnit.MINUTES); signal != null; signal = told.poll(1, TimeUnit.MINUTES)) {
             if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
                 return "told";
             }
         }
-        return "polled";
+        return "not told";
+    }
+
+    /** Waits as clients do: it is told, or asks. */
+    private void await() throws InterruptedException {
+        while (client.poll(claim) instanceof Reply.Queued queued) {
+            Signal signal = told.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
+            if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
+                return;
+            }
+        }
     }
 
     /** Adds one to the number in a file, as often as it says, in a way that loses some if another process does it at the same time. */
