@@ -177,7 +177,9 @@ public final class RedisCluster implements AutoCloseable {
         for (int i = 0; i < (isReplicated ? 2 : 1) * size; i++) {
             RedisServer.Builder node = RedisServer.builder()
                     .clustered(BUS_DISTANCE)
-                    .option("cluster-node-timeout", "1000")
+                    // A third of the default, so that tests get on; a machine that others use keeps a node waiting for
+                    // more than a second, and then nobody serves its slots.
+                    .option("cluster-node-timeout", "5000")
                     .option("cluster-replica-validity-factor", "0");
             if (own != null) {
                 node.tlsAmongServers(own).option("tls-cluster", "yes");

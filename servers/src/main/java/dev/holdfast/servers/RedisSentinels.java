@@ -124,8 +124,8 @@ public final class RedisSentinels implements AutoCloseable {
             RedisServer sentinel = builder()
                     .flag("--sentinel")
                     .option("sentinel monitor " + NAME, "127.0.0.1 " + portOf(primary) + " " + QUORUM)
-                    .option("sentinel down-after-milliseconds " + NAME, "500")
-                    .option("sentinel failover-timeout " + NAME, "1000")
+                    .option("sentinel down-after-milliseconds " + NAME, "1500")
+                    .option("sentinel failover-timeout " + NAME, "3000")
                     .start();
             sentinels.add(sentinel);
             // The pace of a real deployment would have a test wait for seconds. While the primary is down the replicas
