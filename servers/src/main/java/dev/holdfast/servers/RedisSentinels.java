@@ -3,6 +3,9 @@ package dev.holdfast.servers;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A primary with two replicas, and three Sentinels that watch over them. */
@@ -74,23 +77,60 @@ public final class RedisSentinels implements AutoCloseable {
         return certificates == null ? builder : builder.tlsAmongServers(certificates);
     }
 
-    /** Who is the primary, as all Sentinels that live say; waits until they agree on one that lives and says so too. */
+    /**
+     * Who is the primary, as all Sentinels that live say; waits until they agree on one that lives and says so too, and
+     * none is amidst a fail-over.
+     *
+     * <p>A fail-over goes on at the Sentinel that leads it when all clients have long gone to the new primary. If that
+     * one fails then, it never ends there, and if the others go back to the primary that was before, who leads it does
+     * not follow them for as long as what it has promoted is down (Redis 7.0).
+     */
     public RedisServer primary() {
-        List<RedisServer> found = new ArrayList<>();
-        Until.isSo("the Sentinels agree on a primary", () -> {
-            found.clear();
-            for (RedisServer sentinel : sentinels) {
-                if (sentinel.process().isAlive()) {
-                    String port = String.valueOf(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
-                            .get(1));
-                    servers.stream()
-                            .filter(server -> String.valueOf(portOf(server)).equals(port))
-                            .forEach(found::add);
-                }
-            }
-            return found.stream().distinct().count() == 1 && isPrimary(found.get(0));
-        });
-        return found.get(0);
+        AtomicReference<@Nullable RedisServer> found = new AtomicReference<>();
+        try {
+            Until.isSo("the Sentinels agree on a primary", () -> {
+                found.set(agreedPrimary());
+                return found.get() != null;
+            });
+        } catch (IllegalStateException e) {
+            throw new IllegalStateException(e.getMessage() + whatTheyLogged(), e);
+        }
+        return Objects.requireNonNull(found.get());
+    }
+
+    private @Nullable RedisServer agreedPrimary() {
+        List<RedisServer> watching = sentinels.stream()
+                .filter(sentinel -> sentinel.process().isAlive())
+                .toList();
+        List<RedisServer> named =
+                watching.stream().map(this::primaryAsSeenBy).distinct().toList();
+        boolean isSettled = named.size() == 1
+                && isPrimary(named.get(0))
+                && watching.stream().noneMatch(RedisSentinels::leadsFailOver);
+        return isSettled ? named.get(0) : null;
+    }
+
+    private static boolean leadsFailOver(RedisServer sentinel) {
+        return sentinel.command("SENTINEL", "MASTER", NAME).stream()
+                .anyMatch(part -> String.valueOf(part).contains("failover_in_progress"));
+    }
+
+    private RedisServer primaryAsSeenBy(RedisServer sentinel) {
+        String port = String.valueOf(
+                sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME).get(1));
+        return servers.stream()
+                .filter(server -> String.valueOf(portOf(server)).equals(port))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("A Sentinel names a primary at port " + port));
+    }
+
+    private String whatTheyLogged() {
+        return sentinels.stream()
+                .filter(sentinel -> sentinel.process().isAlive())
+                .map(sentinel -> "\n\nThe Sentinel at " + portOf(sentinel) + ", which names "
+                        + portOf(primaryAsSeenBy(sentinel)) + ", logged:\n"
+                        + sentinel.process().log())
+                .collect(Collectors.joining());
     }
 
     @Override
@@ -125,11 +165,12 @@ public final class RedisSentinels implements AutoCloseable {
                     .flag("--sentinel")
                     .option("sentinel monitor " + NAME, "127.0.0.1 " + portOf(primary) + " " + QUORUM)
                     .option("sentinel down-after-milliseconds " + NAME, "1500")
-                    .option("sentinel failover-timeout " + NAME, "3000")
+                    .option("sentinel failover-timeout " + NAME, "1000")
                     .start();
             sentinels.add(sentinel);
             // The pace of a real deployment would have a test wait for seconds. While the primary is down the replicas
             // are asked once a second, and what they said counts for five ping periods: a shorter one finds no heir.
+            // One that stood still for two seconds, as on a machine that others use, does nothing for the tilt period.
             sentinel.command(
                     "SENTINEL",
                     "DEBUG",
@@ -142,6 +183,8 @@ public final class RedisSentinels implements AutoCloseable {
                     "publish-period",
                     "100",
                     "election-timeout",
+                    "1000",
+                    "tilt-period",
                     "1000");
         }
         Until.isSo(

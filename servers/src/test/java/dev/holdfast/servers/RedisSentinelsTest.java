@@ -2,6 +2,7 @@ package dev.holdfast.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RedisSentinelsTest {
@@ -17,6 +18,25 @@ class RedisSentinelsTest {
             first.kill();
             Until.isSo("there is another primary", () -> all.primary() != first);
             assertThat(all.primary().command("GET", "a")).containsExactly("1");
+        }
+    }
+
+    @Test
+    void agreeSoonAfterTheyStoodStill() {
+        try (RedisSentinels all = RedisSentinels.start()) {
+            RedisServer first = all.primary();
+            List<ServerProcess> watching =
+                    all.sentinels().stream().map(RedisServer::process).toList();
+            watching.forEach(ServerProcess::pause);
+            long pausedAt = System.nanoTime();
+            Until.isSo("they stood still for long", () -> System.nanoTime() - pausedAt > 3_000_000_000L);
+            watching.forEach(ServerProcess::resume);
+            Until.isSo(
+                    "they have noticed it",
+                    () -> watching.stream().noneMatch(one -> one.logged("+tilt").isEmpty()));
+
+            first.kill();
+            assertThat(all.primary()).isNotSameAs(first);
         }
     }
 }

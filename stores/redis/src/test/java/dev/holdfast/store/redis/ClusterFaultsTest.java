@@ -77,7 +77,7 @@ class ClusterFaultsTest {
     void nodeThatStandsStillDelaysNobodyElse() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
                 Holdfast one = builder(cluster)
-                        .sessionTtl(Duration.ofSeconds(6))
+                        .sessionTtl(Duration.ofSeconds(12))
                         .storeTimeout(Duration.ofSeconds(3))
                         .build();
                 Holdfast two = client(cluster)) {
@@ -118,7 +118,7 @@ class ClusterFaultsTest {
         // What was forgotten without its session is found by the audit, once per ttl.
         try (RedisCluster cluster = RedisCluster.start();
                 Holdfast one = builder(cluster)
-                        .sessionTtl(Duration.ofSeconds(6))
+                        .sessionTtl(Duration.ofSeconds(12))
                         .keepAliveEvery(Duration.ofMillis(200))
                         .build();
                 Holdfast two = client(cluster)) {

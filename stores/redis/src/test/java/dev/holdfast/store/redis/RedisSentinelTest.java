@@ -126,7 +126,7 @@ class RedisSentinelTest {
     @Test
     void failOverThatForgetsAGrantIsToldAndTokensRise() throws Exception {
         // What was forgotten without its session is found by the audit, once per ttl.
-        Duration ttl = Duration.ofSeconds(4);
+        Duration ttl = Duration.ofSeconds(10);
         try (Holdfast one = client("forgets", ttl);
                 Holdfast two = client("forgets", ttl)) {
             two.lock("other").acquire().close();
