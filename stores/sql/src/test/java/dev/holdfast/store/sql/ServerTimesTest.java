@@ -155,7 +155,7 @@ class ServerTimesTest {
                         .keepsConnections()
                         .clock(CLOCK)
                         .open())
-                .sessionTtl(Duration.ofSeconds(3))
+                .sessionTtl(Duration.ofSeconds(10))
                 .build();
     }
 

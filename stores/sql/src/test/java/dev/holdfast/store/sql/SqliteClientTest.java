@@ -136,7 +136,7 @@ class SqliteClientTest {
                         .pragmas("max_page_count = 40")
                         .open();
                 Holdfast holdfast = Holdfast.builder(store)
-                        .sessionTtl(Duration.ofSeconds(3))
+                        .sessionTtl(Duration.ofSeconds(30))
                         .keepAliveEvery(Duration.ofMillis(100))
                         .build()) {
             Hold hold = holdfast.lock("ledger").acquire();
