@@ -43,7 +43,7 @@ final class Crew {
     private static final long LONGEST_WAIT = TimeUnit.MINUTES.toNanos(10);
 
     /** How long threads may take to end once all is over; then they are interrupted, and may take as long again. */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final VarHandle PAIRS = counter("pairs");
     private static final VarHandle PASSES = counter("passes");
@@ -130,25 +130,28 @@ final class Crew {
 
     private final Bench bench;
     private final Watch watch;
+    private final Duration patience;
     private final List<Worker> workers = new ArrayList<>();
     private final Histogram waits = new AtomicHistogram(LONGEST_WAIT, 2);
     private volatile int meanGap = 1;
     private volatile boolean isMeasuring;
     private volatile boolean isOver;
 
-    private Crew(Bench bench, Watch watch) {
+    private Crew(Bench bench, Watch watch, Duration patience) {
         this.bench = bench;
         this.watch = watch;
+        this.patience = patience;
     }
 
     /** Runs a crew; returns when all its threads have ended. */
     static Tally run(Bench bench, int threads, IntFunction<Post> posts) throws Exception {
-        return run(bench, threads, Watch.NONE, posts).requireAllEnded();
+        return run(bench, threads, Watch.NONE, PATIENCE, posts).requireAllEnded();
     }
 
-    /** Runs a crew; returns when all its threads have ended, or do not come to an end. */
-    static Tally run(Bench bench, int threads, Watch watch, IntFunction<Post> posts) throws Exception {
-        Crew crew = new Crew(bench, watch);
+    /** Runs a crew; returns when all its threads have ended, or do not come to an end for so long. */
+    static Tally run(Bench bench, int threads, Watch watch, Duration patience, IntFunction<Post> posts)
+            throws Exception {
+        Crew crew = new Crew(bench, watch, patience);
         for (int i = 0; i < threads; i++) {
             crew.workers.add(crew.new Worker(posts.apply(i)));
         }
@@ -195,15 +198,14 @@ final class Crew {
 
     private List<Throwable> failures(List<Future<Void>> ends, ExecutorService threads) throws InterruptedException {
         List<Throwable> failures = new ArrayList<>();
-        long patience = bench.scaled(PATIENCE).toNanos();
-        long deadline = System.nanoTime() + patience;
+        long deadline = System.nanoTime() + patience.toNanos();
         boolean isInterrupted = false;
         for (Future<Void> end : ends) {
             Throwable failure = failure(end, deadline);
             if (failure instanceof TimeoutException && !isInterrupted) {
                 isInterrupted = true;
                 threads.shutdownNow();
-                deadline = System.nanoTime() + patience;
+                deadline = System.nanoTime() + patience.toNanos();
             }
             if (failure != null) {
                 failures.add(failure);

@@ -124,8 +124,8 @@ final class QueuedThreads implements Workload {
                 posts.add(new Crew.Post(clients.get(i % CLIENTS).mutex(LOCK), guarded));
             }
             try (Usage usage = new Usage(field.server(), bench.place())) {
-                Crew.Tally tally = Crew.run(bench.notWithin(Stage.LEAST_WARM_UP), threads, usage, posts::get);
-                Stage.settle(contestant, tally, sheet);
+                Crew.Tally tally =
+                        Stage.work(contestant, bench.notWithin(Stage.LEAST_WARM_UP), threads, usage, posts::get, sheet);
                 usage.show(tally.all(), sheet);
                 guarded.check(tally.passes(), sheet);
             }

@@ -151,9 +151,13 @@ final class Rivals implements Workload {
             Bench common = Gathering.join(bench);
             Passing passing = new Passing(Guarded.inFile(bench.place()), common);
             Optional<Pinger> pinger = Pinger.start(common, client);
-            Crew.Tally tally =
-                    Crew.run(common, THREADS, Crew.Watch.NONE, unused -> new Crew.Post(client.mutex("hot"), passing));
-            Stage.settle(contestant, tally, sheet);
+            Crew.Tally tally = Stage.work(
+                    contestant,
+                    common,
+                    THREADS,
+                    Crew.Watch.NONE,
+                    unused -> new Crew.Post(client.mutex("hot"), passing),
+                    sheet);
             sheet.put(PASSES, tally.passes());
             sheet.put(CPU, tally.cpuNanos());
             passing.show(sheet);
@@ -167,6 +171,7 @@ final class Rivals implements Workload {
                 bench.now(bench.scaled(PREPARATION)),
                 THREADS,
                 Crew.Watch.NONE,
+                bench.scaled(Crew.PATIENCE),
                 i -> new Crew.Post(client.mutex(own + i), Guarded.inMemory()));
     }
 

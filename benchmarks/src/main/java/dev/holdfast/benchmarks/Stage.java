@@ -3,6 +3,7 @@ package dev.holdfast.benchmarks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -52,21 +53,33 @@ final class Stage {
             List<Crew.Post> posts = IntStream.range(0, threads)
                     .mapToObj(i -> new Crew.Post(client.mutex("name-" + i % locks), guarded.get(i % locks)))
                     .toList();
-            Crew.Tally tally = Crew.run(bench.notWithin(LEAST_WARM_UP), threads, usage, posts::get);
-            settle(contestant, tally, sheet);
+            Crew.Tally tally = work(contestant, bench.notWithin(LEAST_WARM_UP), threads, usage, posts::get, sheet);
             usage.show(tally.all(), sheet);
             Guarded.check(guarded, tally.passes(), sheet);
         }
     }
 
-    /** Puts what came of it on a sheet; our own threads must all have ended well. */
-    static void settle(Contestant contestant, Crew.Tally tally, Sheet sheet) {
+    /**
+     * Runs a crew, and puts what came of it on a sheet. Our own threads must all end well, and in a short trial too they
+     * have the time for it that a slow machine takes.
+     */
+    static Crew.Tally work(
+            Contestant contestant,
+            Bench bench,
+            int threads,
+            Crew.Watch watch,
+            IntFunction<Crew.Post> posts,
+            Sheet sheet)
+            throws Exception {
+        Duration patience = contestant.isPeer() ? bench.scaled(Crew.PATIENCE) : Crew.PATIENCE;
+        Crew.Tally tally = Crew.run(bench, threads, watch, patience, posts);
         if (contestant.isPeer()) {
             tally.remarkFailures(sheet);
         } else {
             var unused = tally.requireAllEnded();
         }
         tally.show(sheet);
+        return tally;
     }
 
     static String id(Contestant contestant, int threads) {

@@ -53,7 +53,7 @@ class RedisMeterTest {
                 RedisMeter meter = new RedisMeter(server.uri())) {
             server.command("PING");
             CompletableFuture<Meter.Sample> seen =
-                    CompletableFuture.supplyAsync(() -> meter.sample(Duration.ofMillis(500)));
+                    CompletableFuture.supplyAsync(() -> meter.sample(Duration.ofSeconds(5)));
             while (server.command("CLIENT", "LIST", "TYPE", "NORMAL")
                     .toString()
                     .lines()
