@@ -5,7 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Connections on which the server fails once, at a statement that is counted from a moment on. */
+/** Connections on which the server fails at a statement that is counted from a moment on: there once, or for good. */
 final class FaultySource extends StatementLog {
 
     /** What happens. */
@@ -43,6 +43,7 @@ final class FaultySource extends StatementLog {
     private final boolean isPostgres;
     private final AtomicInteger left = new AtomicInteger();
     private volatile Fault fault = Fault.DEADLOCK;
+    private volatile boolean lasts;
 
     FaultySource(String url) {
         super(url);
@@ -51,6 +52,14 @@ final class FaultySource extends StatementLog {
 
     /** From here on the statement of that number fails, counted from one. */
     void failAt(int number, Fault how) {
+        lasts = false;
+        fault = how;
+        left.set(number);
+    }
+
+    /** From here on the statement of that number fails, counted from one, and so does each after it until healed. */
+    void failFrom(int number, Fault how) {
+        lasts = true;
         fault = how;
         left.set(number);
     }
@@ -65,10 +74,15 @@ final class FaultySource extends StatementLog {
         left.set(0);
     }
 
+    private boolean isFailing() {
+        int before = left.getAndUpdate(now -> now > 1 || now == 1 && !lasts ? now - 1 : now);
+        return before == 1;
+    }
+
     @Override
     Object call(Connection connection, String text, Call call) throws Throwable {
         boolean isCounted = !text.endsWith("TransactionIsolation") && !text.equalsIgnoreCase("rollback");
-        if (!isCounted || left.get() <= 0 || left.decrementAndGet() > 0) {
+        if (!isCounted || !isFailing()) {
             return call.make();
         }
         Fault now = fault;

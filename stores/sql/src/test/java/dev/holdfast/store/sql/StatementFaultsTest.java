@@ -106,7 +106,8 @@ class StatementFaultsTest {
                 Hold kept = get(one.lock("kept").acquireAsync())) {
             for (int number = 1; number <= 3; number++) {
                 String name = "n" + number;
-                faulty.failAt(number, FaultySource.Fault.DISK_FULL);
+                // Not at one statement alone: that could be one that takes back what failed before.
+                faulty.failFrom(number, FaultySource.Fault.DISK_FULL);
                 assertThatThrownBy(() -> one.lock(name).acquire())
                         .isInstanceOf(StoreRefusedException.class)
                         .hasMessageContaining(
@@ -114,6 +115,7 @@ class StatementFaultsTest {
                                         ? "the disk of the database is full"
                                         : "has no room left");
                 assertThat(kept.isHeld()).isTrue();
+                faulty.heal();
                 try (Hold hold = one.lock(name).acquire()) {
                     assertThat(hold.isHeld()).isTrue();
                 }
