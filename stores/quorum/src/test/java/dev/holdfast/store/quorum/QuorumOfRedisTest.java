@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class QuorumOfRedisTest {
 
-    private static final Duration TTL = Duration.ofSeconds(3);
+    private static final Duration TTL = Duration.ofSeconds(6);
 
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<AutoCloseable> toClose = new ArrayList<>();
@@ -50,13 +50,13 @@ class QuorumOfRedisTest {
     }
 
     private Holdfast client() {
-        QuorumStore.Builder builder = QuorumStore.builder().longestLease(TTL).answerWithin(Duration.ofMillis(700));
+        QuorumStore.Builder builder = QuorumStore.builder().longestLease(TTL).answerWithin(Duration.ofMillis(1_500));
         servers.forEach(server -> builder.member(server.uri()));
         QuorumStore store = builder.open();
         toClose.add(store);
         Holdfast client = Holdfast.builder(store)
                 .sessionTtl(TTL)
-                .storeTimeout(Duration.ofSeconds(4))
+                .storeTimeout(Duration.ofSeconds(15))
                 .build();
         toClose.add(client);
         return client;

@@ -37,7 +37,8 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
     private final QuorumStore second = open();
 
     private QuorumStore open() {
-        QuorumStore.Builder builder = QuorumStore.builder().longestLease(Command.MAX_DURATION);
+        QuorumStore.Builder builder =
+                QuorumStore.builder().longestLease(Command.MAX_DURATION).answerWithin(Duration.ofSeconds(10));
         for (RedisServer server : Shared.SERVERS) {
             LockStore member = RedisStore.builder(RedisURI.create("127.0.0.1", server.port()))
                     .namespace(namespace)
