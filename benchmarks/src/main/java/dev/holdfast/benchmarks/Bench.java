@@ -34,7 +34,7 @@ record Bench(Path place, long begin, Duration time, double scale) {
 
     /** The same window, which does not open before so much has passed from now. Threads that only show that they run are soon there. */
     Bench notWithin(Duration warmUp) {
-        return from(Math.max(begin, System.nanoTime() + (scale < 1 ? warmUp.dividedBy(20) : warmUp).toNanos()));
+        return from(Math.max(begin, System.nanoTime() + (isTrial() ? warmUp.dividedBy(20) : warmUp).toNanos()));
     }
 
     /** The same in a directory of its own. */
@@ -49,7 +49,12 @@ record Bench(Path place, long begin, Duration time, double scale) {
 
     /** A short window that begins so much from now. */
     Bench after(Duration leadIn, Duration window) {
-        return after(leadIn, place, scale < 1 ? window.dividedBy(10) : window, scale);
+        return after(leadIn, place, isTrial() ? window.dividedBy(10) : window, scale);
+    }
+
+    /** Whether this is only to see that all runs. */
+    boolean isTrial() {
+        return scale < 1;
     }
 
     long end() {
@@ -83,6 +88,6 @@ record Bench(Path place, long begin, Duration time, double scale) {
 
     Duration scaled(Duration time) {
         // A JVM needs its time to start, whatever the scale.
-        return scale < 1 ? Duration.ofSeconds(1) : time;
+        return isTrial() ? Duration.ofSeconds(1) : time;
     }
 }

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -177,6 +178,11 @@ final class Crew {
             // Of its full length, also if the watch was slow.
             bench.from(begin).awaitEnd();
             long[] after = counts(PAIRS);
+            // The window of a trial is so short that on a slow machine there may be no pair in it yet.
+            while (bench.isTrial() && Arrays.equals(before, after) && System.nanoTime() - begin < patience.toNanos()) {
+                bench.from(System.nanoTime()).awaitEnd();
+                after = counts(PAIRS);
+            }
             cpu = Processors.ofThisProcess() - cpu;
             long nanos = System.nanoTime() - begin;
             isMeasuring = false;

@@ -9,6 +9,9 @@ final class Usage implements Crew.Watch, AutoCloseable {
 
     private static final Duration SAMPLE = Duration.ofMillis(200);
 
+    /** So often at the most, if nothing is seen. */
+    private static final int MOST_SAMPLES = 10;
+
     private final Meter meter;
     private Meter.@Nullable Reading before;
     private Meter.@Nullable Reading used;
@@ -35,11 +38,16 @@ final class Usage implements Crew.Watch, AutoCloseable {
         used = begin == null ? null : meter.read().since(begin);
     }
 
-    /** Sees what the server is asked for, at a time at which it has as much to do as in the window. */
+    /** Sees what the server is asked for, at a time at which it has as much to do as in the window; longer if that is little. */
     void sample() {
-        if (meter.nests()) {
-            sample = meter.sample(SAMPLE);
+        if (!meter.nests()) {
+            return;
         }
+        Meter.Sample seen = meter.sample(SAMPLE);
+        for (int left = MOST_SAMPLES; left > 1 && seen.commands() + seen.inner() == 0; left--) {
+            seen = meter.sample(SAMPLE);
+        }
+        sample = seen;
     }
 
     /** Puts what each of so many pairs cost the server on a sheet. */
