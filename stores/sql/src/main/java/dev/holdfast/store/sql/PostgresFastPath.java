@@ -44,13 +44,14 @@ final class PostgresFastPath extends ServerFastPath {
      * Puts the statements together.
      *
      * @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long
+     * @param joins whether the driver sends statements together that stand together
      * @param channel what the names of the channels begin with, on which other clients are told
      * @param client who is told by the answer instead
      */
-    PostgresFastPath(Texts texts, String clock, boolean mustSkip, String channel, long client) {
+    PostgresFastPath(Texts texts, String clock, boolean mustSkip, boolean joins, String channel, long client) {
         this.mustSkip = mustSkip;
-        this.handOver = new PostgresHandOver(texts, clock, channel, client);
-        this.queueing = new PostgresQueueing(texts, clock);
+        this.handOver = new PostgresHandOver(texts, clock, channel, client, joins && !mustSkip);
+        this.queueing = new PostgresQueueing(texts, clock, joins && !mustSkip);
         this.together = new PostgresTogether(texts, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first

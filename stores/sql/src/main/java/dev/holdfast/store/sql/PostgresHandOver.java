@@ -13,13 +13,6 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A statement sees what was committed before it began, but locks a row as it has become since: it would go by a queue
- * that is not so any more. But whoever changes a queue changes the row of its resource with it, and a changed row stands
- * in another place. So the place of the row that was locked is compared with the place of the row that the statement sees:
- * where they are the same, nobody has changed anything since, and the queue is as it is seen.
- *
- * A row that somebody else has locked is about to change, so that there is no use in waiting for it here.
- *
  * All that could speak against it is looked at before anything is changed, for nothing is undone. What a part changes is
  * changed for what the part before has changed.
  */
@@ -32,18 +25,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresHandOver {
 
-    /** With the time for {@code $clock}, that as a token for {@code $mark}, that the counter is level with it for {@code $level}, and the tokens that are given for {@code $block}. */
+    /** As {@link PostgresTurn} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the counter is level with it for {@code $level}, and the tokens that are given for {@code $block}. */
     private static final String PASS_ON = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS me,
                    ?::text AS channel, ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS number, ?::bigint AS weight,
                    ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
             held AS MATERIALIZED (
-                SELECT r.ctid AS place, r.name, r.session, r.capacity, $clock AS now, $mark AS mark
-                  FROM v, holdfast_resource r
-                 WHERE r.name = v.name AND r.session = v.session AND r.claim = v.claim AND (r.ends <= 0 OR r.ends > $clock)
-                   AND r.waiters > 0 AND r.grants = 0 AND r.shared = 0 AND r.capacity = r.spec >> 16 AND r.last_token >= 0
-                   AND r.spec & 255 <> 108 AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level
-                   FOR UPDATE OF r SKIP LOCKED),
+                SELECT r.ctid AS place, r.name, r.session, r.capacity, $clock AS now, $mark AS mark $held),
             own AS MATERIALIZED (
                 SELECT s.ttl, s.deadline
                   FROM held h, v, LATERAL (SELECT ttl, deadline FROM holdfast_session
@@ -59,7 +47,7 @@ final class PostgresHandOver {
                   LEFT JOIN LATERAL (SELECT s.deadline FROM holdfast_claim n JOIN holdfast_session s ON s.id = n.session
                          WHERE n.name = h.name AND n.granted = 0 AND n.place > c.place ORDER BY n.place LIMIT 1) b ON true
                  WHERE c.binding = 0 AND c.ends = 0 AND c.weight = h.capacity
-                   AND h.place = (SELECT r.ctid FROM holdfast_resource r WHERE r.name = h.name)
+                   AND $unchanged
                    AND NOT EXISTS (SELECT 1 FROM holdfast_claim t
                          WHERE t.session = v.session AND t.claim = v.number AND t.name = v.name)),
             gone AS (
@@ -76,30 +64,41 @@ final class PostgresHandOver {
                        granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, g.places
                   FROM given g, v WHERE v.number <> 0)
-            SELECT g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.looks,
+            SELECT $inUse, g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.looks,
                    CASE WHEN g.client <> v.me THEN pg_notify(v.channel || to_hex(g.client), 'g s' || to_hex(g.session)
                          || ' ' || g.claim || ' ' || encode(v.name, 'hex') || ' ' || g.first_token || ' ' || g.end_token
                          || ' ' || (g.waiters > 0)::text)::text END
-              FROM given g, v""";
+              FROM v LEFT JOIN given g ON true""";
+
+    /** A lock that was held alone, and that somebody waits for. */
+    private static final String ROW =
+            "r.name = v.name AND r.session = v.session AND r.claim = v.claim AND (r.ends <= 0 OR r.ends > $clock)"
+                    + " AND r.waiters > 0 AND r.grants = 0 AND r.shared = 0 AND r.capacity = r.spec >> 16 AND r.last_token >= 0"
+                    + " AND r.spec & 255 <> 108 AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level";
 
     private final long client;
     private final String channel;
-    private final String passOn;
+    private final PostgresTurn passOn;
 
     /**
      * Puts the statement together.
      *
      * @param client who is told by the answer, not by the server
      * @param channel what the names of the channels begin with, on which other clients are told
+     * @param waits as for {@link PostgresTurn}
      */
-    PostgresHandOver(Texts texts, String clock, String channel, long client) {
+    PostgresHandOver(Texts texts, String clock, String channel, long client, boolean waits) {
         this.client = client;
         this.channel = channel;
         String mark = ServerFastPath.floor(clock, "/");
-        this.passOn = texts.of(PASS_ON.replace("$clock", clock)
+        String text = PASS_ON.replace("$held", PostgresTurn.HELD)
+                .replace("$unchanged", PostgresTurn.UNCHANGED)
+                .replace("$inUse", PostgresTurn.inUse("g.client IS NOT NULL"))
+                .replace("$clock", clock)
                 .replace("$mark", mark)
-                .replace("$level", ServerFastPath.isLevel(mark, "r.last_token"))
-                .replace("$block", ServerFastPath.block("g.mark", "r.last_token", "g.wanted", "greatest", "least")));
+                .replace("$block", ServerFastPath.block("g.mark", "r.last_token", "g.wanted", "greatest", "least"));
+        String row = ROW.replace("$clock", clock).replace("$level", ServerFastPath.isLevel(mark, "r.last_token"));
+        this.passOn = new PostgresTurn(texts, text, row, waits);
     }
 
     /**
@@ -110,37 +109,42 @@ final class PostgresHandOver {
      */
     ServerFastPath.@Nullable HandedOver tryIt(Statements statements, ClaimRef held, @Nullable Acquire next)
             throws SQLException {
-        PreparedStatement update = statements.prepare(passOn);
-        ResourceName name = held.resource();
-        update.setBytes(1, name.utf8());
-        update.setLong(2, Session.numberOf(held.session()));
-        update.setLong(3, held.claim());
-        update.setLong(4, client);
-        update.setString(5, channel);
-        update.setLong(6, next == null ? 0 : Codes.of(next.spec()));
-        update.setLong(7, next == null ? Session.RETIRED : next.epoch());
-        update.setLong(8, next == null ? 0 : next.claim().claim());
-        update.setLong(9, next == null ? 0 : next.weight());
-        update.setInt(10, next == null ? 0 : next.tokens());
-        update.setLong(11, next == null ? 0 : -Micros.of(next.lease().length()));
-        update.setInt(12, next == null ? 0 : Codes.of(next.lease().binding()));
-        try (ResultSet row = update.executeQuery()) {
-            if (!row.next()) {
-                return null;
-            }
-            long waiters = row.getLong(6);
-            Reply.Granted grant =
-                    new Reply.Granted(new TokenBlock(row.getLong(4), row.getLong(5)), Optional.empty(), waiters > 0);
-            boolean isOwn = row.getLong(1) == client;
-            ClaimRef head = new ClaimRef(name, Session.idOf(row.getLong(2)), row.getLong(3));
-            return new ServerFastPath.HandedOver(
-                    next == null
-                            ? ServerFastPath.RELEASED
-                            : new Reply.Queued(Micros.duration(Math.max(1, row.getLong(7)))),
-                    isOwn
-                            ? Optional.of(new Transaction.Told(client, new Signal.Granted(head, grant)))
-                            : Optional.empty(),
-                    waiters > 0);
-        }
+        return passOn.carryOut(
+                statements,
+                held.resource(),
+                (update, before) -> set(update, before, held, next),
+                row -> handedOver(row, held.resource(), next));
+    }
+
+    private void set(PreparedStatement update, int before, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        int at = before;
+        update.setBytes(++at, held.resource().utf8());
+        update.setLong(++at, Session.numberOf(held.session()));
+        update.setLong(++at, held.claim());
+        update.setLong(++at, client);
+        update.setString(++at, channel);
+        update.setLong(++at, next == null ? 0 : Codes.of(next.spec()));
+        update.setLong(++at, next == null ? Session.RETIRED : next.epoch());
+        update.setLong(++at, next == null ? 0 : next.claim().claim());
+        update.setLong(++at, next == null ? 0 : next.weight());
+        update.setInt(++at, next == null ? 0 : next.tokens());
+        update.setLong(++at, next == null ? 0 : -Micros.of(next.lease().length()));
+        update.setInt(++at, next == null ? 0 : Codes.of(next.lease().binding()));
+    }
+
+    private ServerFastPath.HandedOver handedOver(ResultSet row, ResourceName name, @Nullable Acquire next)
+            throws SQLException {
+        boolean isOwn = row.getLong(2) == client;
+        ClaimRef head = new ClaimRef(name, Session.idOf(row.getLong(3)), row.getLong(4));
+        TokenBlock tokens = new TokenBlock(row.getLong(5), row.getLong(6));
+        boolean isAwaited = row.getLong(7) > 0;
+        return new ServerFastPath.HandedOver(
+                next == null ? ServerFastPath.RELEASED : new Reply.Queued(Micros.duration(Math.max(1, row.getLong(8)))),
+                isOwn
+                        ? Optional.of(new Transaction.Told(
+                                client,
+                                new Signal.Granted(head, new Reply.Granted(tokens, Optional.empty(), isAwaited))))
+                        : Optional.empty(),
+                isAwaited);
     }
 }

@@ -95,7 +95,7 @@ final class PostgresProduct implements Product {
 
     @Override
     public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
-        return new PostgresFastPath(texts, clock, isLent, channel, client);
+        return new PostgresFastPath(texts, clock, isLent, joins(), channel, client);
     }
 
     @Override

@@ -3,29 +3,23 @@ package dev.holdfast.store.sql;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Reply;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit waits for no disk, for who begins to wait has been given nothing. It does so in the plain case,
- * of a lock that is held alone by somebody who lives, and as {@link PostgresHandOver} does it; all else is left to {@link Steps}.
+ * of a lock that is held alone by somebody who lives; all else is left to {@link Steps}.
  *
  * <p>Not thread-safe.
  */
 final class PostgresQueueing {
 
-    /** With the time for {@code $clock}. */
+    /** As {@link PostgresTurn} says; with the time for {@code $clock}. */
     private static final String QUEUE = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS number, ?::bigint AS spec,
                    ?::bigint AS epoch, ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
             held AS MATERIALIZED (
-                SELECT r.ctid AS place, r.name, r.session, r.ends, $clock AS now
-                  FROM v, holdfast_resource r
-                 WHERE r.name = v.name AND r.session <> 0 AND (r.session <> v.session OR r.claim <> v.number)
-                   AND (r.ends <= 0 OR r.ends > $clock) AND r.grants = 0 AND r.shared = 0 AND r.spec = v.spec
-                   AND r.capacity = r.spec >> 16 AND r.capacity >= v.weight AND r.last_token >= 0 AND r.waiters >= 0
-                   FOR UPDATE OF r SKIP LOCKED),
+                SELECT r.ctid AS place, r.name, r.session, r.ends, $clock AS now $held),
             own AS MATERIALIZED (
                 SELECT s.ttl, s.deadline
                   FROM held h, v, LATERAL (SELECT ttl, deadline FROM holdfast_session
@@ -38,7 +32,7 @@ final class PostgresQueueing {
                   LEFT JOIN LATERAL (SELECT s.deadline FROM holdfast_claim n JOIN holdfast_session s ON s.id = n.session
                          WHERE n.name = h.name AND n.granted = 0 ORDER BY n.place LIMIT 1) b ON true
                  WHERE coalesce(b.deadline, o.deadline) > h.now
-                   AND h.place = (SELECT r.ctid FROM holdfast_resource r WHERE r.name = h.name)
+                   AND $unchanged
                    AND NOT EXISTS (SELECT 1 FROM holdfast_claim t
                          WHERE t.session = v.session AND t.claim = v.number AND t.name = v.name)),
             counted AS (
@@ -50,28 +44,45 @@ final class PostgresQueueing {
                        granted, place)
                 SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, c.places
                   FROM counted c, v)
-            SELECT c.looks, $late FROM counted c""";
+            SELECT $inUse, c.looks, CASE WHEN c.places > 0 THEN $late END FROM v LEFT JOIN counted c ON true""";
 
-    private final String queue;
+    /** A lock that somebody else holds alone. */
+    private static final String ROW =
+            "r.name = v.name AND r.session <> 0 AND (r.session <> v.session OR r.claim <> v.number)"
+                    + " AND (r.ends <= 0 OR r.ends > $clock) AND r.grants = 0 AND r.shared = 0 AND r.spec = v.spec"
+                    + " AND r.capacity = r.spec >> 16 AND r.capacity >= v.weight AND r.last_token >= 0 AND r.waiters >= 0";
 
-    PostgresQueueing(Texts texts, String clock) {
-        this.queue = texts.of(QUEUE.replace("$clock", clock).replace("$late", PostgresFastPath.LATE));
+    private final PostgresTurn queue;
+
+    /** @param waits as for {@link PostgresTurn} */
+    PostgresQueueing(Texts texts, String clock, boolean waits) {
+        String text = QUEUE.replace("$held", PostgresTurn.HELD)
+                .replace("$unchanged", PostgresTurn.UNCHANGED)
+                .replace("$inUse", PostgresTurn.inUse("c.places IS NOT NULL"))
+                .replace("$clock", clock)
+                .replace("$late", PostgresFastPath.LATE);
+        this.queue = new PostgresTurn(texts, text, ROW.replace("$clock", clock), waits);
     }
 
     /** Gives null if it could not be done so, and nothing was changed. */
     Reply.@Nullable Queued tryIt(Statements statements, Acquire acquire) throws SQLException {
-        PreparedStatement update = statements.prepare(queue);
-        update.setBytes(1, acquire.resource().utf8());
-        update.setLong(2, Session.numberOf(acquire.claim().session()));
-        update.setLong(3, acquire.claim().claim());
-        update.setLong(4, Codes.of(acquire.spec()));
-        update.setLong(5, acquire.epoch());
-        update.setLong(6, acquire.weight());
-        update.setInt(7, acquire.tokens());
-        update.setLong(8, -Micros.of(acquire.lease().length()));
-        update.setInt(9, Codes.of(acquire.lease().binding()));
-        try (ResultSet row = update.executeQuery()) {
-            return row.next() ? new Reply.Queued(Micros.duration(Math.max(1, row.getLong(1)))) : null;
-        }
+        return queue.carryOut(
+                statements,
+                acquire.resource(),
+                (update, before) -> set(update, before, acquire),
+                row -> new Reply.Queued(Micros.duration(Math.max(1, row.getLong(2)))));
+    }
+
+    private static void set(PreparedStatement update, int before, Acquire acquire) throws SQLException {
+        int at = before;
+        update.setBytes(++at, acquire.resource().utf8());
+        update.setLong(++at, Session.numberOf(acquire.claim().session()));
+        update.setLong(++at, acquire.claim().claim());
+        update.setLong(++at, Codes.of(acquire.spec()));
+        update.setLong(++at, acquire.epoch());
+        update.setLong(++at, acquire.weight());
+        update.setInt(++at, acquire.tokens());
+        update.setLong(++at, -Micros.of(acquire.lease().length()));
+        update.setInt(++at, Codes.of(acquire.lease().binding()));
     }
 }

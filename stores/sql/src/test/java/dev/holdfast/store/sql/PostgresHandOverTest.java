@@ -34,11 +34,19 @@ class PostgresHandOverTest {
 
     private static final ResourceName NAME = new ResourceName("hot");
 
+    /** A clock that can be stopped, by a lock that it waits for. */
+    private static final String GATED = "CREATE FUNCTION gated() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN"
+            + " PERFORM pg_advisory_xact_lock_shared(7); RETURN " + PostgresProduct.CLOCK + "; END $$";
+
     private final String url = PostgresServer.shared().newDatabase();
     private final StatementLog log = new StatementLog(url);
 
     private static JdbcStore open(TestSource source) {
         return JdbcStore.builder(source).keepsConnections().open();
+    }
+
+    private static JdbcStore openGated(TestSource source) {
+        return JdbcStore.builder(source).keepsConnections().clock("gated()").open();
     }
 
     private static CompletableFuture<Reply> send(JdbcStore store, Command command) {
@@ -169,12 +177,8 @@ class PostgresHandOverTest {
     @ValueSource(booleans = {false, true})
     @DisplayName("goes by no queue that has changed since it began, nor does who begins to wait")
     void queueChangesMeanwhile(boolean isHeld) throws Exception {
-        log.execute("CREATE FUNCTION gated() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN"
-                + " PERFORM pg_advisory_xact_lock_shared(7); RETURN " + PostgresProduct.CLOCK + "; END $$");
-        try (JdbcStore store = JdbcStore.builder(log)
-                        .keepsConnections()
-                        .clock("gated()")
-                        .open();
+        log.execute(GATED);
+        try (JdbcStore store = openGated(log);
                 Connection stranger = log.begin()) {
             SessionId first = session(store);
             SessionId second = session(store);
@@ -183,10 +187,7 @@ class PostgresHandOverTest {
             TestSource.execute(stranger, "SELECT pg_advisory_xact_lock(7)");
             Command command = isHeld ? giveWay(first, 1, 2) : acquire(first, 2);
             CompletableFuture<Reply> behind = Meanwhile.run(() -> answer(store, command, Reply.class));
-            Awaitility.await()
-                    .atMost(60, TimeUnit.SECONDS)
-                    .until(() -> !log.text("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-                            .isEmpty());
+            awaitWaiting("wait_event = 'advisory'");
             // What it asks for was sent once more over another connection, and is there first.
             TestSource.execute(
                     stranger,
@@ -201,6 +202,56 @@ class PostgresHandOverTest {
             assertThat(answer(store, acquire(second, 1), Reply.class))
                     .isInstanceOf(isHeld ? Reply.Granted.class : Reply.Queued.class);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName(
+            "waits for who is at the row, and then for nobody in between, by one more statement; as does who begins to wait")
+    void waitsForOthers(boolean isHeld) throws Exception {
+        TestSource others = new TestSource(url);
+        others.execute(GATED);
+        StatementLog patient = new StatementLog(url) {
+            @Override
+            Object call(Connection connection, String text, Call call) throws Throwable {
+                if (text.startsWith("SELECT 1 FROM holdfast_resource")) {
+                    TestSource.execute(connection, "SET lock_timeout = '1min'");
+                }
+                return super.call(connection, text, call);
+            }
+        };
+        try (JdbcStore store = openGated(patient);
+                Connection stranger = others.begin();
+                Connection gate = others.begin()) {
+            SessionId first = session(store);
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            TestSource.execute(stranger, "SELECT 1 FROM holdfast_resource FOR UPDATE");
+            int since = patient.said().size();
+            Command command = isHeld ? giveWay(first, 1, 2) : acquire(first, 2);
+            CompletableFuture<Reply> behind = Meanwhile.run(() -> answer(store, command, Reply.class));
+            awaitWaiting("wait_event_type = 'Lock'");
+            TestSource.execute(gate, "SELECT pg_advisory_xact_lock(7)");
+            stranger.rollback();
+            awaitWaiting("wait_event = 'advisory'");
+            assertThat(others.text("SELECT 1 FROM holdfast_resource FOR UPDATE SKIP LOCKED"))
+                    .isEmpty();
+            gate.rollback();
+            assertThat(behind.get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Queued.class);
+            assertThat(patient.said().subList(since, patient.said().size())).hasSize(2);
+            assertThat(others.text("SELECT waiters || ' ' || places FROM holdfast_resource"))
+                    .isEqualTo(isHeld ? "1 2" : "2 2");
+            assertThat(answer(store, acquire(second, 1), Reply.class))
+                    .isInstanceOf(isHeld ? Reply.Granted.class : Reply.Queued.class);
+        }
+    }
+
+    private void awaitWaiting(String how) {
+        Awaitility.await()
+                .atMost(60, TimeUnit.SECONDS)
+                .until(() -> !log.text("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND " + how)
+                        .isEmpty());
     }
 
     @Test
