@@ -54,7 +54,8 @@ final class Page {
         return Optional.of(page);
     }
 
-    private static String template(String name) throws IOException {
+    /** What people wrote, with places for what is measured. */
+    static String template(String name) throws IOException {
         try (InputStream resource = Page.class.getResourceAsStream(name)) {
             return new String(Objects.requireNonNull(resource).readAllBytes(), StandardCharsets.UTF_8);
         }
