@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import java.io.IOException;
 import java.time.Duration;
@@ -127,14 +128,12 @@ final class LeaseWatch {
     }
 
     private void act() {
-        Loss known = loss;
+        Loss known = knownLoss();
         String what = "lock " + Printable.quote(hold.name())
                 + (known != null
                         ? " is lost: " + known.cause().words()
-                        : leftNanos() == 0
-                                ? " is lost: its lease ran out on this machine's clock"
-                                : " can't be kept: it was not renewed, and its lease ends in "
-                                        + DurationText.format(hold.remaining()));
+                        : " can't be kept: it was not renewed, and its lease ends in "
+                                + DurationText.format(hold.remaining()));
         if (policy.action() == LossPolicy.Action.IGNORE) {
             console.say(what + "; the command goes on without it (--on-lost ignore)");
             return;
@@ -167,6 +166,18 @@ final class LeaseWatch {
         while (!tree.kill(KILL_ROUND_NANOS)) {
             console.say("still running, and not to be killed by us: " + ProcessText.list(tree.alive()));
         }
+    }
+
+    /** The loss if there is one: nothing may be left of a hold before its listeners are told why. */
+    private @Nullable Loss knownLoss() {
+        if (loss == null && leftNanos() == 0) {
+            try {
+                long unused = hold.fencingToken();
+            } catch (LockLostException e) {
+                return e.loss();
+            }
+        }
+        return loss;
     }
 
     /** What is left of the lease on our own clock, 0 once the loss is known. */

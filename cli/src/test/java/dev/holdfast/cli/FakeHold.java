@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import dev.holdfast.Hold;
+import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.function.Consumer;
 final class FakeHold implements Hold {
 
     private volatile Duration remaining;
+    private volatile Loss.Cause lossCause = Loss.Cause.EXPIRED;
     private volatile boolean isBroken;
     private final AtomicInteger looks = new AtomicInteger();
     private volatile Consumer<Loss> listener = loss -> {};
@@ -26,8 +28,18 @@ final class FakeHold implements Hold {
     }
 
     void lose(Loss.Cause cause) {
+        loseUntold(cause);
+        listener.accept(lossBy(cause));
+    }
+
+    /** Is lost, of which the listener has not been told yet. */
+    void loseUntold(Loss.Cause cause) {
+        lossCause = cause;
         remaining = Duration.ZERO;
-        listener.accept(new Loss(name(), "fake", 1, cause));
+    }
+
+    private Loss lossBy(Loss.Cause cause) {
+        return new Loss(name(), "fake", 1, cause);
     }
 
     @Override
@@ -42,6 +54,9 @@ final class FakeHold implements Hold {
 
     @Override
     public long fencingToken() {
+        if (remaining.isZero()) {
+            throw new LockLostException(lossBy(lossCause));
+        }
         return 1;
     }
 

@@ -96,7 +96,17 @@ class LeaseWatchTest {
         hold.setRemaining(Duration.ZERO);
         assertThat(command.exitCode()).isEqualTo(137);
         watch.stop();
-        assertThat(text()).contains("lock 'x' is lost: its lease ran out on this machine's clock; killing");
+        assertThat(text())
+                .contains("lock 'x' is lost: its lease ran out: no keep-alive was acknowledged in time; killing");
+    }
+
+    @Test
+    void saysWhyALockIsLostThoughItWasNotToldYet() {
+        watch(Action.TERM, "");
+        hold.loseUntold(Loss.Cause.REMOVED);
+        assertThat(command.exitCode()).isEqualTo(137);
+        watch.stop();
+        assertThat(text()).contains("lock 'x' is lost: it was removed at the store; killing");
     }
 
     @Test
