@@ -50,8 +50,9 @@ final class PostgresFastPath extends ServerFastPath {
      */
     PostgresFastPath(Texts texts, String clock, boolean mustSkip, boolean joins, String channel, long client) {
         this.mustSkip = mustSkip;
-        this.handOver = new PostgresHandOver(texts, clock, channel, client, joins && !mustSkip);
-        this.queueing = new PostgresQueueing(texts, clock, joins && !mustSkip);
+        boolean waits = joins && !mustSkip;
+        this.handOver = new PostgresHandOver(texts, clock, channel, client, waits);
+        this.queueing = new PostgresQueueing(texts, clock, waits);
         this.together = new PostgresTogether(texts, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
