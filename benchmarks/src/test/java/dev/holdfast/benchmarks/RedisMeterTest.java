@@ -6,9 +6,11 @@ import dev.holdfast.servers.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The meter of Redis")
+@Tag("server")
 class RedisMeterTest {
 
     private static final String[] PAIR_IN_SCRIPT = {

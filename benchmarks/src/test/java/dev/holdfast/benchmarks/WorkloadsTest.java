@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("Every workload")
 @Timeout(value = 5, unit = TimeUnit.MINUTES) // some start a dozen processes
+@Tag("server")
 class WorkloadsTest {
 
     private static final Duration WARM_UP = Duration.ofMillis(20);

@@ -15,10 +15,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Commands on database servers, which those of other machines would see as well. */
+@Tag("server")
 class DatabaseRunTest {
 
     @TempDir

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Runs the console examples of {@code docs/cli.md}, each block in a shell and a directory of its own, and compares what
  * they print, which they find in the file {@code output}. A comment before a block says what is given.
  */
+@Tag("process")
 class DocumentedCommandsTest {
 
     private static final Path PAGE = Path.of("..", "docs", "cli.md");

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code holdfast run} does with one command, its exit code, its streams, its environment and its signals. */
+@Tag("process")
 class RunTest {
 
     @TempDir
@@ -131,6 +133,7 @@ class RunTest {
     }
 
     @Test
+    @Tag("smoke")
     void theCommandIsToldAboutItsLock() {
         try (CliProcess cli = place.run("run", "a b", "--", "sh", "-c", "env | grep ^HOLDFAST_ | sort; date +%s")) {
             String[] lines = cli.out().split("\n");

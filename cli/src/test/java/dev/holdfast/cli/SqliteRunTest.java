@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Several commands on one SQLite file: who waits, who is told, and what is left when somebody dies. */
+@Tag("process")
 class SqliteRunTest {
 
     /** Longer than any test: where the lock comes free sooner, it is not for the lease. */

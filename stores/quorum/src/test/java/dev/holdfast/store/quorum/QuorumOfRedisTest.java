@@ -22,11 +22,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Three real Redis servers, of which some fail. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@Tag("server")
 class QuorumOfRedisTest {
 
     private static final Duration TTL = Duration.ofSeconds(6);
@@ -64,6 +66,7 @@ class QuorumOfRedisTest {
 
     @Test
     @DisplayName("Two, and five, clients on one name all get in, one at a time, with rising tokens")
+    @Tag("smoke")
     void contention() throws Exception {
         for (int clients : new int[] {2, 5}) {
             contend(clients, 12);

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is refused at once, what is promised, and who may join. */
+@Tag("server")
 class QuorumStoreTest {
 
     private static final Duration MINUTE = Duration.ofMinutes(1);

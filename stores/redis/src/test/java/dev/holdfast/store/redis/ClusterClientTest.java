@@ -16,9 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a user of the client sees on a cluster. */
+@Tag("server")
 class ClusterClientTest {
 
     private static final Pattern CALLS = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
@@ -40,6 +42,7 @@ class ClusterClientTest {
     }
 
     @Test
+    @Tag("smoke")
     void allPrimitivesWorkAcrossTheNodes() throws Exception {
         try (Holdfast one = client("all");
                 Holdfast two = client("all")) {

@@ -2,8 +2,10 @@ package dev.holdfast.store.redis;
 
 import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
+import org.junit.jupiter.api.Tag;
 
 /** The rules of every store on a cluster, on a clock that the tests move. */
+@Tag("server")
 class ClusterConformanceTest extends LockStoreConformance {
 
     @Override

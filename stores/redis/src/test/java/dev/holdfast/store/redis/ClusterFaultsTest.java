@@ -27,9 +27,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What befalls a cluster, and what becomes of the locks in it. Who breaks one has one of its own. */
+@Tag("server")
 class ClusterFaultsTest {
 
     private static final String NAMESPACE = "faults";

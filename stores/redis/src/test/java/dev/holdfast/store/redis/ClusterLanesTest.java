@@ -23,9 +23,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How commands get to the nodes of a cluster, and what is left of that in the client. */
+@Tag("server")
 class ClusterLanesTest {
 
     private static RedisStore store(String namespace) {

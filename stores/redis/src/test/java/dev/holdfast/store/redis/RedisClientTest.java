@@ -22,9 +22,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a user of the client sees on Redis. */
+@Tag("server")
 class RedisClientTest {
 
     private static String uri(TestServer server, String namespace) {
@@ -32,6 +34,7 @@ class RedisClientTest {
     }
 
     @Test
+    @Tag("smoke")
     void allPrimitivesWorkAndLeaveNothingBehind() throws Exception {
         TestServer server = TestServer.shared();
         try (Holdfast one = Holdfast.connect(uri(server, "all"));

@@ -16,9 +16,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What locks cost the server, as it counts. */
+@Tag("server")
 class RedisCostTest {
 
     /** Nothing is renewed meanwhile. */

@@ -29,10 +29,12 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Where passwords come from, and where they never go. */
+@Tag("server")
 class RedisCredentialsTest {
 
     private static final Duration HOUR = Duration.ofHours(1);

@@ -26,9 +26,11 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of commands, and of the store, when the server or the way to it fails. */
+@Tag("server")
 class RedisFaultsTest {
 
     private static final Duration HOUR = Duration.ofHours(1);

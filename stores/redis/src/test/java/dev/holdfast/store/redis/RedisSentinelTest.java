@@ -26,10 +26,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of locks when another server becomes the primary. */
+@Tag("server")
 class RedisSentinelTest {
 
     @SuppressWarnings("NullAway.Init")
@@ -171,6 +173,7 @@ class RedisSentinelTest {
     }
 
     @Test
+    @Tag("smoke")
     void oneSentinelIsEnough() throws Exception {
         String one = "redis-sentinel://127.0.0.1:1,127.0.0.1:"
                 + all.sentinels().get(1).port() + "?master=" + RedisSentinels.NAME;

@@ -19,9 +19,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Several servers that nobody can listen to, from the first question to the last. */
+@Tag("server")
 class RedisServersTlsTest {
 
     @SuppressWarnings("NullAway.Init")

@@ -8,11 +8,13 @@ import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("server")
 class RedisStoreProviderTest {
 
     @ParameterizedTest

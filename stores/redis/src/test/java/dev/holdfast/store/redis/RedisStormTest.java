@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
  * is over all goes on. {@code -Dholdfast.faults.rounds=…} asks for more, {@code -Dholdfast.faults.seed=…} for the same again; {@code target/faults.txt}
  * tells what came of it.
  */
+@Tag("server")
 class RedisStormTest {
 
     private static final Duration TTL = Duration.ofSeconds(1);

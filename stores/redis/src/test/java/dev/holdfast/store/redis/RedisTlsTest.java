@@ -13,9 +13,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Connections that nobody can listen to, and what is wrong with those that can't be made. */
+@Tag("server")
 class RedisTlsTest {
 
     @SuppressWarnings("NullAway.Init")

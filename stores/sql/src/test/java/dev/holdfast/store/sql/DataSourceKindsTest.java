@@ -32,6 +32,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 @DisplayName("Locks with a data source of the program's")
 @Tag("mysql")
+@Tag("server")
 class DataSourceKindsTest {
 
     private static HikariDataSource pool(DataSource source, int size) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(TestDatabase.class)
 @DisplayName("A guard")
 @Tag("mysql")
+@Tag("server")
 class FenceGuardTest extends TwoTransactions {
 
     private final FenceGuard guard = FenceGuard.usual().withMaxWait(Duration.ofSeconds(30));

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 /** After eight hours, as they come, MySQL and MariaDB end a connection that nobody uses. */
 @DisplayName("Connections that the server ended for being idle")
 @Tag("mysql")
+@Tag("server")
 class IdleConnectionsTest {
 
     private static final String OTHERS =

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Clients with locks on database servers")
 @Tag("mysql")
+@Tag("server")
 class JdbcClientTest {
 
     /** The servers, each test with one of its own. */
@@ -49,6 +50,7 @@ class JdbcClientTest {
     @ParameterizedTest
     @EnumSource(Kind.class)
     @DisplayName("clients that contend leave no error in the log of the server")
+    @Tag("smoke")
     void noErrors(Kind kind) throws Exception {
         try (LocalSqlServer server = kind.start();
                 Holdfast one = client(server.url());

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The user of the manual. The rules of every store are checked as this user, too. */
 @DisplayName("The permissions of the manual")
 @Tag("mysql")
+@Tag("server")
 class JdbcPermissionsTest {
 
     private static String newDatabase(TestDatabase database) {

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("The URIs of databases")
 @Tag("mysql")
+@Tag("server")
 class JdbcStoreProviderTest {
 
     @Test

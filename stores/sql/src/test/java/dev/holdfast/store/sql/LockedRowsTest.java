@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Rows that a transaction of somebody else keeps locked")
 @Tag("mysql")
+@Tag("server")
 class LockedRowsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);

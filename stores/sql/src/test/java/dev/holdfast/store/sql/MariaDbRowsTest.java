@@ -19,6 +19,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
 
 @DisplayName("On MariaDB or MySQL")
 @Tag("mysql")
+@Tag("server")
 class MariaDbRowsTest extends RowsOnAServerTest {
 
     private static final Duration SHORT = Duration.ofMillis(60);

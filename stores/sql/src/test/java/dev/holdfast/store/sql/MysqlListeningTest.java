@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("Waiters on MariaDB or MySQL are told")
 @Tag("mysql")
+@Tag("server")
 class MysqlListeningTest {
 
     private static final String NAPS =

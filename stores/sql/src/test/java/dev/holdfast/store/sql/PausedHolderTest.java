@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("A process that is stopped for longer than its lease")
 @Tag("mysql")
+@Tag("server")
 class PausedHolderTest {
 
     @TempDir

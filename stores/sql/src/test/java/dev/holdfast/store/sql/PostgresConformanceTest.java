@@ -3,8 +3,10 @@ package dev.holdfast.store.sql;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
+import org.junit.jupiter.api.Tag;
 
 /** The rules of every store, on a clock that the tests move. */
+@Tag("server")
 class PostgresConformanceTest extends LockStoreConformance {
 
     @Override

@@ -12,11 +12,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @DisplayName("The connection on which PostgreSQL tells of grants")
 @Timeout(120)
+@Tag("server")
 class PostgresListeningTest {
 
     private static final Signal NEWS =

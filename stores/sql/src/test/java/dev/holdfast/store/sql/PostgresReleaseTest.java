@@ -24,11 +24,13 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("A release on PostgreSQL that nobody waits for")
+@Tag("server")
 class PostgresReleaseTest {
 
     /** Nothing but commits that wait writes its log, as far as that can be said to a server. */

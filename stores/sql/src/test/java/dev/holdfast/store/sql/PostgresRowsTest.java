@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("On PostgreSQL")
+@Tag("server")
 class PostgresRowsTest extends RowsOnAServerTest {
 
     private static PostgresServer server;

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(TestDatabase.class)
 @DisplayName("A lock in a transaction")
 @Tag("mysql")
+@Tag("server")
 class RowLocksTest extends TwoTransactions {
 
     private static final Duration LONG = Duration.ofSeconds(30);

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** There is one version of the tables so far. The next one of these tests adds a table, a column that may be empty and one that has a value. */
 @DisplayName("The tables of locks on a server")
 @Tag("mysql")
+@Tag("server")
 class SchemaVersionsTest {
 
     private static JdbcStore.Builder builder(String url) {

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("What somebody did to the tables by hand")
 @Tag("mysql")
+@Tag("server")
 class ServerDamageTest {
 
     private static Holdfast client(TestSource source, Duration ttl) {

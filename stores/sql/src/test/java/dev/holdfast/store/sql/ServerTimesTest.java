@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("Time on a database server")
 @Tag("mysql")
+@Tag("server")
 class ServerTimesTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";

@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("On a server")
 @Tag("mysql")
+@Tag("server")
 class ServerTripsTest {
 
     private static final ResourceName NAME = new ResourceName("hot");

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(TestDatabase.class)
 @DisplayName("An optimistic version")
 @Tag("mysql")
+@Tag("server")
 class VersionedTest extends TwoTransactions {
 
     private final String name = newName();
