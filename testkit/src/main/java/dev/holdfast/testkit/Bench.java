@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /** The store under test, with what the tests do to it all the time. */
@@ -27,6 +28,9 @@ final class Bench {
 
     /** A store that does not answer within this time has hung. */
     private static final Duration ANSWER = Duration.ofSeconds(60);
+
+    /** How early, by our clock, a store may end what it counts in whole units of its own. */
+    private static final Duration CLOCK_GRAIN = Duration.ofMillis(20);
 
     /** Sessions that are not meant to end. */
     private static final Duration LONG = Duration.ofHours(1);
@@ -43,8 +47,17 @@ final class Bench {
 
     private final StoreUnderTest subject;
 
-    Bench(StoreUnderTest subject) {
+    /** How many times longer than usual short things last. */
+    private final int factor;
+
+    /** When the first short thing may have begun that the test has not yet waited for; none if it is null. */
+    private @Nullable Long shortSince;
+
+    private boolean wasTooSlow;
+
+    Bench(StoreUnderTest subject, int factor) {
         this.subject = subject;
+        this.factor = factor;
         this.first = subject.first();
         this.second = subject.second();
         this.traits = first.traits();
@@ -67,9 +80,30 @@ final class Bench {
         return Client.open(first, shortTtl(), label);
     }
 
-    /** How long what is meant to end lasts. */
+    /** How long what is meant to end lasts. It begins now at the earliest. */
     Duration shortTtl() {
-        return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl();
+        if (shortSince == null) {
+            shortSince = System.nanoTime();
+        }
+        return shortLength();
+    }
+
+    private Duration shortLength() {
+        return hasClock() ? Duration.ofSeconds(10) : subject.shortTtl().multipliedBy(factor);
+    }
+
+    /**
+     * Whether what is meant to end may have ended before the test was ready for it: what it saw then is not what it is
+     * about.
+     */
+    boolean wasTooSlow() {
+        return wasTooSlow || isTooSlow();
+    }
+
+    private boolean isTooSlow() {
+        return !hasClock()
+                && shortSince != null
+                && System.nanoTime() - shortSince > shortLength().toNanos() - CLOCK_GRAIN.toNanos();
     }
 
     boolean retells() {
@@ -93,13 +127,15 @@ final class Bench {
 
     /** Lets time pass, moved or real, until something is so. It must come within twice the time that short things last. */
     void until(String what, BooleanSupplier isSo) {
-        Duration step = shortTtl().dividedBy(8);
+        wasTooSlow |= isTooSlow();
+        shortSince = null;
+        Duration step = shortLength().dividedBy(8);
         long deadline = System.nanoTime()
-                + 2 * shortTtl().toNanos()
+                + 2 * shortLength().toNanos()
                 + subject.patience().toNanos();
         for (int steps = 0; !isSo.getAsBoolean(); steps++) {
             if (hasClock() ? steps > 16 : System.nanoTime() - deadline > 0) {
-                throw new AssertionError("In " + shortTtl().multipliedBy(2) + " it did not come about that " + what);
+                throw new AssertionError("In " + shortLength().multipliedBy(2) + " it did not come about that " + what);
             }
             if (hasClock()) {
                 pass(step);

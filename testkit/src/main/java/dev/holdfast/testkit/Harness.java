@@ -2,8 +2,10 @@ package dev.holdfast.testkit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Gives every test a store of its own. */
+@ExtendWith(LongerOnSlowMachines.class)
 abstract class Harness {
 
     // Set before each test, and closed after it.
@@ -14,7 +16,13 @@ abstract class Harness {
 
     @BeforeEach
     void openStore() throws Exception {
-        bench = new Bench(openSubject());
+        bench = new Bench(openSubject(), 1);
+    }
+
+    /** Gives the test another store, where short things last longer by so much. */
+    void reopenStore(int factor) throws Exception {
+        bench.close();
+        bench = new Bench(openSubject(), factor);
     }
 
     @AfterEach
