@@ -28,6 +28,7 @@ final class CellMain {
     static Jvm start(Path javaHome, Workload workload, Cell cell, Bench bench) throws IOException {
         return Jvm.start(
                 javaHome,
+                bench.isTrial() ? Jvm.Purpose.TRIAL : Jvm.Purpose.MEASUREMENT,
                 CellMain.class,
                 List.of(
                         workload.id(),

@@ -15,6 +15,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** A JVM of its own for one main class of this module, with the class path of this one; what it prints is gathered. */
 final class Jvm implements AutoCloseable {
 
+    /** What it is started for. */
+    enum Purpose {
+        MEASUREMENT,
+        TRIAL;
+
+        private List<String> options() {
+            return this == MEASUREMENT
+                    // All memory at once, so that no measurement contains the growing of the heap.
+                    ? List.of("-Xms1g", "-Xmx1g")
+                    // Quick to start, and nothing else: it shows only that all runs.
+                    : List.of("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+        }
+    }
+
     private final Process process;
 
     private Jvm(Process process) {
@@ -22,16 +36,15 @@ final class Jvm implements AutoCloseable {
     }
 
     /** Starts it on the JDK that runs this. */
-    static Jvm start(Class<?> main, List<String> arguments) throws IOException {
-        return start(Path.of(System.getProperty("java.home")), main, arguments);
+    static Jvm start(Purpose purpose, Class<?> main, List<String> arguments) throws IOException {
+        return start(Path.of(System.getProperty("java.home")), purpose, main, arguments);
     }
 
     /** Starts it; what it prints to its standard error is shown. */
-    static Jvm start(Path javaHome, Class<?> main, List<String> arguments) throws IOException {
+    static Jvm start(Path javaHome, Purpose purpose, Class<?> main, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(javaHome.resolve("bin").resolve("java").toString());
-        // All memory at once, so that no measurement contains the growing of the heap.
-        command.addAll(List.of("-Xms1g", "-Xmx1g"));
+        command.addAll(purpose.options());
         // SQLite is native code.
         command.add("--enable-native-access=ALL-UNNAMED");
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));

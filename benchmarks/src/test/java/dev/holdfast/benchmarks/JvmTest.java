@@ -22,7 +22,7 @@ class JvmTest {
     @Test
     @DisplayName("is ended if it does not come to an end")
     void isEndedInTheEnd() throws Exception {
-        Jvm jvm = Jvm.start(Endless.class, List.of());
+        Jvm jvm = Jvm.start(Jvm.Purpose.TRIAL, Endless.class, List.of());
         assertThatThrownBy(() -> jvm.lines(Duration.ofMillis(200)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith("no end within");
