@@ -9,6 +9,8 @@ module dev.holdfast.store.redis {
     requires io.netty.common;
     requires io.netty.handler;
     requires io.netty.resolver;
+    // The driver uses it and, as an automatic module, can't require it.
+    requires io.netty.resolver.dns;
     requires io.netty.transport;
     requires reactor.core;
     requires org.slf4j;
