@@ -1,0 +1,5 @@
+module com.example.library {
+    requires transitive dev.holdfast;
+
+    exports com.example.library;
+}

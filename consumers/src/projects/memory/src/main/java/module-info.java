@@ -1,0 +1,3 @@
+module com.example.memory {
+    requires dev.holdfast;
+}

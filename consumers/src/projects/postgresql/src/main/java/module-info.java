@@ -1,0 +1,3 @@
+module com.example.postgresql {
+    requires dev.holdfast;
+}

@@ -1,0 +1,3 @@
+module com.example.quorum {
+    requires dev.holdfast.store.quorum;
+}

@@ -1,0 +1,3 @@
+module com.example.redis {
+    requires dev.holdfast.store.redis;
+}

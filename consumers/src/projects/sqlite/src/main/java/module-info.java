@@ -1,0 +1,3 @@
+module com.example.sqlite {
+    requires dev.holdfast.store.sql;
+}
