@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** A connection for words that no typed interface has, made when it is first wanted and again after it broke. */
 final class RedisAdmin implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** Half of what anybody waits for a server, so that a question in vain can be asked again. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final RedisClient client;
     private @Nullable StatefulRedisConnection<String, String> connection;

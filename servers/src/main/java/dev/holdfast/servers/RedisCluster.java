@@ -113,7 +113,7 @@ public final class RedisCluster implements AutoCloseable {
     /** The second step of a move: some of the keys go, in one stroke. */
     public void moveKeys(List<String> keys, RedisServer from, RedisServer to) {
         List<String> words = new ArrayList<>(
-                List.of("MIGRATE", "127.0.0.1", String.valueOf(portAmongNodes(to)), "", "0", "5000", "KEYS"));
+                List.of("MIGRATE", "127.0.0.1", String.valueOf(portAmongNodes(to)), "", "0", "20000", "KEYS"));
         words.addAll(keys);
         from.command(words.toArray(String[]::new));
     }
@@ -122,6 +122,15 @@ public final class RedisCluster implements AutoCloseable {
     public void completeMove(int slot, RedisServer from, RedisServer to) {
         to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", idOf(to));
         from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", idOf(to));
+    }
+
+    /**
+     * Lets a replica take over from its primary, once that has not answered the others for five seconds. Before this call
+     * no replica takes over, and no node is given up within the time of a test.
+     */
+    public void letTakeOver(RedisServer replica) {
+        replica.command("CONFIG", "SET", "cluster-replica-no-failover", "no");
+        nodes().forEach(node -> node.command("CONFIG", "SET", "cluster-node-timeout", "5000"));
     }
 
     /** Whether every node that lives says that the cluster serves all slots. */
@@ -177,9 +186,9 @@ public final class RedisCluster implements AutoCloseable {
         for (int i = 0; i < (isReplicated ? 2 : 1) * size; i++) {
             RedisServer.Builder node = RedisServer.builder()
                     .clustered(BUS_DISTANCE)
-                    // A third of the default, so that tests get on; a machine that others use keeps a node waiting for
-                    // more than a second, and then nobody serves its slots.
-                    .option("cluster-node-timeout", "5000")
+                    // A machine that others use keeps a node waiting for seconds: it is not to be given up for that.
+                    .option("cluster-node-timeout", "60000")
+                    .option("cluster-replica-no-failover", "yes")
                     .option("cluster-replica-validity-factor", "0");
             if (own != null) {
                 node.tlsAmongServers(own).option("tls-cluster", "yes");

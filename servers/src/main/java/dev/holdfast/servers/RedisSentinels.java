@@ -1,10 +1,12 @@
 package dev.holdfast.servers;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.lettuce.core.RedisException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,12 @@ public final class RedisSentinels implements AutoCloseable {
     private static final int REPLICAS = 2;
     private static final int SENTINELS = 3;
     private static final String QUORUM = "2";
+
+    /** How long a primary may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds. */
+    private static final String PATIENCE_MILLIS = "60000";
+
+    /** How long it may be silent while another one is to take over. */
+    private static final String FAIL_OVER_MILLIS = "1500";
 
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<RedisServer> sentinels = new ArrayList<>();
@@ -98,6 +106,32 @@ public final class RedisSentinels implements AutoCloseable {
         return Objects.requireNonNull(found.get());
     }
 
+    /**
+     * Harms the primary and returns when another one has taken over. Only in this time do the Sentinels give up a primary
+     * that is silent for a second and a half.
+     *
+     * @param fault what ends or silences the primary that it is given
+     * @return the new primary
+     */
+    @CanIgnoreReturnValue
+    public RedisServer failOver(Consumer<RedisServer> fault) {
+        RedisServer old = primary();
+        giveUpAfter(FAIL_OVER_MILLIS);
+        try {
+            fault.accept(old);
+            Until.isSo("there is another primary", () -> primary() != old);
+        } finally {
+            giveUpAfter(PATIENCE_MILLIS);
+        }
+        return primary();
+    }
+
+    private void giveUpAfter(String millis) {
+        for (RedisServer sentinel : sentinels) {
+            sentinel.command("SENTINEL", "SET", NAME, "down-after-milliseconds", millis);
+        }
+    }
+
     private @Nullable RedisServer agreedPrimary() {
         List<RedisServer> watching = sentinels.stream()
                 .filter(sentinel -> sentinel.process().isAlive())
@@ -141,7 +175,10 @@ public final class RedisSentinels implements AutoCloseable {
 
     private static boolean isPrimary(RedisServer server) {
         try {
-            return server.process().isAlive() && server.info("role").equals("master");
+            ServerProcess process = server.process();
+            return process.isAlive()
+                    && !process.isPaused()
+                    && server.info("role").equals("master");
         } catch (RedisException e) {
             return false;
         }
@@ -164,7 +201,7 @@ public final class RedisSentinels implements AutoCloseable {
             RedisServer sentinel = builder()
                     .flag("--sentinel")
                     .option("sentinel monitor " + NAME, "127.0.0.1 " + portOf(primary) + " " + QUORUM)
-                    .option("sentinel down-after-milliseconds " + NAME, "1500")
+                    .option("sentinel down-after-milliseconds " + NAME, PATIENCE_MILLIS)
                     .option("sentinel failover-timeout " + NAME, "1000")
                     .start();
             sentinels.add(sentinel);

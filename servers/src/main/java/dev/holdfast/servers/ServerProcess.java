@@ -85,6 +85,11 @@ public final class ServerProcess implements AutoCloseable {
         signal("CONT", pid());
     }
 
+    /** Whether it was stopped where it stands. */
+    boolean isPaused() {
+        return "TZ".contains(state(handle()));
+    }
+
     /** The end of what it has written. */
     public String log() {
         try {

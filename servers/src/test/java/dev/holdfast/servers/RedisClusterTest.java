@@ -27,7 +27,8 @@ class RedisClusterTest {
                     .hasMessageStartingWith("MOVED");
 
             RedisServer heir = cluster.replicas().get(cluster.primaries().indexOf(to));
-            to.command("WAIT", "1", "5000");
+            assertThat(to.command("WAIT", "1", "20000")).containsExactly(1L);
+            cluster.letTakeOver(heir);
             to.kill();
             Until.isSo("the replica has taken over", () -> heir.info("role").equals("master"));
             Until.isSo("the cluster serves all slots again", cluster::isOk);

@@ -26,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,7 +43,31 @@ class ClusterFaultsTest {
     }
 
     private static Holdfast.Builder builder(RedisCluster cluster) {
-        return Holdfast.builder(cluster.uri() + "?namespace=" + NAMESPACE + "&timeout=PT2S");
+        return Holdfast.builder(cluster.uri() + "?namespace=" + NAMESPACE)
+                .sessionTtl(Duration.ofMinutes(2))
+                .storeTimeout(Duration.ofMinutes(1));
+    }
+
+    /** A client that soon gives up what it can't have: not to be used where something has to succeed at the first attempt. */
+    private static Holdfast hasty(RedisCluster cluster) {
+        return persistently(() -> builder(cluster)
+                .sessionTtl(Duration.ofSeconds(6))
+                .storeTimeout(Duration.ofSeconds(2))
+                .build());
+    }
+
+    /** Asks again where the store took too long for a hasty client. */
+    private static <T> T persistently(Supplier<T> request) {
+        AtomicReference<T> answer = new AtomicReference<>();
+        until("the store answers a hasty client", () -> {
+            try {
+                answer.set(request.get());
+                return true;
+            } catch (StoreUnavailableException e) {
+                return false;
+            }
+        });
+        return answer.get();
     }
 
     /** By default a cluster serves nothing at all when somebody is missing. */
@@ -78,36 +104,33 @@ class ClusterFaultsTest {
     @Test
     void nodeThatStandsStillDelaysNobodyElse() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                Holdfast one = builder(cluster)
-                        .sessionTtl(Duration.ofSeconds(12))
-                        .storeTimeout(Duration.ofSeconds(3))
-                        .build();
-                Holdfast two = client(cluster)) {
+                Holdfast one = client(cluster);
+                Holdfast two = client(cluster);
+                Holdfast hasty = hasty(cluster)) {
             serveTheRestAlways(cluster);
             RedisServer victim = cluster.primaries().get(1);
             List<Hold> elsewhere = new ArrayList<>();
             for (String name : namesAt(0, 20)) {
                 elsewhere.add(held(one, name));
             }
-            Hold there = held(one, namesAt(1, 1).get(0));
-            // Its replica would take over; here it is to be away for as long as it stands still.
-            cluster.replicas().get(1).process().pause();
+            Hold there = persistently(() -> hasty.lock(namesAt(1, 1).get(0)).tryAcquire())
+                    .orElseThrow();
             victim.process().pause();
             CompletableFuture<Hold> stuck =
                     one.lock(namesAt(1, 2).get(1)).acquireAsync().toCompletableFuture();
-            int pairs = 0;
             List<String> free = namesAt(2, 40);
-            while (!stuck.isDone()) {
-                String name = free.get(pairs++ % free.size());
+            for (int i = 0; i < 120; i++) {
+                String name = free.get(i % free.size());
                 two.lock(name).acquire(Duration.ofMinutes(1)).close();
                 one.lock(name).acquire(Duration.ofMinutes(1)).close();
             }
-            assertThat(pairs).as("pairs elsewhere while one node stands still").isGreaterThan(100);
-            assertThat(stuck).isCompletedExceptionally();
+            assertThat(stuck).as("120 pairs elsewhere later").isNotDone();
+            assertThatThrownBy(() -> held(hasty, namesAt(1, 3).get(2)))
+                    .hasCauseInstanceOf(StoreUnavailableException.class);
             until("what was held there is lost", () -> !there.isHeld());
             assertThat(elsewhere).allMatch(Hold::isHeld);
             victim.process().resume();
-            cluster.replicas().get(1).process().resume();
+            stuck.get(1, TimeUnit.MINUTES).close();
             for (Hold hold : elsewhere) {
                 hold.close();
             }
@@ -120,7 +143,7 @@ class ClusterFaultsTest {
         // What was forgotten without its session is found by the audit, once per ttl.
         try (RedisCluster cluster = RedisCluster.start();
                 Holdfast one = builder(cluster)
-                        .sessionTtl(Duration.ofSeconds(12))
+                        .sessionTtl(Duration.ofSeconds(18))
                         .keepAliveEvery(Duration.ofMillis(200))
                         .build();
                 Holdfast two = client(cluster)) {
@@ -129,6 +152,7 @@ class ClusterFaultsTest {
             held(one, name).close();
             until("the replica has what was written", () -> isReplicated(cluster, 2));
             RedisServer replica = cluster.replicas().get(2);
+            cluster.letTakeOver(replica);
             replica.process().pause();
             // What is sent from here on is not even on its way to the replica.
             cluster.primaries().get(2).command("CLIENT", "KILL", "TYPE", "replica");
@@ -267,8 +291,10 @@ class ClusterFaultsTest {
     @Test
     void waiterIsToldWhereItsSlotHasGone() throws Exception {
         RedisCluster cluster = TestCluster.shared();
-        try (Holdfast one = client(cluster);
-                Holdfast two = client(cluster)) {
+        // Their leases are so long that nobody polls for their end.
+        Duration hour = Duration.ofHours(1);
+        try (Holdfast one = builder(cluster).sessionTtl(hour).build();
+                Holdfast two = builder(cluster).sessionTtl(hour).build()) {
             String name = namesAt(0, 1).get(0);
             Hold hold = held(one, name);
             CompletableFuture<Hold> waits = two.lock(name).acquireAsync().toCompletableFuture();
@@ -280,8 +306,7 @@ class ClusterFaultsTest {
                             == 2);
             cluster.move(slotOf(name), there, cluster.primaries().get(1), () -> {});
             hold.close();
-            // Long before a poll would be due.
-            waits.get(5, TimeUnit.SECONDS).close();
+            waits.get(1, TimeUnit.MINUTES).close();
             assertThat(waits).isCompletedWithValueMatching(got -> !got.isHeld());
             cluster.move(slotOf(name), cluster.primaries().get(1), there, () -> {});
         }
@@ -290,27 +315,22 @@ class ClusterFaultsTest {
     @Test
     void clusterThatIsDownForSlotsFailsThoseAndServesTheRest() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();
-                Holdfast one =
-                        builder(cluster).storeTimeout(Duration.ofSeconds(2)).build()) {
+                Holdfast one = client(cluster);
+                Holdfast hasty = hasty(cluster)) {
             serveTheRestAlways(cluster);
             String lost = namesAt(1, 1).get(0);
             String served = namesAt(2, 1).get(0);
             cluster.replicas().get(1).kill();
             cluster.primaries().get(1).kill();
-            assertThatThrownBy(() -> one.lock(lost).acquire()).isInstanceOf(StoreUnavailableException.class);
+            CompletableFuture<Hold> stuck = one.lock(lost).acquireAsync().toCompletableFuture();
+            assertThatThrownBy(() -> hasty.lock(lost).acquire()).isInstanceOf(StoreUnavailableException.class);
             for (int i = 0; i < 50; i++) {
-                one.lock(served).acquire(Duration.ofSeconds(20)).close();
+                one.lock(served).acquire(Duration.ofMinutes(1)).close();
             }
             cluster.primaries().get(1).restart();
-            until("it is served again", () -> {
-                try (Hold again = one.lock(lost).acquire(Duration.ofMinutes(1))) {
-                    return again.isHeld();
-                } catch (StoreUnavailableException e) {
-                    return false;
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            });
+            try (Hold again = stuck.get(1, TimeUnit.MINUTES)) {
+                assertThat(again.isHeld()).isTrue();
+            }
         }
     }
 }

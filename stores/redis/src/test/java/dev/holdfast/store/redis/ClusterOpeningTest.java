@@ -58,13 +58,14 @@ class ClusterOpeningTest {
     private static RedisStore.Builder as(String user) {
         List<RedisURI> nodes = TestCluster.nodes(TestCluster.shared());
         nodes.forEach(node -> node.setAuthentication(user, "secret".toCharArray()));
-        return RedisStore.clusterBuilder(nodes).namespace("acl").resources(RedisUnderTest.RESOURCES);
+        return TestServer.patient(RedisStore.clusterBuilder(nodes)).namespace("acl");
     }
 
     @Test
     void isFoundByItsSchemeThroughAnyOfItsNodes() throws Exception {
         int one = TestCluster.shared().replicas().get(0).port();
-        StoreUri uri = StoreUri.parse("redis-cluster://127.0.0.1:" + one + "?namespace=found&timeout=PT3S");
+        StoreUri uri = StoreUri.parse(
+                "redis-cluster://127.0.0.1:" + one + "?namespace=found&timeout=PT30S&connectTimeout=PT1M");
         try (LockStore store = StoreProvider.of(uri).open(uri)) {
             assertThat(store.traits().product()).startsWith("Redis ");
             assertThat(store.parts()).isEqualTo(1_024);
@@ -78,9 +79,8 @@ class ClusterOpeningTest {
     void nodeThatIsDownDoesNotKeepOthersFromBeingFound() {
         List<RedisURI> nodes = new ArrayList<>(List.of(RedisURI.create("127.0.0.1", 1)));
         nodes.addAll(TestCluster.nodes(TestCluster.shared()));
-        try (RedisStore store = RedisStore.clusterBuilder(nodes)
+        try (RedisStore store = TestServer.patient(RedisStore.clusterBuilder(nodes))
                 .namespace("down")
-                .resources(RedisUnderTest.RESOURCES)
                 .open()) {
             lock(store, "ledger");
         }
@@ -112,10 +112,8 @@ class ClusterOpeningTest {
     void wrongPasswordIsSaid() {
         List<RedisURI> nodes = TestCluster.nodes(TestCluster.shared());
         nodes.forEach(node -> node.setAuthentication("nobody", "canary".toCharArray()));
-        Throwable refused = catchThrowable(() -> RedisStore.clusterBuilder(nodes)
-                .resources(RedisUnderTest.RESOURCES)
-                .open()
-                .close());
+        Throwable refused = catchThrowable(() ->
+                TestServer.patient(RedisStore.clusterBuilder(nodes)).open().close());
         assertThat(refused).isInstanceOfSatisfying(StoreException.class, why -> {
             assertThat(why.reason()).isEqualTo(StoreException.Reason.DENIED);
             assertThat(why.getMessage()).doesNotContain("canary");
@@ -125,8 +123,7 @@ class ClusterOpeningTest {
     @Test
     void singleServerIsNoCluster() {
         RedisURI single = TestServer.shared().uri();
-        assertThatThrownBy(() -> RedisStore.clusterBuilder(List.of(single))
-                        .resources(RedisUnderTest.RESOURCES)
+        assertThatThrownBy(() -> TestServer.patient(RedisStore.clusterBuilder(List.of(single)))
                         .open()
                         .close())
                 .isInstanceOf(StoreException.class)
@@ -136,10 +133,8 @@ class ClusterOpeningTest {
     @Test
     void nodeOfAClusterIsNoSingleServer() {
         RedisURI node = TestCluster.nodes(TestCluster.shared()).get(0);
-        assertThatThrownBy(() -> RedisStore.builder(node)
-                        .resources(RedisUnderTest.RESOURCES)
-                        .open()
-                        .close())
+        assertThatThrownBy(() ->
+                        TestServer.patient(RedisStore.builder(node)).open().close())
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining("redis-cluster://");
     }

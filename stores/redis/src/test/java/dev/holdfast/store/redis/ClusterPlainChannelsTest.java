@@ -39,9 +39,12 @@ class ClusterPlainChannelsTest {
         }
     }
 
+    /** Its leases are so long that nobody polls for their end within a test. */
     private static Holdfast client() {
-        return Holdfast.connect(
-                TestCluster.shared().uri().replace("://", "://older:secret@") + "?namespace=" + NAMESPACE);
+        return Holdfast.builder(
+                        TestCluster.shared().uri().replace("://", "://older:secret@") + "?namespace=" + NAMESPACE)
+                .sessionTtl(Duration.ofHours(1))
+                .build();
     }
 
     @Test
@@ -70,7 +73,7 @@ class ClusterPlainChannelsTest {
                 }
                 hold.close();
                 // Long before a poll would be due.
-                waiting.get(5, TimeUnit.SECONDS).close();
+                waiting.get(1, TimeUnit.MINUTES).close();
                 if (isMoved) {
                     cluster.move(slot, to, from, () -> {});
                 }

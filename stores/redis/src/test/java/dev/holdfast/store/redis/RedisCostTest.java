@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("server")
 class RedisCostTest {
 
-    /** Nothing is renewed meanwhile. */
+    /** Nothing is renewed meanwhile, and nothing is sent again. */
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final TestServer server = TestServer.start();
@@ -34,7 +34,10 @@ class RedisCostTest {
     }
 
     private Holdfast client() {
-        return Holdfast.builder(server.server().uri()).sessionTtl(HOUR).build();
+        return Holdfast.builder(server.server().uri() + "?timeout=PT1M")
+                .sessionTtl(HOUR)
+                .storeTimeout(Duration.ofMinutes(1))
+                .build();
     }
 
     private long calls(String command) {

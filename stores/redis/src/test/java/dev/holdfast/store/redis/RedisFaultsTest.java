@@ -87,14 +87,15 @@ class RedisFaultsTest {
     @Test
     void serverThatDoesNotAnswerLeavesTheOutcomeUnknown() {
         try (TestServer server = TestServer.start();
-                RedisStore store =
+                RedisStore store = server.open();
+                RedisStore hasty =
                         server.builder().commandTimeout(Duration.ofMillis(300)).open()) {
             SessionId session = session(store, HOUR);
             ClaimRef claim = claim("a", session, 1);
             server.server().process().pause();
             StoreException failure;
             try {
-                failure = failure(store, acquire(claim));
+                failure = failure(hasty, acquire(claim));
             } finally {
                 server.server().process().resume();
             }

@@ -60,7 +60,7 @@ class RedisOpeningTest {
     }
 
     private static RedisStore.Builder storeAs(TestServer server, String user, String password) {
-        return RedisStore.builder(as(server, user, password)).resources(RedisUnderTest.RESOURCES);
+        return TestServer.patient(RedisStore.builder(as(server, user, password)));
     }
 
     @Test

@@ -89,8 +89,7 @@ class RedisPermissionsTest {
     @Test
     void replicasMayBeWaitedFor() {
         try (TestServer server = server();
-                RedisStore store = RedisStore.builder(locks(server))
-                        .resources(RedisUnderTest.RESOURCES)
+                RedisStore store = TestServer.patient(RedisStore.builder(locks(server)))
                         .waitForReplicas(1, Duration.ofMillis(20))
                         .open()) {
             StoreException failure = failure(store, acquire(claim("a", session(store, Duration.ofMinutes(1)), 1)));
@@ -105,7 +104,7 @@ class RedisPermissionsTest {
         try (TestServer server = TestServer.start()) {
             Permissions.grant(server.server(), "locks", Permissions.SERVER, "holdfast:*");
             server.server().command("ACL", "SETUSER", "locks", "-wait");
-            RedisStore.Builder builder = RedisStore.builder(locks(server)).resources(RedisUnderTest.RESOURCES);
+            RedisStore.Builder builder = TestServer.patient(RedisStore.builder(locks(server)));
             builder.open().close();
             assertThatThrownBy(() ->
                             builder.waitForReplicas(1, Duration.ofMillis(20)).open())

@@ -52,7 +52,7 @@ class RedisServersTlsTest {
             refused(Reason.DENIED, all.uri() + "&ca=" + certificates.stranger(), "certificate");
             refused(Reason.UNAVAILABLE, all.uri().replace("rediss-", "redis-") + "&connectTimeout=PT1S", "TLS");
             try (Holdfast client = Holdfast.builder(uri + "&timeout=PT1M")
-                    .sessionTtl(Duration.ofSeconds(20))
+                    .sessionTtl(Duration.ofMinutes(2))
                     .keepAliveEvery(Duration.ofMillis(100))
                     .build()) {
                 Hold hold = client.lock("ledger").acquire();
@@ -64,8 +64,7 @@ class RedisServersTlsTest {
                 until(
                         "all has been copied",
                         () -> old.command("WAIT", "2", "100").equals(List.of(2L)));
-                old.kill();
-                until("there is another primary", () -> all.primary() != old);
+                all.failOver(RedisServer::kill);
                 hold.close();
                 try (Hold next = client.lock("ledger").acquire(Duration.ofMinutes(1))) {
                     assertThat(next.fencingToken()).isPositive();

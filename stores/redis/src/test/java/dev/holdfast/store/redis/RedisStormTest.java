@@ -152,12 +152,10 @@ class RedisStormTest {
             for (int round = 0; round < Math.max(1, ROUNDS / 9); round++) {
                 RedisServer old = all.primary();
                 boolean isKilled = round % 2 == 0;
-                if (isKilled) {
-                    old.kill();
-                } else {
-                    old.process().pause();
-                }
-                until("there is another primary", () -> all.primary() != old);
+                all.failOver(
+                        isKilled
+                                ? RedisServer::kill
+                                : primary -> primary.process().pause());
                 goesOn("after fail-over " + round + ", seed " + SEED);
                 if (isKilled) {
                     old.restart();

@@ -70,9 +70,9 @@ final class RedisUnderTest implements StoreUnderTest {
 
     private RedisStore open(Script script) {
         // The manual clock is a key that the user of the manual has no business with.
-        return RedisStore.builder(hasClock ? TestServer.shared().uri() : User.uri())
+        return TestServer.patient(
+                        RedisStore.builder(hasClock ? TestServer.shared().uri() : User.uri()))
                 .namespace(namespace)
-                .resources(RESOURCES)
                 .script(script)
                 .open();
     }

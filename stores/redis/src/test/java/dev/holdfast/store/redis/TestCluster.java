@@ -35,6 +35,6 @@ final class TestCluster {
     }
 
     static RedisStore.Builder builder(RedisCluster cluster) {
-        return RedisStore.clusterBuilder(nodes(cluster)).resources(RedisUnderTest.RESOURCES);
+        return TestServer.patient(RedisStore.clusterBuilder(nodes(cluster)));
     }
 }

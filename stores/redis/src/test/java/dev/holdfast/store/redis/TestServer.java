@@ -5,6 +5,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -58,7 +59,14 @@ final class TestServer implements AutoCloseable {
     }
 
     RedisStore.Builder builder() {
-        return RedisStore.builder(uri()).resources(RedisUnderTest.RESOURCES);
+        return patient(RedisStore.builder(uri()));
+    }
+
+    /** With the threads of all tests, and with time for a machine that is busy with something else. */
+    static RedisStore.Builder patient(RedisStore.Builder builder) {
+        return builder.resources(RedisUnderTest.RESOURCES)
+                .commandTimeout(Duration.ofSeconds(30))
+                .connectTimeout(Duration.ofMinutes(1));
     }
 
     /** Does something to the server by hand. */

@@ -59,7 +59,7 @@ final class Worker implements AutoCloseable {
     void signal(String name) {
         try {
             Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
-            assertThat(kill.waitFor(30, TimeUnit.SECONDS) && kill.exitValue() == 0)
+            assertThat(kill.waitFor(60, TimeUnit.SECONDS) && kill.exitValue() == 0)
                     .isTrue();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -72,7 +72,7 @@ final class Worker implements AutoCloseable {
     void kill() {
         process.destroyForcibly();
         try {
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
