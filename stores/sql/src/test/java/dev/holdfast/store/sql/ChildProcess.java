@@ -62,7 +62,7 @@ final class ChildProcess implements AutoCloseable {
 
     void signal(String name) throws IOException, InterruptedException {
         Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start();
-        assertThat(kill.waitFor(30, TimeUnit.SECONDS) && kill.exitValue() == 0).isTrue();
+        assertThat(kill.waitFor(60, TimeUnit.SECONDS) && kill.exitValue() == 0).isTrue();
     }
 
     /** As kill -9, and waits until nothing is left of it. */
@@ -71,7 +71,7 @@ final class ChildProcess implements AutoCloseable {
                 .filter(child -> child.info().command().orElse("").endsWith("java"))
                 .forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Override

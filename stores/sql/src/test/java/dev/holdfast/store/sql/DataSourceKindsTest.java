@@ -14,10 +14,14 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -173,23 +177,40 @@ class DataSourceKindsTest {
                                 .keepsConnections()
                                 .open())
                         .build();
-                Holdfast client = Holdfast.builder(JdbcStore.builder(pool).open())
-                        .storeTimeout(Duration.ofSeconds(2))
-                        .build();
-                Hold hold = client.lock("held").acquire()) {
-            try (Connection one = pool.getConnection();
-                    Connection other = pool.getConnection()) {
+                JdbcStore store = persistently(() -> JdbcStore.builder(pool).open());
+                Holdfast client = persistently(() -> Holdfast.builder(store)
+                        .sessionTtl(Duration.ofMinutes(2))
+                        .storeTimeout(Duration.ofSeconds(4))
+                        .build());
+                Hold hold = persistently(() -> client.lock("held").tryAcquire()).orElseThrow()) {
+            try (Connection one = persistently(pool::getConnection);
+                    Connection other = persistently(pool::getConnection)) {
                 assertThat(one.isValid(0) && other.isValid(0)).isTrue();
-                assertThatThrownBy(() -> client.lock("a").tryAcquire())
-                        .isInstanceOf(StoreUnavailableException.class)
-                        .hasStackTraceContaining("Connection is not available");
+                Awaitility.await()
+                        .pollInSameThread()
+                        .atMost(60, TimeUnit.SECONDS)
+                        .untilAsserted(
+                                () -> assertThatThrownBy(() -> client.lock("a").tryAcquire())
+                                        .isInstanceOf(StoreUnavailableException.class)
+                                        .hasStackTraceContaining("Connection is not available"));
                 assertThat(hold.isHeld()).isTrue();
                 // A store that has connections of its own notices nothing.
                 own.lock("a").acquire().close();
             }
-            client.lock("a").acquire().close();
+            persistently(() -> client.lock("a").tryAcquire()).orElseThrow().close();
             assertThat(hold.isHeld()).isTrue();
         }
+    }
+
+    /** Asks again where the database took too long for those who give up soon. */
+    private static <T> T persistently(Callable<T> request) {
+        return Awaitility.await()
+                .pollInSameThread()
+                .atMost(60, TimeUnit.SECONDS)
+                .ignoreExceptionsMatching(e -> e instanceof StoreUnavailableException
+                        || e instanceof SQLTransientException
+                        || e instanceof StoreException failed && failed.reason() == StoreException.Reason.UNAVAILABLE)
+                .until(request, unused -> true);
     }
 
     @Test

@@ -29,7 +29,7 @@ final class Immutable implements AutoCloseable {
     private boolean chattr(String change) throws InterruptedException {
         try {
             Process process = new ProcessBuilder("chattr", change, path.toString()).start();
-            return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
+            return process.waitFor(60, TimeUnit.SECONDS) && process.exitValue() == 0;
         } catch (IOException noSuchCommand) {
             return false;
         }

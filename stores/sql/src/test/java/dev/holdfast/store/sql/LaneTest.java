@@ -59,7 +59,7 @@ class LaneTest {
         StoreClock clock = SystemMachine.clock(machine);
         SqliteFile file = SqliteFile.prepare(directory.resolve("locks.db"), false, SystemMachine.PROC);
         SqliteDatabase database = new SqliteConnections(file, new SqliteSchema(SqliteSchema.VERSIONS), machine, clock)
-                .open(new SqliteOptions(SqliteStore.Synchronous.NORMAL, Duration.ofMillis(20), List.of()));
+                .open(new SqliteOptions(SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of()));
         SqliteClients clients =
                 new SqliteClients(database.statements(), machine, new ProcFs(SystemMachine.PROC), CLIENT);
         Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT);

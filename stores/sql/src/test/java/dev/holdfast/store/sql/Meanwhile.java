@@ -23,7 +23,7 @@ final class Meanwhile {
         });
         thread.setDaemon(true);
         thread.start();
-        return done.orTimeout(60, TimeUnit.SECONDS);
+        return done.orTimeout(100, TimeUnit.SECONDS);
     }
 
     /** On so many threads, until all are done. */

@@ -1,6 +1,5 @@
 package dev.holdfast.store.sql;
 
-import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import java.io.BufferedReader;
@@ -27,13 +26,12 @@ final class PausedHolderMain {
                         .build();
                 Connection connection = DriverManager.getConnection(database)) {
             connection.setAutoCommit(false);
-            Hold hold = holdfast.lock("ledger").acquire();
-            System.out.println("holding " + hold.isHeld());
             // The last thing that it does before it is stopped: it has looked, and all was well.
-            long token = hold.fencingToken();
-            String id = hold.holdId();
+            GoodHold good = GoodHold.acquired(holdfast, "ledger");
+            String id = good.hold().holdId();
+            System.out.println("holding");
             lines.readLine();
-            System.out.println(write(connection, token, id));
+            System.out.println(write(connection, good.token(), id));
         } catch (LockLostException e) {
             // Closing says so, too; the write has long been refused.
         }

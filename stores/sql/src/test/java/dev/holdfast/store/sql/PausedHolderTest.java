@@ -35,7 +35,7 @@ class PausedHolderTest {
                 Holdfast holdfast = Holdfast.builder(SqliteStore.open(locks))
                         .sessionTtl(Duration.ofSeconds(30))
                         .build()) {
-            assertThat(first.ask(ledger.url())).isEqualTo("holding true");
+            assertThat(first.ask(ledger.url())).isEqualTo("holding");
             first.signal("STOP");
 
             try (Hold second = holdfast.lock("ledger").acquire(); // when the lease of the first is over

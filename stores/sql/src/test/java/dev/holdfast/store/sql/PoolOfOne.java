@@ -25,7 +25,7 @@ final class PoolOfOne implements DataSource, AutoCloseable {
     @Override
     public Connection getConnection() throws SQLException {
         try {
-            if (!idle.tryAcquire(20, TimeUnit.SECONDS)) {
+            if (!idle.tryAcquire(60, TimeUnit.SECONDS)) {
                 throw new SQLTransientConnectionException("Nobody gave the connection back");
             }
         } catch (InterruptedException e) {

@@ -66,6 +66,10 @@ class PostgresReleaseTest {
         return claim;
     }
 
+    private long held() throws SQLException {
+        return Long.parseLong(source.text("SELECT count(*) FROM holdfast_resource WHERE session <> 0"));
+    }
+
     private void awaitFlushed() {
         Awaitility.await().atMost(Duration.ofMinutes(1)).until(this::isFlushed);
     }
@@ -76,11 +80,16 @@ class PostgresReleaseTest {
     void doesNotWait(boolean areLent) throws Exception {
         try (JdbcStore store = open(areLent)) {
             TestClient client = new TestClient(store);
+            boolean isFlushed = true;
+            // The server writes its log every ten seconds all the same, and may do so just then.
+            for (int attempt = 0; attempt < 10 && isFlushed; attempt++) {
+                ClaimRef claim = taken(client, "a");
+                awaitFlushed();
+                client.release(claim);
+                isFlushed = isFlushed();
+            }
+            assertThat(isFlushed).isFalse();
             ClaimRef claim = taken(client, "a");
-            awaitFlushed();
-            client.release(claim);
-            assertThat(isFlushed()).isFalse();
-            claim = taken(client, "a");
             assertThat(isFlushed()).isTrue();
             client.release(claim);
         }
@@ -141,20 +150,25 @@ class PostgresReleaseTest {
     @Test
     @DisplayName("is made again, once per ttl, if a crash has taken it back and its client lives")
     void crashTakesItBack() throws Exception {
-        Duration ttl = Duration.ofSeconds(12);
-        try (Holdfast one = Holdfast.builder(open(false)).sessionTtl(ttl).build();
+        Duration ttl = Duration.ofSeconds(15);
+        try (Holdfast one = Holdfast.builder(open(false))
+                        .sessionTtl(ttl)
+                        .keepAliveEvery(Duration.ofSeconds(1))
+                        .build();
                 Holdfast other = Holdfast.builder(open(true)).build()) {
             long token;
             try (Hold kept = one.lock("kept").acquire()) {
-                Hold hold = one.lock("a").acquire();
-                token = hold.fencingToken();
-                awaitFlushed();
-                hold.close();
-                SERVER.kill();
-                SERVER.restart();
-                assertThat(source.text("SELECT count(*) FROM holdfast_resource WHERE session <> 0"))
-                        .as("what the crash has taken back")
-                        .isEqualTo("2");
+                int attempt = 0;
+                do {
+                    Hold hold = one.lock("a").acquire();
+                    token = hold.fencingToken();
+                    awaitFlushed();
+                    hold.close();
+                    SERVER.kill();
+                    SERVER.restart();
+                    // Somebody else's commit may have come in between, and have taken the release to the disk.
+                } while (held() < 2 && ++attempt < 10);
+                assertThat(held()).as("what the crash has taken back").isEqualTo(2);
                 try (Hold next = other.lock("a").acquire(Duration.ofMinutes(1))) {
                     assertThat(next.fencingToken()).isGreaterThan(token);
                     assertThat(kept.isHeld())

@@ -19,11 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
-@Timeout(60)
 @Tag("server")
 class PromptSocketsTest {
 
@@ -75,7 +73,7 @@ class PromptSocketsTest {
             }
         });
         peer.getOutputStream().write(5);
-        assertThat(read.get(30, TimeUnit.SECONDS)).isEqualTo(5);
+        assertThat(read.get(60, TimeUnit.SECONDS)).isEqualTo(5);
     }
 
     @Test

@@ -36,13 +36,14 @@ class ServerDamageTest {
         TestSource source = new TestSource(database.newUrl());
         for (String statement : List.of("DELETE FROM holdfast_resource", "DELETE FROM holdfast_session")) {
             try (Holdfast one = client(source, Duration.ofSeconds(2))) {
-                Hold hold = one.lock("a").acquire();
-                long token = hold.fencingToken();
+                GoodHold good = GoodHold.acquired(one, "a");
                 source.execute(statement);
-                Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> !hold.isHeld());
-                try (Holdfast other = client(source, Duration.ofSeconds(2));
+                Awaitility.await()
+                        .atMost(60, TimeUnit.SECONDS)
+                        .until(() -> !good.hold().isHeld());
+                try (Holdfast other = client(source, Duration.ofMinutes(1));
                         Hold next = other.lock("a").acquire(Duration.ofSeconds(60))) {
-                    assertThat(next.fencingToken()).isGreaterThan(token);
+                    assertThat(next.fencingToken()).isGreaterThan(good.token());
                 }
             }
         }

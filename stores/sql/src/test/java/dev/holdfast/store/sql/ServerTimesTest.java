@@ -156,7 +156,8 @@ class ServerTimesTest {
                         .keepsConnections()
                         .clock(CLOCK)
                         .open())
-                .sessionTtl(Duration.ofSeconds(10))
+                .sessionTtl(Duration.ofMinutes(2))
+                .keepAliveEvery(Duration.ofSeconds(1))
                 .build();
     }
 

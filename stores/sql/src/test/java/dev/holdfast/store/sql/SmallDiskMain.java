@@ -48,18 +48,12 @@ final class SmallDiskMain {
 
     private String answer(String command) throws Exception {
         return switch (command) {
-            case "hold" -> {
-                hold = holdfast.lock("ledger").acquire();
-                token = hold.fencingToken();
-                hold.onLost(told::complete);
-                yield "held";
-            }
-            case "fill" -> fill();
+            case "fill under a hold" -> fillUnderAHold();
             case "acquire" -> {
                 holdfast.lock("other").acquire().close();
                 yield "acquired";
             }
-            case "loss" -> told.get(30, TimeUnit.SECONDS).cause() + (hold.isHeld() ? ", and held" : "");
+            case "loss" -> told.get(60, TimeUnit.SECONDS).cause() + (hold.isHeld() ? ", and held" : "");
             case "close" -> {
                 hold.close();
                 yield "closed";
@@ -74,6 +68,22 @@ final class SmallDiskMain {
             }
             default -> "unknown";
         };
+    }
+
+    /** Until the hold is still good when the disk is full, however long this process had to wait in between. */
+    private String fillUnderAHold() throws Exception {
+        while (true) {
+            GoodHold good = GoodHold.acquired(holdfast, "ledger");
+            String filled = fill();
+            hold = good.hold();
+            token = good.token();
+            if (hold.isHeld()) {
+                hold.onLost(told::complete);
+                return filled;
+            }
+            Files.delete(filler);
+            GoodHold.end(hold);
+        }
     }
 
     private String fill() throws IOException {

@@ -206,7 +206,7 @@ class SqliteBootTest {
             TestClient client = new TestClient(here);
             try (SqliteStore there = open("boot-2")) {
                 assertThat(new TestClient(there).granted("x").awaited()).isFalse();
-                long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+                long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
                 assertThatThrownBy(() -> {
                             while (System.nanoTime() < deadline) {
                                 client.send(new Command.Inspect("", Optional.empty(), 1));

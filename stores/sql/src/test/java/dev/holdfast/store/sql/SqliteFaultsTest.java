@@ -48,7 +48,7 @@ class SqliteFaultsTest {
     }
 
     private void open(SqliteStore.Builder options) {
-        store = options.patience(Duration.ofMillis(50)).open();
+        store = options.patience(Duration.ofMinutes(1)).open();
         client = new TestClient(store);
     }
 
@@ -195,7 +195,7 @@ class SqliteFaultsTest {
 
     /** The look at the file is not taken for each command. */
     private void untilFails(String word) {
-        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         while (true) {
             ClaimRef claim = client.ref("y");
             try {
@@ -245,12 +245,29 @@ class SqliteFaultsTest {
     void aDatabaseThatOthersKeepBusyIsUnavailableForAWhile() throws Exception {
         ClaimRef held = client.ref("x");
         assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
-        try (Connection other = Database.open(file);
+        try (SqliteStore hasty = SqliteStore.builder(file)
+                        .patience(Duration.ofMillis(50))
+                        .open();
+                Connection other = Database.open(file);
                 Statement statement = other.createStatement()) {
             statement.executeUpdate("BEGIN IMMEDIATE");
 
-            fails(() -> client.granted("y"), Reason.UNAVAILABLE, Effect.NONE, "busy");
-            fails(() -> client.keepAlive(), Reason.UNAVAILABLE, Effect.NONE, "busy");
+            for (Command command : List.of(
+                    new Command.Acquire(
+                            client.ref("y"), 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1),
+                    new Command.KeepAlive(client.session, 0))) {
+                assertThatThrownBy(() -> hasty.execute(command, Caller.WAITS)
+                                .toCompletableFuture()
+                                .join())
+                        .cause()
+                        .satisfies(e -> fails(
+                                () -> {
+                                    throw e;
+                                },
+                                Reason.UNAVAILABLE,
+                                Effect.NONE,
+                                "busy"));
+            }
             // Looking needs no turn.
             assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
             assertThat(client.send(new Command.Inspect("", Optional.empty(), 10), Reply.Inspected.class)

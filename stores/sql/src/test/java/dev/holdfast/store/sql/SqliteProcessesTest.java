@@ -225,7 +225,7 @@ class SqliteProcessesTest {
             return;
         }
         assumeTrue(
-                process.waitFor(30, TimeUnit.SECONDS) && process.exitValue() == 0, "this user may not make namespaces");
+                process.waitFor(60, TimeUnit.SECONDS) && process.exitValue() == 0, "this user may not make namespaces");
     }
 
     @Test

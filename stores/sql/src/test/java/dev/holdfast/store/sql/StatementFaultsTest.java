@@ -91,7 +91,7 @@ class StatementFaultsTest {
         assertThat(one.latch(name + "-l").count()).as("set first: " + isFirst).isEqualTo(2);
         assertThat(one.latch(name + "-l").countDown("a")).isEqualTo(1);
         assertThat(other.latch(name + "-l").countDown("b")).isZero();
-        assertThat(one.latch(name + "-l").await(Duration.ofSeconds(30))).isTrue();
+        assertThat(one.latch(name + "-l").await(Duration.ofSeconds(60))).isTrue();
     }
 
     private static <T> T get(CompletionStage<T> stage) throws Exception {

@@ -81,7 +81,7 @@ class TestSource implements DataSource {
         @Override
         public Connection getConnection() throws SQLException {
             try {
-                if (!free.tryAcquire(20, TimeUnit.SECONDS)) {
+                if (!free.tryAcquire(60, TimeUnit.SECONDS)) {
                     throw new SQLException("The pool is exhausted");
                 }
             } catch (InterruptedException e) {

@@ -136,7 +136,7 @@ final class TransactionPooler implements AutoCloseable {
         if (first < 0 || first == 'X') {
             return false;
         }
-        Wire backend = idle.poll(30, TimeUnit.SECONDS);
+        Wire backend = idle.poll(60, TimeUnit.SECONDS);
         if (backend == null) {
             throw new IOException("All connections are in use");
         }

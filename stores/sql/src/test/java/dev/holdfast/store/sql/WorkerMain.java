@@ -51,9 +51,10 @@ final class WorkerMain {
 
     /** Writes under a lock, and once more when the next line comes, with the token that it had. */
     private void hold(BufferedReader lines, GuardedRow row) throws Exception {
-        Hold hold = holdfast.lock("row").acquire();
+        GoodHold good = GoodHold.acquired(holdfast, "row");
+        Hold hold = good.hold();
         hold.onLost(loss -> losses.incrementAndGet());
-        long token = hold.fencingToken();
+        long token = good.token();
         System.out.println("written " + row.write(token, "first"));
         lines.readLine();
         boolean isHeld = hold.isHeld();
