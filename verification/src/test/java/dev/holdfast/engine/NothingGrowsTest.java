@@ -152,12 +152,12 @@ class NothingGrowsTest {
             lock.acquire(patient.withMaxHold(Duration.ofDays(365))).close();
             lock.acquireAsync(patient)
                     .toCompletableFuture()
-                    .get(20, TimeUnit.SECONDS)
+                    .get(60, TimeUnit.SECONDS)
                     .close();
             Hold first = lock.acquire();
             CompletableFuture<Hold> waiting = lock.acquireAsync(patient).toCompletableFuture();
             first.close();
-            waiting.get(20, TimeUnit.SECONDS).close();
+            waiting.get(60, TimeUnit.SECONDS).close();
         }
         world.time().settle();
         assertThat(world.time().timers()).isEqualTo(timers);
@@ -206,7 +206,7 @@ class NothingGrowsTest {
             second.close();
             first.close();
             world.time().settle();
-            election.leader().toCompletableFuture().get(20, TimeUnit.SECONDS);
+            election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS);
         }
         isClean();
         assertThat(engine.elections.isEmpty()).isTrue();

@@ -45,7 +45,7 @@ class AsyncTest {
     }
 
     private static <T> T result(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+        return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
     }
 
     @Test

@@ -117,10 +117,10 @@ class CallbackTest {
         @DisplayName("loses no grant: the stage ends all the same")
         void grant() throws Exception {
             CompletableFuture<Hold> first = lock.acquireAsync().toCompletableFuture();
-            Hold hold = first.get(20, TimeUnit.SECONDS);
+            Hold hold = first.get(60, TimeUnit.SECONDS);
             CompletableFuture<Hold> second = lock.acquireAsync().toCompletableFuture();
             hold.close();
-            second.get(20, TimeUnit.SECONDS).close();
+            second.get(60, TimeUnit.SECONDS).close();
         }
 
         @Test
@@ -135,7 +135,7 @@ class CallbackTest {
             world.releaseByForce("ledger");
 
             assertThat(told).containsExactly(Loss.Cause.REMOVED, Loss.Cause.REMOVED);
-            waiting.get(20, TimeUnit.SECONDS).close();
+            waiting.get(60, TimeUnit.SECONDS).close();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
     }
@@ -165,7 +165,7 @@ class CallbackTest {
                     })
                     .toCompletableFuture();
             first.close();
-            assertThat(chain.get(20, TimeUnit.SECONDS)).isPositive();
+            assertThat(chain.get(60, TimeUnit.SECONDS)).isPositive();
             world.isIdle();
         }
 
@@ -182,7 +182,7 @@ class CallbackTest {
             world.releaseByForce("ledger");
 
             assertThat(told).containsExactly(Loss.Cause.REMOVED);
-            waiting.get(20, TimeUnit.SECONDS).close();
+            waiting.get(60, TimeUnit.SECONDS).close();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
     }

@@ -227,7 +227,7 @@ class ElectionTest {
         };
         Recorder bob = new Recorder();
         campaign(atAlice, CampaignOptions.defaults(), alice);
-        assertThat(hasBegun.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(hasBegun.await(60, TimeUnit.SECONDS)).isTrue();
         campaign(atBob, bob);
 
         aliceLine.isCut();
@@ -299,7 +299,7 @@ class ElectionTest {
 
         assertThat(first.resign()).isTrue();
 
-        assertThat(isSettling.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(isSettling.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(first.state()).isEqualTo(State.STEPPING_DOWN);
         assertThat(alice.term().isLeader()).isFalse();
         assertThatThrownBy(alice.term()::ensureLeader)
@@ -606,7 +606,7 @@ class ElectionTest {
             barrier.await();
             new CountDownLatch(1).await();
         });
-        barrier.await(20, TimeUnit.SECONDS);
+        barrier.await(60, TimeUnit.SECONDS);
         List<Loss> told = Collections.synchronizedList(new ArrayList<>());
         try (Hold other = atAlice.lock("other").acquire()) {
             other.onLost(told::add);
@@ -726,14 +726,14 @@ class ElectionTest {
     @DisplayName("E8: one look tells who leads")
     void looksOnce() throws Exception {
         LeaderElection election = atBob.election("scheduler");
-        assertThat(election.leader().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .isEqualTo(LeaderView.NOBODY);
         Recorder alice = new Recorder();
         campaign(atAlice, alice);
-        assertThat(election.leader().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .isEqualTo(new LeaderView(alice.term().term(), Optional.of("alice")));
         bobLine.failsNext(Command.Inspect.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
-        assertThatThrownBy(() -> election.leader().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(StoreUnavailableException.class);
     }
 
@@ -782,7 +782,7 @@ class ElectionTest {
 
         assertThatThrownBy(() -> election.campaign(leadership -> {})).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> election.observe(view -> {})).isInstanceOf(ClientClosedException.class);
-        assertThatThrownBy(() -> election.leader().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> atAlice.election("scheduler")).isInstanceOf(ClientClosedException.class);
     }

@@ -141,7 +141,7 @@ class HoldTest {
             world.passes(Duration.ofMinutes(2));
 
             assertThat(losses).isEmpty();
-            assertThat(hold.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+            assertThat(hold.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))
                     .isEqualTo(ReleaseOutcome.RELEASED);
         }
 
@@ -150,7 +150,7 @@ class HoldTest {
         @Tag("C13")
         void closedByManyAtOnce() throws Exception {
             for (int round = 0; round < 200; round++) {
-                Hold hold = lock.acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+                Hold hold = lock.acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
                 line.forget();
                 CyclicBarrier start = new CyclicBarrier(2);
                 Actor bob = world.actor("bob-" + round);
@@ -254,8 +254,8 @@ class HoldTest {
 
             CompletionStage<ReleaseOutcome> first = hold.releaseAsync();
 
-            assertThat(first.toCompletableFuture().get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.LOST);
-            assertThat(hold.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+            assertThat(first.toCompletableFuture().get(60, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.LOST);
+            assertThat(hold.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))
                     .isEqualTo(ReleaseOutcome.LOST);
             hold.close();
             assertThat(lock.holdCount()).isZero();
@@ -382,7 +382,7 @@ class HoldTest {
         @Test
         @DisplayName("may be closed by any thread, and unlock() is not the way to do it")
         void closedByAnyThread() throws Exception {
-            Hold hold = lock.acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+            Hold hold = lock.acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
             Actor bob = world.actor("bob");
 
             assertThat(lock.isHeldByCurrentThread()).isFalse();

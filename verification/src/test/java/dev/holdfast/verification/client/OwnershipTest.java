@@ -284,6 +284,6 @@ class OwnershipTest {
     }
 
     private static ReleaseOutcome outcome(CompletionStage<ReleaseOutcome> stage) throws Exception {
-        return stage.toCompletableFuture().get(20, java.util.concurrent.TimeUnit.SECONDS);
+        return stage.toCompletableFuture().get(60, java.util.concurrent.TimeUnit.SECONDS);
     }
 }

@@ -317,7 +317,7 @@ class ReadWriteEndingTest {
 
             assertThat(told).containsExactlyInAnyOrder("first CLIENT_CLOSED", "second CLIENT_CLOSED");
             assertThatThrownBy(writer::isGranted).isInstanceOf(ClientClosedException.class);
-            assertThatThrownBy(() -> reader.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> reader.get(60, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(ClientClosedException.class);
             assertThat(isRecorded()).isFalse();
@@ -393,7 +393,7 @@ class ReadWriteEndingTest {
                             .<ReleaseOutcome>does(() -> second.isGranted()
                                     .releaseAsync()
                                     .toCompletableFuture()
-                                    .get(20, TimeUnit.SECONDS)))
+                                    .get(60, TimeUnit.SECONDS)))
                     .isEqualTo(ReleaseOutcome.LOST);
             line.isMended();
         }

@@ -166,7 +166,7 @@ class ReadWriteFairnessTest {
         assertThat(writer.isGranted().isHeld()).isTrue();
         assertThat(newest).isNotDone();
         writer.releases();
-        newest.get(20, TimeUnit.SECONDS).close();
+        newest.get(60, TimeUnit.SECONDS).close();
     }
 
     @Test
@@ -202,7 +202,7 @@ class ReadWriteFairnessTest {
         assertThat(line.sent(Command.Acquire.class)).isEmpty();
         theirs.releases();
         for (CompletableFuture<Hold> rest : queue) {
-            rest.get(20, TimeUnit.SECONDS).close();
+            rest.get(60, TimeUnit.SECONDS).close();
         }
     }
 

@@ -221,7 +221,7 @@ class ReadWriteReentrancyTest {
 
             read.unlock();
 
-            writing.get(20, TimeUnit.SECONDS).close();
+            writing.get(60, TimeUnit.SECONDS).close();
         }
     }
 

@@ -367,8 +367,8 @@ class ReadWriteSharingTest {
     @DisplayName("holds of stages read beside each other, and are closed by anybody")
     @Tag("D1")
     void stages() throws Exception {
-        Hold first = here.readLock().acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
-        Hold second = here.readLock().acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        Hold first = here.readLock().acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        Hold second = here.readLock().acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
         var writing = here.writeLock().acquireAsync().toCompletableFuture();
         assertThat(line.sent(Command.Acquire.class)).hasSize(1);
         assertThat(here.readLock().holdCount()).isZero();
@@ -377,7 +377,7 @@ class ReadWriteSharingTest {
         assertThat(writing).isNotDone();
         second.close();
 
-        Hold written = writing.get(20, TimeUnit.SECONDS);
+        Hold written = writing.get(60, TimeUnit.SECONDS);
         Eventually.holds("the writer holds", written::isHeld);
         ClaimRef claim = holders().get(0).claim();
         assertThat(claim.resource().value()).isEqualTo("catalogue");

@@ -73,7 +73,7 @@ class RunWhileHeldTest {
             new CountDownLatch(1).await();
             return null;
         }));
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
 
         world.releaseByForce("ledger");
 
@@ -97,7 +97,7 @@ class RunWhileHeldTest {
             wasInterrupted.set(true);
             return "a result that may be stale";
         }));
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
 
         world.releaseByForce("ledger");
 
@@ -175,7 +175,7 @@ class RunWhileHeldTest {
             hold.close();
             return null;
         }));
-        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
         world.releaseByForce("ledger");
 
         assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);

@@ -59,7 +59,7 @@ class ScheduledTaskSqliteTest {
             }
             int told = 0;
             for (Future<Integer> runner : runners) {
-                told += runner.get(60, TimeUnit.SECONDS);
+                told += runner.get(100, TimeUnit.SECONDS);
             }
             assertThat(runs).hasValue(TICKS);
             assertThat(told).isEqualTo(TICKS);

@@ -398,7 +398,7 @@ class ScheduledTaskTest {
         assertThatThrownBy(() -> alice.task("report")).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> atAlice.runIfDueAsync(HOUR, FIVE_MINUTES, hold -> new CompletableFuture<>())
                         .toCompletableFuture()
-                        .get(20, TimeUnit.SECONDS))
+                        .get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(ClientClosedException.class);
     }
 
@@ -552,12 +552,12 @@ class ScheduledTaskTest {
                 atAlice.runIfDueAsync(HOUR, FIVE_MINUTES, hold -> work).toCompletableFuture();
         TaskRun<String> second = atBob.<String>runIfDueAsync(HOUR, FIVE_MINUTES, hold -> new CompletableFuture<>())
                 .toCompletableFuture()
-                .get(20, TimeUnit.SECONDS);
+                .get(60, TimeUnit.SECONDS);
         assertThat(second.hasRun()).isFalse();
         world.time().settle();
         assertThat(first).isNotDone();
         work.complete("done");
-        assertThat(first.get(20, TimeUnit.SECONDS).value()).isEqualTo("done");
+        assertThat(first.get(60, TimeUnit.SECONDS).value()).isEqualTo("done");
         assertThat(isDue(atBob)).isFalse();
         world.passes(FIVE_MINUTES.plusMillis(2));
 
@@ -565,13 +565,13 @@ class ScheduledTaskTest {
         assertThatThrownBy(() -> atBob.runIfDueAsync(
                                 HOUR, Duration.ZERO, hold -> CompletableFuture.<String>failedFuture(thrown))
                         .toCompletableFuture()
-                        .get(20, TimeUnit.SECONDS))
+                        .get(60, TimeUnit.SECONDS))
                 .hasCause(thrown);
         assertThatThrownBy(() -> atBob.<String>runIfDueAsync(HOUR, Duration.ZERO, hold -> {
                             throw new IllegalStateException("before it began");
                         })
                         .toCompletableFuture()
-                        .get(20, TimeUnit.SECONDS))
+                        .get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(IllegalStateException.class);
 
         CompletableFuture<String> endless = new CompletableFuture<>();
@@ -579,7 +579,7 @@ class ScheduledTaskTest {
                 atAlice.runIfDueAsync(HOUR, Duration.ZERO, hold -> endless).toCompletableFuture();
         world.time().settle();
         world.releaseByForce("report");
-        assertThatThrownBy(() -> lost.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(LockLostException.class);
+        assertThatThrownBy(() -> lost.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(LockLostException.class);
         assertThat(endless).isCancelled();
     }
 

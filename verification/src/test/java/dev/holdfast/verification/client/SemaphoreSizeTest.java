@@ -131,7 +131,7 @@ class SemaphoreSizeTest {
     }
 
     private static void assertMismatch(CompletableFuture<Permits> request) {
-        assertThatThrownBy(() -> request.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> request.get(60, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOf(LockMismatchException.class)

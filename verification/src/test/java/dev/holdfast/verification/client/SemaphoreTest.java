@@ -375,7 +375,7 @@ class SemaphoreTest {
             assertThat(passedOn).isBetween(10, 22);
             theirs.releases();
             for (CompletableFuture<Permits> rest : queue) {
-                rest.get(20, TimeUnit.SECONDS).close();
+                rest.get(60, TimeUnit.SECONDS).close();
             }
         }
     }
@@ -476,7 +476,7 @@ class SemaphoreTest {
             assertThatThrownBy(() -> here.release("1@x")).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> here.acquireAsync(1, AcquireOptions.defaults())
                             .toCompletableFuture()
-                            .get(20, TimeUnit.SECONDS))
+                            .get(60, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(ClientClosedException.class);
             assertThat(line.sent()).isEmpty();

@@ -117,7 +117,7 @@ class SharingManyThreadsTest {
                 }
                 case 3 -> {
                     Hold hold =
-                            lock.readLock().acquireAsync().toCompletableFuture().get(20, TimeUnit.SECONDS);
+                            lock.readLock().acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
                     read();
                     hold.close();
                 }
@@ -185,7 +185,7 @@ class SharingManyThreadsTest {
                             .readLock()
                             .acquireAsync()
                             .toCompletableFuture()
-                            .get(20, TimeUnit.SECONDS));
+                            .get(60, TimeUnit.SECONDS));
                     inside.incrementAndGet();
                     if (held.size() > 1 || inside.get() > 6) {
                         held.remove().close();
@@ -206,7 +206,7 @@ class SharingManyThreadsTest {
         }
         Eventually.holds("they read", () -> inside.get() > 0);
         for (int i = 0; i < 20; i++) {
-            try (Hold hold = writing.readWriteLock("catalogue").writeLock().acquire(Duration.ofSeconds(20))) {
+            try (Hold hold = writing.readWriteLock("catalogue").writeLock().acquire(Duration.ofSeconds(60))) {
                 assertThat(hold.isHeld()).isTrue();
             }
         }
@@ -245,7 +245,7 @@ class SharingManyThreadsTest {
                             semaphore
                                     .acquireAsync(wanted, AcquireOptions.defaults())
                                     .toCompletableFuture()
-                                    .get(20, TimeUnit.SECONDS),
+                                    .get(60, TimeUnit.SECONDS),
                             permits);
                 case 3 -> {
                     CompletableFuture<Permits> asked = semaphore

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayName("Two clients of one SQLite file share")
 class SharingSqliteTest {
 
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -63,7 +63,7 @@ class SharingSqliteTest {
     }
 
     private void allOf(List<Callable<Boolean>> tasks) throws Exception {
-        for (Future<Boolean> task : threads.invokeAll(tasks, 60, TimeUnit.SECONDS)) {
+        for (Future<Boolean> task : threads.invokeAll(tasks, 100, TimeUnit.SECONDS)) {
             assertThat(task.get()).isTrue();
         }
     }

@@ -207,7 +207,7 @@ class UnknownOutcomeTest {
                             .isInstanceOf(StoreRefusedException.class)
                             .hasMessageContaining("ledger")
                             .hasMessageContaining("the test says so");
-                    assertThatThrownBy(() -> other.get(20, TimeUnit.SECONDS))
+                    assertThatThrownBy(() -> other.get(60, TimeUnit.SECONDS))
                             .hasCauseInstanceOf(StoreRefusedException.class);
                     world.passes(Duration.ofSeconds(1));
                 }
@@ -247,7 +247,7 @@ class UnknownOutcomeTest {
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("ledger");
             assertThatThrownBy(locking::result).isInstanceOf(StoreUnavailableException.class);
-            assertThatThrownBy(() -> stage.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(StoreUnavailableException.class);
         }
 
@@ -263,7 +263,7 @@ class UnknownOutcomeTest {
             world.passes(Duration.ofSeconds(1));
 
             assertThatThrownBy(trying::result).isInstanceOf(StoreUnavailableException.class);
-            assertThatThrownBy(() -> stage.get(20, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
                     .hasCauseInstanceOf(StoreUnavailableException.class);
         }
 
@@ -401,7 +401,7 @@ class UnknownOutcomeTest {
 
             world.passes(STORE_TIMEOUT);
 
-            assertThat(outcome.get(20, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.UNCONFIRMED);
             line.isMended();
             passesUntil("the store has it", () -> world.holderOf("ledger").isEmpty());
         }
@@ -580,7 +580,7 @@ class UnknownOutcomeTest {
         line.losesSignals();
         world.releaseByForce("ledger");
 
-        assertThat(hold.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(hold.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .isEqualTo(ReleaseOutcome.LOST);
         assertThatThrownBy(() -> {
                     Hold again = lock.acquire();

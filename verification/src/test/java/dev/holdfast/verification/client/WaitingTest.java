@@ -170,7 +170,7 @@ class WaitingTest {
         waiter.performs(first.result()::close);
         second.performs(next.result().orElseThrow()::close);
         third.performs(last.result()::close);
-        stage.get(20, TimeUnit.SECONDS).close();
+        stage.get(60, TimeUnit.SECONDS).close();
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 public final class Eventually {
 
     /** Far beyond what anything takes here, also on a busy machine. */
-    public static final Duration DEADLINE = Duration.ofSeconds(20);
+    public static final Duration DEADLINE = Duration.ofSeconds(60);
 
     private static final long LOOK_EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
