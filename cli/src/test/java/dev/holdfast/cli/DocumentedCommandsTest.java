@@ -65,7 +65,22 @@ class DocumentedCommandsTest {
     }
 
     private void check(Block block) throws IOException {
-        Path here = Files.createDirectory(directory.resolve("line" + block.line()));
+        // On a machine that keeps a process waiting, a short wait may be over before the store has answered, or the
+        // process says before its end whom it waits for.
+        boolean isShort = block.steps().stream().anyMatch(step -> step.command().matches(".* --wait \\d+ms .*"));
+        for (int attempt = 1; isShort && attempt < 3; attempt++) {
+            try {
+                check(block, "attempt" + attempt + "-");
+                return;
+            } catch (AssertionError e) {
+                System.err.println("Again, for at line " + block.line() + ": " + e.getMessage());
+            }
+        }
+        check(block, "");
+    }
+
+    private void check(Block block, String prefix) throws IOException {
+        Path here = Files.createDirectory(directory.resolve(prefix + "line" + block.line()));
         Place place =
                 new Place(here, Map.of("XDG_STATE_HOME", here.resolve("state").toString()));
         place.script("report.sh", "echo 'The report is written.'\n");

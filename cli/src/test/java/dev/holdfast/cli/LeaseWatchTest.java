@@ -17,13 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The watch goes by a lease that the test moves, and by nothing else, so no test depends on how fast the machine is.
+ * The watch goes by a lease that the test moves, and by a grace that is longer than any test, so none depends on how
+ * fast the machine is.
  */
 class LeaseWatchTest {
 
-    private static final Duration GRACE = Duration.ofSeconds(5);
-    private static final Duration HEALTHY = Duration.ofSeconds(20);
-    private static final Duration IN_GRACE = Duration.ofSeconds(3);
+    private static final Duration GRACE = Duration.ofMinutes(1);
+    private static final Duration HEALTHY = Duration.ofMinutes(2);
+    private static final Duration IN_GRACE = Duration.ofSeconds(30);
 
     @TempDir
     Path directory;
@@ -55,7 +56,7 @@ class LeaseWatchTest {
     @Test
     void leavesACommandAloneWhoseLockIsWell() {
         watch(Action.TERM, "");
-        hold.setRemaining(Duration.ofSeconds(6));
+        hold.setRemaining(Duration.ofSeconds(61));
         hold.untilLookedAt();
         watch.stop();
         assertThat(watch.hasActed()).isFalse();
@@ -71,7 +72,7 @@ class LeaseWatchTest {
         CliProcess.untilWritten(place.file("terms"));
         assertThat(command.isAlive()).isTrue();
         assertThat(text())
-                .contains("lock 'x' can't be kept: it was not renewed, and its lease ends in 3s; sending TERM");
+                .contains("lock 'x' can't be kept: it was not renewed, and its lease ends in 30s; sending TERM");
         hold.setRemaining(Duration.ofMillis(100));
         assertThat(command.exitCode()).isEqualTo(137);
         watch.stop();

@@ -68,7 +68,7 @@ class ProcessTreeTest {
             CliProcess.until("it is not taken for another's", tree(command, mark + "2")::isGone);
             CliProcess.until("nor for one whose mark begins alike", tree(command, "m")::isGone);
             ProcessTree tree = tree(command, mark);
-            assertThat(tree.alive()).hasSize(1);
+            CliProcess.until("it is found", () -> tree.alive().size() == 1);
             assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
         }
     }
