@@ -37,16 +37,19 @@ class SqlMeterTest {
         database.execute("CREATE TABLE t (a INT PRIMARY KEY)");
         try (Connection connection = database.connect();
                 Meter meter = Meter.of(kind, place)) {
-            Meter.Reading before = meter.read();
-            for (int i = 0; i < 20; i++) {
-                execute(connection, "INSERT INTO t VALUES (" + i + ")");
-                execute(connection, "SELECT a FROM t");
+            Meter.Reading used = new Meter.Reading(0, Double.MAX_VALUE, 0);
+            // The server may write something of its own, the more of it the longer this takes.
+            for (int attempt = 0; attempt < 10 && used.commits() > 29; attempt++) {
+                Meter.Reading before = meter.read();
+                for (int i = 0; i < 20; i++) {
+                    execute(connection, "INSERT INTO t VALUES (" + (20 * attempt + i) + ")");
+                    execute(connection, "SELECT a FROM t");
+                }
+                used = meter.read().since(before);
+                assertThat(used.operations()).isEqualTo(40);
+                assertThat(meter.read().since(before).operations()).isEqualTo(40);
             }
-            Meter.Reading used = meter.read().since(before);
-            assertThat(used.operations()).isEqualTo(40);
-            // The server may write something of its own.
             assertThat(used.commits()).isBetween(20.0, 29.0);
-            assertThat(meter.read().since(before).operations()).isEqualTo(40);
         }
     }
 
@@ -76,15 +79,19 @@ class SqlMeterTest {
         Database database = Database.at(kind, place);
         try (Connection connection = database.connect();
                 Meter meter = Meter.of(kind, place)) {
-            CompletableFuture<Meter.Sample> seen =
-                    CompletableFuture.supplyAsync(() -> meter.sample(Duration.ofMillis(300)));
+            Meter.Sample sample = new Meter.Sample(0, 0);
             long sent = 0;
-            while (!seen.isDone()) {
-                execute(connection, "SELECT 1");
-                sent++;
+            // A busy machine may have nothing sent in so short a time.
+            for (int attempt = 0; attempt < 100 && sample.commands() == 0; attempt++) {
+                CompletableFuture<Meter.Sample> seen =
+                        CompletableFuture.supplyAsync(() -> meter.sample(Duration.ofMillis(300)));
+                for (sent = 0; !seen.isDone(); sent++) {
+                    execute(connection, "SELECT 1");
+                }
+                sample = seen.join();
             }
-            assertThat(seen.join().commands()).isPositive().isLessThanOrEqualTo(sent);
-            assertThat(seen.join().inner()).isZero();
+            assertThat(sample.commands()).isPositive().isLessThanOrEqualTo(sent);
+            assertThat(sample.inner()).isZero();
         }
     }
 

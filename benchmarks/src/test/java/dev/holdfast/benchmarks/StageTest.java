@@ -81,7 +81,10 @@ class StageTest {
     @Test
     @DisplayName("whose lock is broken is found out, a peer too")
     void findsBrokenLocks() throws Exception {
-        play(new Somebody(true, lock(() -> 7)));
+        // On a busy machine nobody may come twice in so short a time.
+        for (int attempt = 0; attempt < 100 && sheet.violations().isEmpty(); attempt++) {
+            play(new Somebody(true, lock(() -> 7)));
+        }
         assertThat(sheet.violations()).singleElement().asString().contains("tokens were not above the one before");
     }
 
