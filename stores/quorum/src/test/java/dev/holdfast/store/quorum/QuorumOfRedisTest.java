@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("server")
 class QuorumOfRedisTest {
 
-    private static final Duration TTL = Duration.ofSeconds(6);
+    private static final Duration TTL = Duration.ofSeconds(30);
 
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<AutoCloseable> toClose = new ArrayList<>();
@@ -58,6 +58,7 @@ class QuorumOfRedisTest {
         toClose.add(store);
         Holdfast client = Holdfast.builder(store)
                 .sessionTtl(TTL)
+                .keepAliveEvery(Duration.ofSeconds(2))
                 .storeTimeout(Duration.ofSeconds(15))
                 .build();
         toClose.add(client);
@@ -94,7 +95,7 @@ class QuorumOfRedisTest {
                 }));
             }
             for (Future<?> each : running) {
-                each.get(60, TimeUnit.SECONDS);
+                each.get(100, TimeUnit.SECONDS);
             }
         } finally {
             threads.shutdownNow();
@@ -103,7 +104,7 @@ class QuorumOfRedisTest {
 
     /** A client that was just opened may have its sessions with two members so far, which are too few when one of these fails. */
     private static <T> T reached(Callable<T> request) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (true) {
             try {
                 return request.call();
@@ -128,7 +129,7 @@ class QuorumOfRedisTest {
                 assertThat(other.fencingToken()).isPositive();
             }
             servers.get(0).restart();
-            assertThat(bob.lock("ledger").tryAcquire()).isEmpty();
+            assertThat(reached(() -> bob.lock("ledger").tryAcquire())).isEmpty();
             assertThat(hold.isHeld()).isTrue();
         }
         try (Hold next = bob.lock("ledger").acquire()) {

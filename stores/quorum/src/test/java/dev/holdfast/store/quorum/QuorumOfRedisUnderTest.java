@@ -38,10 +38,12 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
 
     private QuorumStore open() {
         QuorumStore.Builder builder =
-                QuorumStore.builder().longestLease(Command.MAX_DURATION).answerWithin(Duration.ofSeconds(10));
+                QuorumStore.builder().longestLease(Command.MAX_DURATION).answerWithin(Duration.ofSeconds(30));
         for (RedisServer server : Shared.SERVERS) {
             LockStore member = RedisStore.builder(RedisURI.create("127.0.0.1", server.port()))
                     .namespace(namespace)
+                    .commandTimeout(Duration.ofSeconds(30))
+                    .connectTimeout(Duration.ofMinutes(1))
                     .resources(Shared.RESOURCES)
                     .open();
             members.add(member);

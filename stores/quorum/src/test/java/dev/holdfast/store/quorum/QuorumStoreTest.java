@@ -153,7 +153,7 @@ class QuorumStoreTest {
             List<Long> tokens = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 try (Holdfast client = Holdfast.builder(uri)
-                                .sessionTtl(Duration.ofSeconds(10))
+                                .sessionTtl(Duration.ofSeconds(50))
                                 .build();
                         Hold hold = client.lock("ledger").acquire()) {
                     tokens.add(hold.fencingToken());
