@@ -1,0 +1,222 @@
+package dev.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.holdfast.cli.CliProcess.Place;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code ./holdfast} in a small checkout, whose Maven is a script and whose command prints its arguments. */
+class LauncherTest {
+
+    /** What the launcher and this Maven use, beside flock. */
+    private static final String COMMANDS =
+            "cat cp date find grep head ln ls mkdir mv readlink rm rmdir sed sh sleep sort tail";
+
+    private static final String BUILDS = """
+            echo "$@" >> calls
+            echo '[INFO] Scanning for projects...'
+            echo '[INFO] Building Example core 0.1.0-SNAPSHOT                 [1/2]'
+            echo '[INFO] Building Example command 0.1.0-SNAPSHOT              [2/2]'
+            mkdir -p .holdfast-cli/work/holdfast-cli
+            cp made.jar .holdfast-cli/work/holdfast-cli/holdfast.jar
+            """;
+
+    @TempDir
+    Path directory;
+
+    private final Map<String, String> environment = new HashMap<>();
+    private Path checkout;
+    private Place place;
+
+    @BeforeEach
+    void checkOut() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of("/bin/sh")), "there is no shell here");
+        checkout = Files.createDirectory(directory.resolve("checkout"));
+        Files.copy(Path.of("..", "holdfast"), checkout.resolve("holdfast"));
+        for (String module : List.of("core", "stores/one", "stores/two", "cli")) {
+            write(module + "/pom.xml", "");
+            write(module + "/src/main/java/Source.java", "");
+        }
+        write("pom.xml", "");
+        write("cli/src/cds/train.sh", ": > \"$3\"\n");
+        jar(checkout.resolve("made.jar"));
+        maven(BUILDS);
+        environment.put("JAVA_HOME", System.getProperty("java.home"));
+        place = new Place(directory, environment);
+    }
+
+    @Test
+    void buildsTheFirstTimeOnly() throws IOException {
+        try (CliProcess first = launch("one", "word or two")) {
+            assertThat(first.exitCode()).isZero();
+            assertThat(first.out()).isEqualTo("[one, word or two]\n");
+            assertThat(first.err()).isEqualTo("Building holdfast (first use only) ...\n");
+        }
+        try (CliProcess second = launch()) {
+            assertThat(second.exitCode()).isZero();
+            assertThat(second.out()).isEqualTo("[]\n");
+            assertThat(second.err()).isEmpty();
+        }
+        assertThat(calls()).containsExactly("-B -Pcommand-only -pl core,cli,stores/one,stores/two package");
+    }
+
+    @Test
+    void buildsAgainAfterAChange() throws IOException {
+        launched();
+        Path source = checkout.resolve("stores/two/src/main/java/Source.java");
+        Files.setLastModifiedTime(source, FileTime.fromMillis(System.currentTimeMillis() + 60_000));
+        try (CliProcess again = launch()) {
+            assertThat(again.exitCode()).isZero();
+            assertThat(again.err()).isEqualTo("Building holdfast (sources have changed) ...\n");
+        }
+        assertThat(calls()).hasSize(2);
+    }
+
+    @Test
+    void failedBuildSaysWhy() throws IOException {
+        maven("echo '[INFO] Building Example core 1 [1/2]'\necho '[ERROR] no such artifact'\n"
+                + "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo \"[INFO] $i\"; done\nexit 1\n");
+        try (CliProcess failing = launch()) {
+            assertThat(failing.exitCode()).isEqualTo(70);
+            assertThat(failing.out()).isEmpty();
+            assertThat(failing.err())
+                    .isEqualTo("Building holdfast (first use only) ...\n[ERROR] no such artifact\n"
+                            + "holdfast: could not be built; the whole log is "
+                            + checkout.toRealPath().resolve(".holdfast-cli/build.log") + "\n");
+        }
+        maven(BUILDS);
+        launched();
+    }
+
+    @Test
+    void buildThatDoesNotGetAsFarAsMavenSaysWhy() throws IOException {
+        maven("printf 'no network' >&2\nexit 6\n");
+        try (CliProcess failing = launch()) {
+            assertThat(failing.exitCode()).isEqualTo(70);
+            assertThat(failing.err()).contains("\nno network\nholdfast: could not be built");
+        }
+    }
+
+    @ParameterizedTest(name = "with flock: {0}")
+    @ValueSource(booleans = {true, false})
+    void twoFirstUsesBuildOnce(boolean withFlock) throws IOException {
+        if (!withFlock) {
+            environment.put("PATH", pathWithoutFlock());
+        }
+        maven(BUILDS + "until [ -e go ]; do sleep 0.05; done\n");
+        try (CliProcess one = launch("one");
+                CliProcess two = launch("two")) {
+            CliProcess.untilWritten(checkout.resolve("calls"));
+            write("go", "");
+            assertThat(one.exitCode()).isZero();
+            assertThat(two.exitCode()).isZero();
+            assertThat(one.out() + two.out()).isEqualTo("[one]\n[two]\n");
+        }
+        assertThat(calls()).hasSize(1);
+        if (!withFlock) {
+            assertThat(checkout.resolve(".holdfast-cli/lock")).doesNotExist();
+        }
+    }
+
+    @Test
+    void tellsWhoWatchesHowFarItIs() {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "there is no script(1) here");
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "there is no /proc here");
+        List<String> command =
+                List.of("/usr/bin/script", "-qec", "/bin/sh '" + checkout.resolve("holdfast") + "' x", "/dev/null");
+        try (CliProcess terminal = place.startProgram(ProcessBuilder.Redirect.PIPE, command)) {
+            assertThat(terminal.exitCode()).isZero();
+            assertThat(terminal.out().lines().filter(line -> !line.startsWith("Preparing quick starts with Java ")))
+                    .containsExactly(
+                            "Building holdfast (first use only) ...",
+                            "  1 of 2: Example core",
+                            "  2 of 2: Example command",
+                            "[x]");
+        }
+    }
+
+    private void launched() {
+        try (CliProcess process = launch()) {
+            assertThat(process.exitCode()).as(process.err()).isZero();
+        }
+    }
+
+    private CliProcess launch(String... arguments) {
+        List<String> command =
+                new ArrayList<>(List.of("/bin/sh", checkout.resolve("holdfast").toString()));
+        command.addAll(List.of(arguments));
+        return place.startProgram(
+                ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()), command);
+    }
+
+    private List<String> calls() throws IOException {
+        return Files.readAllLines(checkout.resolve("calls"));
+    }
+
+    private void maven(String script) throws IOException {
+        write("mvnw", "#!/bin/sh\n" + script);
+        assertThat(checkout.resolve("mvnw").toFile().setExecutable(true)).isTrue();
+    }
+
+    private void write(String file, String text) throws IOException {
+        Path path = checkout.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+    }
+
+    /** A directory of commands for PATH. */
+    private String pathWithoutFlock() throws IOException {
+        Path commands = Files.createDirectory(directory.resolve("commands"));
+        for (String name : COMMANDS.split(" ")) {
+            Path real = Stream.of("/bin", "/usr/bin")
+                    .map(place -> Path.of(place, name))
+                    .filter(Files::isExecutable)
+                    .findFirst()
+                    .orElseThrow();
+            Path command = Files.writeString(commands.resolve(name), "#!/bin/sh\nexec " + real + " \"$@\"\n");
+            assertThat(command.toFile().setExecutable(true)).isTrue();
+        }
+        return commands.toString();
+    }
+
+    private static void jar(Path file) throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, PrintedArguments.class.getName());
+        String entry = PrintedArguments.class.getName().replace('.', '/') + ".class";
+        try (OutputStream out = Files.newOutputStream(file);
+                JarOutputStream jar = new JarOutputStream(out, manifest)) {
+            jar.putNextEntry(new JarEntry(entry));
+            jar.write(PrintedArguments.class.getResourceAsStream("/" + entry).readAllBytes());
+        }
+    }
+
+    /** The command of the checkout. */
+    static final class PrintedArguments {
+
+        private PrintedArguments() {}
+
+        public static void main(String... arguments) {
+            System.out.println(List.of(arguments));
+        }
+    }
+}
