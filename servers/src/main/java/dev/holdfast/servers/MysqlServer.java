@@ -17,7 +17,8 @@ import java.util.zip.ZipFile;
 
 /**
  * A MySQL server, on x86-64, for those who bring its distribution: that is too large for each build, and its driver has a
- * licence of its own. It survives being killed, but not that the machine is.
+ * licence of its own. It is a zip file, or the directory that the system property {@code holdfast.mysql.home} or the
+ * environment variable {@code HOLDFAST_MYSQL_HOME} names. The server survives being killed, but not that the machine is.
  */
 public final class MysqlServer extends LocalSqlServer {
 
@@ -28,9 +29,11 @@ public final class MysqlServer extends LocalSqlServer {
 
     private static final String PROPERTY = "holdfast.mysql";
     private static final String VARIABLE = "HOLDFAST_MYSQL";
+    private static final String HOME_PROPERTY = "holdfast.mysql.home";
+    private static final String HOME_VARIABLE = "HOLDFAST_MYSQL_HOME";
 
-    /** Copies are smaller by this, and a server starts with what it was made with. */
-    private static final String LOG_SIZE = "--innodb-redo-log-capacity=8M";
+    /** A copy of the empty server is smaller by this. */
+    private static final String SMALL_LOG = "8M";
 
     private MysqlServer(String url, Path directory, List<String> command, int port) {
         super(url, directory, command, port);
@@ -47,12 +50,26 @@ public final class MysqlServer extends LocalSqlServer {
             options.put("innodb-flush-log-at-trx-commit", "2");
             options.put("sync-binlog", "0");
             options.put("innodb-buffer-pool-size", "32M");
+            options.put("innodb-redo-log-capacity", SMALL_LOG);
+            if (DefaultSettings.areWanted()) {
+                asItComes();
+            }
         }
 
         /** Sets a system variable, written as on the command line. */
         @CanIgnoreReturnValue
         public Builder option(String name, String value) {
             options.put(name, value);
+            return this;
+        }
+
+        /** Flushes what is committed, and has the sizes that it comes with. */
+        @CanIgnoreReturnValue
+        public Builder asItComes() {
+            options.remove("innodb-flush-log-at-trx-commit");
+            options.remove("sync-binlog");
+            options.remove("innodb-buffer-pool-size");
+            options.remove("innodb-redo-log-capacity");
             return this;
         }
 
@@ -85,9 +102,10 @@ public final class MysqlServer extends LocalSqlServer {
         return builder().start();
     }
 
-    /** Whether a distribution was brought, by the system property {@code holdfast.mysql.zip}. */
+    /** Whether a distribution was brought, as a directory or by the system property {@code holdfast.mysql.zip}. */
     public static boolean isThere() {
-        return !System.getProperty(ZIP, "").isEmpty();
+        return !System.getProperty(ZIP, "").isEmpty()
+                || LocalBinaries.at(HOME_PROPERTY, HOME_VARIABLE).isPresent();
     }
 
     /**
@@ -118,6 +136,10 @@ public final class MysqlServer extends LocalSqlServer {
     }
 
     private static Path home() {
+        return LocalBinaries.at(HOME_PROPERTY, HOME_VARIABLE).orElseGet(MysqlServer::unpacked);
+    }
+
+    private static Path unpacked() {
         File zip = new File(System.getProperty(ZIP, ""));
         if (!zip.isFile()) {
             throw new IllegalStateException("There is no distribution of MySQL '" + zip + "' (" + ZIP + ")");
@@ -171,7 +193,7 @@ public final class MysqlServer extends LocalSqlServer {
     }
 
     private static Path template(Path home) {
-        return ServerHome.made(home.getFileName() + "-empty", directory -> {
+        return ServerHome.made("mysql-" + LocalBinaries.identity(home.resolve(PROGRAM)) + "-empty", directory -> {
             Path data = directory.resolve("data");
             // Whoever comes from elsewhere than the socket is not the root that is there already.
             Path script = Files.writeString(directory.resolve("script.sql"), """
@@ -180,6 +202,7 @@ public final class MysqlServer extends LocalSqlServer {
                     CREATE DATABASE test;
                     """);
             List<String> command = command(home, directory, data);
+            command.add("--innodb-redo-log-capacity=" + SMALL_LOG);
             command.add("--initialize-insecure");
             command.add("--init-file=" + script);
             Command.run(directory, command);
@@ -194,7 +217,7 @@ public final class MysqlServer extends LocalSqlServer {
                 "--datadir=" + data,
                 "--tmpdir=" + directory,
                 "--lc-messages-dir=" + home.resolve("share"),
-                LOG_SIZE));
+                "--plugin-dir=" + home.resolve("lib/plugin")));
         if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
             command.add("--user=root"); // it wants to be told that this is meant
         }

@@ -10,13 +10,16 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A PostgreSQL server, of the version whose archive is among the resources. It survives being killed, but not that the
- * machine is: it flushes nothing, unless told to.
+ * A PostgreSQL server, of the version whose archive is among the resources, or in the directory that the system property
+ * {@code holdfast.postgres.home} or the environment variable {@code HOLDFAST_POSTGRES_HOME} names. It survives being
+ * killed, but not that the machine is: it flushes nothing, unless told to.
  */
 public final class PostgresServer extends LocalSqlServer {
 
     private static final String PROPERTY = "holdfast.postgres";
     private static final String VARIABLE = "HOLDFAST_POSTGRES";
+    static final String HOME_PROPERTY = "holdfast.postgres.home";
+    static final String HOME_VARIABLE = "HOLDFAST_POSTGRES_HOME";
 
     private PostgresServer(Path directory, List<String> command, int port) {
         super(
@@ -39,6 +42,9 @@ public final class PostgresServer extends LocalSqlServer {
             options.put("fsync", "off");
             options.put("shared_buffers", "32MB");
             options.put("max_connections", "200");
+            if (DefaultSettings.areWanted()) {
+                asItComes();
+            }
         }
 
         /** Sets a parameter of postgresql.conf. */
@@ -102,6 +108,10 @@ public final class PostgresServer extends LocalSqlServer {
     }
 
     private static Path home() {
+        return LocalBinaries.at(HOME_PROPERTY, HOME_VARIABLE).orElseGet(PostgresServer::unpacked);
+    }
+
+    private static Path unpacked() {
         Resource archive = archive();
         return ServerHome.made("postgres-" + archive.identity(), directory -> {
             try (InputStream in = archive.open()) {
@@ -111,7 +121,8 @@ public final class PostgresServer extends LocalSqlServer {
     }
 
     private static Path template(Path home, int segment) {
-        String name = home.getFileName() + "-empty-" + segment + "-" + Unprivileged.here();
+        String version = LocalBinaries.identity(home.resolve("bin/postgres"));
+        String name = "postgres-" + version + "-empty-" + segment + "-" + Unprivileged.here();
         return ServerHome.made(name.toLowerCase(Locale.ROOT), directory -> {
             Unprivileged.here().give(directory);
             List<String> command = new ArrayList<>(Unprivileged.here().prefix());

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -209,9 +210,13 @@ public final class RedisCluster implements AutoCloseable {
             met.add(node);
         }
         for (int i = 0; i < size; i++) {
-            String first = String.valueOf(SLOTS * i / size);
-            String last = String.valueOf(SLOTS * (i + 1) / size - 1);
-            primaries.get(i).command("CLUSTER", "ADDSLOTSRANGE", first, last);
+            // One by one, for Redis 6.2 knows no ranges here.
+            Stream<String> slots =
+                    IntStream.range(SLOTS * i / size, SLOTS * (i + 1) / size).mapToObj(String::valueOf);
+            primaries
+                    .get(i)
+                    .command(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots)
+                            .toArray(String[]::new));
         }
         Until.isSo("every node knows every other", () -> nodes().stream().allMatch(this::knowsAll));
         for (int i = 0; i < replicas.size(); i++) {

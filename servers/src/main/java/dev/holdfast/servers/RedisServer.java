@@ -16,13 +16,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis server. It keeps nothing on disk unless told to, so one that was killed and started again is empty.
+ * A Redis server, of the version that is among the resources, or the program that the system property {@code
+ * holdfast.redis.server} or the environment variable {@code HOLDFAST_REDIS_SERVER} names, which may be Valkey's. It keeps
+ * nothing on disk unless told to, so one that was killed and started again is empty.
  *
  * <p><b>Thread-safety:</b> {@link #command} may be called from any thread, the rest from one at a time.
  */
 public final class RedisServer implements AutoCloseable {
 
-    private static final String VERSION = "7.0.15";
+    /** How the libraries call what they bring, in the names of the files. */
+    private static final List<String> NAMES = List.of("7.0.15", "6.2.6-v5", "6.2.7");
+
+    private static final String PROPERTY = "holdfast.redis.server";
+    private static final String VARIABLE = "HOLDFAST_REDIS_SERVER";
 
     private final Path directory;
     private final List<String> arguments;
@@ -60,6 +66,10 @@ public final class RedisServer implements AutoCloseable {
             // Else a replica waits 5 s for others before it is served, and a fail-over loses what was written
             // meanwhile.
             options.put("repl-diskless-sync-delay", "0");
+            if (DefaultSettings.areWanted()) {
+                options.remove("save");
+                options.remove("appendonly");
+            }
         }
 
         /** Sets a directive of redis.conf, as it would stand there: what has blanks and is one word is in quotes. */
@@ -209,6 +219,12 @@ public final class RedisServer implements AutoCloseable {
                 .orElseThrow(() -> new IllegalArgumentException("INFO says nothing of " + key));
     }
 
+    /** The number before the first dot of its version; for Valkey, of the version of Redis that it stands in for. */
+    public int majorVersion() {
+        String version = info("redis_version");
+        return Integer.parseInt(version.substring(0, version.indexOf('.')));
+    }
+
     /** Ends it as a crash would. */
     public void kill() {
         process.kill();
@@ -228,8 +244,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private List<String> command() {
-        List<String> command =
-                new ArrayList<>(List.of(ServerHome.executable(binary()).toString()));
+        List<String> command = new ArrayList<>(List.of(program().toString()));
         command.addAll(arguments);
         return command;
     }
@@ -248,13 +263,21 @@ public final class RedisServer implements AutoCloseable {
         });
     }
 
-    private static String binary() {
+    private static Path program() {
+        return LocalBinaries.at(PROPERTY, VARIABLE).orElseGet(() -> ServerHome.executable(resource()));
+    }
+
+    private static String resource() {
         String machine = switch (System.getProperty("os.arch").toLowerCase(Locale.ROOT)) {
             case "amd64", "x86_64" -> "amd64";
             case "aarch64", "arm64" -> "arm64";
             default -> System.getProperty("os.arch");
         };
         String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("mac") ? "darwin" : "linux";
-        return "redis-server-" + VERSION + "-" + system + "-" + machine;
+        return NAMES.stream()
+                .map(name -> "redis-server-" + name + "-" + system + "-" + machine)
+                .filter(Resource::isThere)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("There is no Redis for this machine: " + NAMES));
     }
 }

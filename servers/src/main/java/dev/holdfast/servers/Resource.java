@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.net.JarURLConnection;
 import java.net.URL;
 import java.net.URLConnection;
+import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /** A file among the resources that a library brings. */
@@ -25,6 +26,10 @@ final class Resource {
         return new Resource(url);
     }
 
+    static boolean isThere(String name) {
+        return Resource.class.getResource("/" + name) != null;
+    }
+
     InputStream open() throws IOException {
         return url.openStream();
     }
@@ -36,6 +41,21 @@ final class Resource {
             return connection.getJarFile();
         }
         throw new IOException("Not in a library: " + url);
+    }
+
+    /** Of a directory in a library: the directory in it that has this file. */
+    String childWith(String file) {
+        try (JarFile jar = jar()) {
+            String parent = url.getPath().substring(url.getPath().indexOf("!/") + 2);
+            return jar.stream()
+                    .map(JarEntry::getName)
+                    .filter(name -> name.startsWith(parent) && name.endsWith(file))
+                    .map(name -> name.substring(parent.length(), name.length() - file.length()))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException("There is no " + file + " in " + url));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Tells this content from that of another version under the same name. */

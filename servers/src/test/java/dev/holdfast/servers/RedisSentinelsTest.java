@@ -1,6 +1,7 @@
 package dev.holdfast.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -27,6 +28,8 @@ class RedisSentinelsTest {
     void agreeSoonAfterTheyStoodStill() {
         try (RedisSentinels all = RedisSentinels.start()) {
             RedisServer first = all.primary();
+            assumeTrue(
+                    first.majorVersion() >= 7, "the Sentinels of Redis 6.2 do nothing for 30 s when they stood still");
             List<ServerProcess> watching =
                     all.sentinels().stream().map(RedisServer::process).toList();
             watching.forEach(ServerProcess::pause);
