@@ -58,8 +58,12 @@ final class MysqlListening implements Listening {
     private static final String CLAIMS = "JSON_TABLE(?, '$[*]' COLUMNS (place INT PATH '$[0]',"
             + " name VARCHAR(1024) PATH '$[1]', session BIGINT PATH '$[2]', claim BIGINT PATH '$[3]')) v";
 
+    /**
+     * A claim is found by its session and number. Its name and state are wrapped into expressions, so that no server looks
+     * it up by these, which would read the whole queue of the name, as MariaDB 10.11 did.
+     */
     private static final String WAITS = " holdfast_claim c ON c.session = v.session AND c.claim = v.claim"
-            + " AND c.name = UNHEX(v.name) AND c.granted = 0";
+            + " AND CONCAT(c.name) = UNHEX(v.name) AND c.granted + 0 = 0";
 
     /** How a nap ended. */
     private enum Nap {
