@@ -57,6 +57,7 @@ final class TestClient {
         return acquire(claim, ResourceSpec.MUTEX, 1, Lease.SESSION);
     }
 
+    @CanIgnoreReturnValue
     Reply acquire(ClaimRef claim, ResourceSpec spec, int weight, Lease lease) {
         return send(new Command.Acquire(claim, 0, Sending.FIRST, spec, weight, lease, Waiting.QUEUE, 1));
     }
