@@ -73,6 +73,10 @@ final class Grants {
     /** Makes a new user with these grants in a database, and gives the URL for it. */
     static String grant(String adminUrl, String part, String prefix) {
         String user = newUser();
+        if (adminUrl.startsWith("jdbc:postgresql:")) {
+            // Nothing new from version 15 on.
+            run(adminUrl, List.of("REVOKE CREATE ON SCHEMA public FROM PUBLIC"));
+        }
         run(adminUrl, of(adminUrl, part, user, prefix).statements);
         return asUser(adminUrl, user);
     }

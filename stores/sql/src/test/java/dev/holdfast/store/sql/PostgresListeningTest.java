@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @DisplayName("The connection on which PostgreSQL tells of grants")
 @Timeout(120)
 @Tag("server")
+@Tag("postgres")
 class PostgresListeningTest {
 
     private static final Signal NEWS =
@@ -58,7 +59,7 @@ class PostgresListeningTest {
     }
 
     private void endAndHearAgain(String name) throws Exception {
-        assertThat(source.text("SELECT count(pg_terminate_backend(pid, 30000)) FROM pg_stat_activity"
+        assertThat(source.text("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
                         + " WHERE application_name = '" + name + "'"))
                 .isEqualTo("1");
         assertThat(heard.poll(60, TimeUnit.SECONDS)).isInstanceOf(Signal.Resubscribed.class);
