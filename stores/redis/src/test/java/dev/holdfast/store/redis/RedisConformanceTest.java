@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The rules of every store, on a clock that the tests move. */
 @Tag("server")
+@Tag("oldest")
 class RedisConformanceTest extends LockStoreConformance {
 
     @Override

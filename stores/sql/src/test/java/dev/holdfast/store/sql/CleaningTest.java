@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("Cleaning on a database server")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class CleaningTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";

@@ -37,6 +37,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 @DisplayName("Locks with a data source of the program's")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class DataSourceKindsTest {
 
     private static HikariDataSource pool(DataSource source, int size) {

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("A guard")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class FenceGuardTest extends TwoTransactions {
 
     private final FenceGuard guard = FenceGuard.usual().withMaxWait(Duration.ofSeconds(30));

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("Clients with locks on database servers")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class JdbcClientTest {
 
     /** The servers, each test with one of its own. */

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("The permissions of the manual")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class JdbcPermissionsTest {
 
     private static String newDatabase(TestDatabase database) {

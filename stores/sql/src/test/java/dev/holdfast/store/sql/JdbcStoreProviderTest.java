@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("The URIs of databases")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class JdbcStoreProviderTest {
 
     @Test

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("Rows that a transaction of somebody else keeps locked")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class LockedRowsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);

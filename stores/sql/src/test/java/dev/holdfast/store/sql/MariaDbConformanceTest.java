@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 /** The rules of every store, on a clock that the tests move. */
 @Tag("mysql")
 @Tag("server")
+@Tag("oldest")
 class MariaDbConformanceTest extends LockStoreConformance {
 
     @Override

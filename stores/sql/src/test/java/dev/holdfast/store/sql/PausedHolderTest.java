@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("A process that is stopped for longer than its lease")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class PausedHolderTest {
 
     @TempDir

@@ -7,6 +7,8 @@ import org.junit.jupiter.api.Tag;
 
 /** The rules of every store, on a clock that the tests move. */
 @Tag("server")
+@Tag("postgres")
+@Tag("oldest")
 class PostgresConformanceTest extends LockStoreConformance {
 
     @Override

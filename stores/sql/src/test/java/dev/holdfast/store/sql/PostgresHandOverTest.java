@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("On PostgreSQL a hand-over")
 @Tag("server")
+@Tag("postgres")
 class PostgresHandOverTest {
 
     private static final ResourceName NAME = new ResourceName("hot");

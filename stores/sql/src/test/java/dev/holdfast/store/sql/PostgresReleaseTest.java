@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("A release on PostgreSQL that nobody waits for")
 @Tag("server")
+@Tag("postgres")
 class PostgresReleaseTest {
 
     /** Nothing but commits that wait writes its log, as far as that can be said to a server. */

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("On PostgreSQL")
 @Tag("server")
+@Tag("postgres")
 class PostgresRowsTest extends RowsOnAServerTest {
 
     private static PostgresServer server;

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("What comes together on PostgreSQL")
 @Tag("server")
+@Tag("postgres")
 class PostgresTogetherTest {
 
     private static final int NAMES = 12;

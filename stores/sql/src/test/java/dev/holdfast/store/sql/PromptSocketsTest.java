@@ -23,6 +23,8 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 @Tag("server")
+@Timeout(60)
+@Tag("postgres")
 class PromptSocketsTest {
 
     private ServerSocket server;

@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("A lock in a transaction")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class RowLocksTest extends TwoTransactions {
 
     private static final Duration LONG = Duration.ofSeconds(30);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holds on any server: its end, the rights of who locks, and where the tables are. */
+@Tag("postgres")
 abstract class RowsOnAServerTest {
 
     static final Duration LONG = Duration.ofSeconds(30);

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("The tables of locks on a server")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class SchemaVersionsTest {
 
     private static JdbcStore.Builder builder(String url) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("What somebody did to the tables by hand")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class ServerDamageTest {
 
     private static Holdfast client(TestSource source, Duration ttl) {

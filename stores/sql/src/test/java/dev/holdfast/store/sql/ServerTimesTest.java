@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("Time on a database server")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class ServerTimesTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";

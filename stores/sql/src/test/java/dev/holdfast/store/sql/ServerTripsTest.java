@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("On a server")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class ServerTripsTest {
 
     private static final ResourceName NAME = new ResourceName("hot");

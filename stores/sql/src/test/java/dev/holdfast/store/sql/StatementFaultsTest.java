@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @DisplayName("A statement that fails")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class StatementFaultsTest {
 
     /** More than a round needs, which polls differ in. */

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("An optimistic version")
 @Tag("mysql")
 @Tag("server")
+@Tag("postgres")
 class VersionedTest extends TwoTransactions {
 
     private final String name = newName();
