@@ -23,7 +23,6 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 @Tag("server")
-@Timeout(60)
 @Tag("postgres")
 class PromptSocketsTest {
 
