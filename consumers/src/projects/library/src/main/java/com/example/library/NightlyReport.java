@@ -16,7 +16,7 @@ public final class NightlyReport {
 
     /** Writes the report, and returns the token of the hold. */
     public long run() throws InterruptedException {
-        try (Hold hold = lock.acquire(Duration.ofSeconds(5))) {
+        try (Hold hold = lock.acquire(Duration.ofMinutes(1))) {
             return hold.fencingToken();
         }
     }

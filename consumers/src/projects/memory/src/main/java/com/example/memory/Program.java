@@ -9,7 +9,7 @@ public final class Program {
 
     public static void main(String... arguments) throws InterruptedException {
         try (Holdfast holdfast = Holdfast.connect("memory:")) {
-            try (Hold hold = holdfast.lock("nightly-report").acquire(Duration.ofSeconds(5))) {
+            try (Hold hold = holdfast.lock("nightly-report").acquire(Duration.ofMinutes(1))) {
                 System.out.println("held with token " + hold.fencingToken());
             }
         }

@@ -17,13 +17,13 @@ public final class Program {
                 Holdfast one = Holdfast.builder(store).build();
                 Holdfast other = Holdfast.connect("sqlite://" + file)) {
             long token;
-            try (Hold hold = one.lock("nightly-report").acquire(Duration.ofSeconds(5))) {
+            try (Hold hold = one.lock("nightly-report").acquire(Duration.ofMinutes(1))) {
                 token = hold.fencingToken();
                 if (other.lock("nightly-report").tryAcquire().isPresent()) {
                     throw new AssertionError("two hold the lock");
                 }
             }
-            try (Hold hold = other.lock("nightly-report").acquire(Duration.ofSeconds(5))) {
+            try (Hold hold = other.lock("nightly-report").acquire(Duration.ofMinutes(1))) {
                 if (hold.fencingToken() <= token) {
                     throw new AssertionError(hold.fencingToken() + " after " + token);
                 }
