@@ -48,9 +48,9 @@ class RedisServersTlsTest {
     @Test
     void sentinelsAndTheirPrimariesBeforeAndAfterAFailOver() throws Exception {
         try (RedisSentinels all = RedisSentinels.start(certificates)) {
-            String uri = all.uri() + "&ca=" + certificates.authority();
+            String uri = all.uri() + "&connectTimeout=PT1M&ca=" + certificates.authority();
             refused(Reason.DENIED, all.uri() + "&ca=" + certificates.stranger(), "certificate");
-            refused(Reason.UNAVAILABLE, all.uri().replace("rediss-", "redis-") + "&connectTimeout=PT1S", "TLS");
+            refused(Reason.UNAVAILABLE, all.uri().replace("rediss-", "redis-") + "&connectTimeout=PT5S", "TLS");
             try (Holdfast client = Holdfast.builder(uri + "&timeout=PT1M")
                     .sessionTtl(Duration.ofMinutes(2))
                     .keepAliveEvery(Duration.ofMillis(100))
@@ -77,9 +77,9 @@ class RedisServersTlsTest {
     @Test
     void nodesOfAClusterAndWhereTheySendUs() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(certificates)) {
-            String trusting = "?namespace=tls&ca=" + certificates.authority();
+            String trusting = "?namespace=tls&connectTimeout=PT1M&ca=" + certificates.authority();
             refused(Reason.DENIED, cluster.uri() + "?ca=" + certificates.stranger(), "certificate");
-            refused(Reason.UNAVAILABLE, cluster.uri().replace("rediss-", "redis-") + "?connectTimeout=PT1S", "TLS");
+            refused(Reason.UNAVAILABLE, cluster.uri().replace("rediss-", "redis-") + "?connectTimeout=PT30S", "TLS");
             // One node is named: the others are those that it names, by the ports that speak TLS.
             String one =
                     "rediss-cluster://localhost:" + cluster.primaries().get(1).tlsPort() + trusting;

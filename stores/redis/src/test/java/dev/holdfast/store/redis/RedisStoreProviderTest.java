@@ -38,7 +38,7 @@ class RedisStoreProviderTest {
         RedisURI server = RedisUris.builder(StoreUri.parse("redis://us%3Aer:p%40s+s%2F@host"))
                 .servers()
                 .get(0);
-        var credentials = server.getCredentialsProvider().resolveCredentials().block(Duration.ofSeconds(10));
+        var credentials = server.getCredentialsProvider().resolveCredentials().block(Duration.ofSeconds(60));
         assertThat(credentials).isNotNull();
         assertThat(credentials.getUsername()).isEqualTo("us:er");
         assertThat(new String(credentials.getPassword())).isEqualTo("p@s+s/");
@@ -74,8 +74,8 @@ class RedisStoreProviderTest {
 
     @Test
     void isFoundByItsScheme() throws Exception {
-        StoreUri uri =
-                StoreUri.parse("redis://127.0.0.1:" + TestServer.shared().port() + "/2?namespace=found&timeout=PT3S");
+        StoreUri uri = StoreUri.parse("redis://127.0.0.1:" + TestServer.shared().port()
+                + "/2?namespace=found&timeout=PT30S&connectTimeout=PT1M");
         try (LockStore store = StoreProvider.of(uri).open(uri)) {
             assertThat(store.traits().product()).startsWith("Redis ");
         }
