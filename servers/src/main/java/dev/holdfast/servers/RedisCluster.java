@@ -17,6 +17,12 @@ public final class RedisCluster implements AutoCloseable {
     /** Where a node talks with the others: so far above its port. */
     private static final int BUS_DISTANCE = 10_000;
 
+    /** How long a node may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds. */
+    private static final String PATIENCE_MILLIS = "60000";
+
+    /** How long it may be silent while a replica is to take over, and while they get to know each other: they talk more. */
+    private static final String PROMPT_MILLIS = "5000";
+
     /** The words in a line of {@code CLUSTER NODES}, by their place. */
     private static final int NAME = 0;
 
@@ -131,7 +137,11 @@ public final class RedisCluster implements AutoCloseable {
      */
     public void letTakeOver(RedisServer replica) {
         replica.command("CONFIG", "SET", "cluster-replica-no-failover", "no");
-        nodes().forEach(node -> node.command("CONFIG", "SET", "cluster-node-timeout", "5000"));
+        giveUpAfter(PROMPT_MILLIS);
+    }
+
+    private void giveUpAfter(String millis) {
+        nodes().forEach(node -> node.command("CONFIG", "SET", "cluster-node-timeout", millis));
     }
 
     /** Whether every node that lives says that the cluster serves all slots. */
@@ -187,8 +197,7 @@ public final class RedisCluster implements AutoCloseable {
         for (int i = 0; i < (isReplicated ? 2 : 1) * size; i++) {
             RedisServer.Builder node = RedisServer.builder()
                     .clustered(BUS_DISTANCE)
-                    // A machine that others use keeps a node waiting for seconds: it is not to be given up for that.
-                    .option("cluster-node-timeout", "60000")
+                    .option("cluster-node-timeout", PROMPT_MILLIS)
                     .option("cluster-replica-no-failover", "yes")
                     .option("cluster-replica-validity-factor", "0");
             if (own != null) {
@@ -228,6 +237,8 @@ public final class RedisCluster implements AutoCloseable {
                 () -> replicas.stream()
                         .allMatch(node -> node.info("role").equals("slave")
                                 && node.info("master_link_status").equals("up")));
+        Until.isSo("the nodes agree who has which slots", this::agrees);
+        giveUpAfter(PATIENCE_MILLIS);
     }
 
     private boolean knowsAll(RedisServer node) {

@@ -79,7 +79,7 @@ class RedisServersTlsTest {
         try (RedisCluster cluster = RedisCluster.start(certificates)) {
             String trusting = "?namespace=tls&connectTimeout=PT1M&ca=" + certificates.authority();
             refused(Reason.DENIED, cluster.uri() + "?ca=" + certificates.stranger(), "certificate");
-            refused(Reason.UNAVAILABLE, cluster.uri().replace("rediss-", "redis-") + "?connectTimeout=PT30S", "TLS");
+            refused(Reason.UNAVAILABLE, cluster.uri().replace("rediss-", "redis-") + "?connectTimeout=PT5S", "TLS");
             // One node is named: the others are those that it names, by the ports that speak TLS.
             String one =
                     "rediss-cluster://localhost:" + cluster.primaries().get(1).tlsPort() + trusting;
