@@ -1,6 +1,7 @@
 package dev.holdfast.servers;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,6 +44,19 @@ final class Command {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while " + command.get(0) + " was running", e);
+        }
+    }
+
+    /** What it says. */
+    static String output(String... command) {
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            try (InputStream said = process.getInputStream()) {
+                return new String(said.readAllBytes(), StandardCharsets.UTF_8);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

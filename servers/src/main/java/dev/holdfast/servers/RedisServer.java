@@ -9,10 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +30,9 @@ public final class RedisServer implements AutoCloseable {
 
     /** How the libraries call what they bring, in the names of the files. */
     private static final List<String> NAMES = List.of("7.0.15", "6.2.6-v5", "6.2.7");
+
+    /** What Redis forbids since version 7 unless it is told otherwise; before that it allowed it, and knows no such directive. */
+    private static final Set<String> SINCE_7 = Set.of("enable-debug-command", "enable-protected-configs");
 
     private static final String PROPERTY = "holdfast.redis.server";
     private static final String VARIABLE = "HOLDFAST_REDIS_SERVER";
@@ -145,6 +152,9 @@ public final class RedisServer implements AutoCloseable {
                 } while (tlsPort == chosen);
                 option("tls-port", String.valueOf(tlsPort));
             }
+            if (!Collections.disjoint(options.keySet(), SINCE_7) && programVersion() < 7) {
+                options.keySet().removeAll(SINCE_7);
+            }
             Path directory = ServerHome.directory("redis");
             StringBuilder text = new StringBuilder("port ").append(chosen).append('\n');
             options.forEach(
@@ -261,6 +271,16 @@ public final class RedisServer implements AutoCloseable {
                 return false;
             }
         });
+    }
+
+    /** The number before the first dot of the version that servers here will have. */
+    public static int programVersion() {
+        String said = Command.output(program().toString(), "--version");
+        Matcher version = Pattern.compile(" v=([0-9]+)[.]").matcher(said);
+        if (!version.find()) {
+            throw new IllegalStateException("What version is this? " + said);
+        }
+        return Integer.parseInt(version.group(1));
     }
 
     private static Path program() {
