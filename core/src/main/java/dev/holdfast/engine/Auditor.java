@@ -8,19 +8,24 @@ import dev.holdfast.spi.StoreException;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /*
  * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was
  * settled before the audit began, that nothing was asked about since, and that the store does not have was removed
  * behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost:
- * it is withdrawn, for else its own live session renews it for ever.
+ * it is withdrawn, for else its own live session renews it for ever. So is one whose next step got lost in this client:
+ * that nothing has been sent or heard about a claim for far longer than any pause and any time-out shows that.
  */
 
 /** Audits the session of a part. Runs one at a time. */
 final class Auditor {
 
     private static final int PAGE = 500;
+
+    /** More than the longest pause of all that is repeated. */
+    private static final long PAUSES_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final StorePart part;
     private final Engine engine;
@@ -74,19 +79,38 @@ final class Auditor {
     }
 
     private void compare(Session session, Set<ClaimRef> present, long startedAt, long newest) {
+        long quietBefore =
+                startedAt - session.ttlNanos - engine.options.storeTimeout().toNanos() - PAUSES_NANOS;
         Set<ClaimRef> known = new HashSet<>();
         for (Gate gate : part.gates()) {
-            Oversight.audit(gate, session, present, known, startedAt);
+            Failsafe.run(
+                    "the audit of a lock",
+                    () -> Oversight.audit(gate, session, present, known, startedAt, quietBefore));
         }
         for (ClaimRef ref : present) {
-            if (ref.claim() <= newest && !known.contains(ref) && !engine.isKnown(ref)) {
+            if (ref.claim() > newest || known.contains(ref)) {
+                continue;
+            }
+            if (part.settler.isForgotten(ref, quietBefore)) {
+                Engine.log.error(
+                        "resource={} claim={} was forgotten on its way to its end; it is withdrawn",
+                        ref.resource(),
+                        ref.claim());
+                // What was sent of it last is perhaps not answered yet.
+                part.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
+            } else if (!engine.isKnown(ref)) {
                 Engine.log.warn(
                         "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",
                         ref.resource(),
                         ref.claim());
-                part.settler.settle(
-                        new Command.Withdraw(ref, Command.Sending.REPEAT), session, Caller.GOES_ON, Settler.NOBODY);
+                withdraw(ref, session);
             }
         }
+    }
+
+    private void withdraw(ClaimRef ref, Session session) {
+        Command.Withdraw command = new Command.Withdraw(ref, Command.Sending.REPEAT);
+        part.settler.announce(command);
+        part.settler.settle(command, session, Caller.GOES_ON, Settler.NOBODY);
     }
 }

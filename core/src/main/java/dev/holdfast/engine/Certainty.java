@@ -75,6 +75,7 @@ final class Certainty {
 
     /** Waits for more news than were seen, or for a while: that a deadline passes is no news. */
     void awaitNews(long seen, long mostNanos) throws InterruptedException {
+        Trampoline.flush();
         lock.lock();
         try {
             long left = Math.min(mostNanos, MAX_WAIT_NANOS);

@@ -108,10 +108,13 @@ final class Claim {
     /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
     long newestToken;
 
-    /** When the newest command about it was answered; and how many are on their way. For the audit. */
+    /** When the newest command about it was sent or answered; and how many are on their way. For the audit. */
     long settledAt;
 
     int underWay;
+
+    /** How often it was sent. */
+    int sendings;
 
     /** When to poll it at the latest, while it is queued. */
     long pollBy;
@@ -137,6 +140,13 @@ final class Claim {
         this.bound = bound;
         this.weight = weight;
         this.newestServed = newestServed;
+    }
+
+    /** It is about to be sent, for the first time or again. */
+    void beginSending(long now) {
+        sendings++;
+        underWay++;
+        settledAt = now;
     }
 
     /** Whether only its own lease ends it, once it is granted. */

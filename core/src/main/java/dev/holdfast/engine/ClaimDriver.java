@@ -51,17 +51,28 @@ final class ClaimDriver {
     }
 
     private void send(Claim claim, int tokens, Sending sending, Caller caller) {
+        claim.gate.lock.lock();
+        try {
+            claim.beginSending(engine.clock.now());
+        } finally {
+            claim.gate.lock.unlock();
+        }
+        transmit(claim, tokens, sending, caller);
+    }
+
+    private void transmit(Claim claim, int tokens, Sending sending, Caller caller) {
         long epoch = claim.session.epoch;
         long steps = engine.clock.steps();
         Claim replaced;
         int weight;
         boolean isTry;
+        int number;
         claim.gate.lock.lock();
         try {
             weight = claim.weight;
-            claim.underWay++;
             replaced = claim.replaces;
             isTry = claim.isTry();
+            number = claim.sendings;
         } finally {
             claim.gate.lock.unlock();
         }
@@ -78,21 +89,21 @@ final class ClaimDriver {
         claim.gate.part.wire.send(command, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
-                answered(claim, tokens, epoch, reply, sentAt, steps);
+                answered(claim, tokens, epoch, number, reply, sentAt, steps);
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                failed(claim, tokens, epoch, failure);
+                failed(claim, tokens, epoch, number, failure);
             }
         });
     }
 
-    private void answered(Claim claim, int tokens, long epoch, Reply reply, long sentAt, long steps) {
+    private void answered(Claim claim, int tokens, long epoch, int number, Reply reply, long sentAt, long steps) {
         if (reply instanceof Reply.Stale) {
             // This sending had no effect; whoever raised the epoch may not have heard that it did.
             noteAnswer(claim, false);
-            claim.session.part.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
+            againAfterRaise(claim, tokens, epoch, number);
             return;
         }
         take(claim, reply, sentAt, steps);
@@ -184,15 +195,26 @@ final class ClaimDriver {
                 : () -> new LockMismatchException(name, engine.product(), refused.detail());
     }
 
-    private void failed(Claim claim, int tokens, long epoch, StoreException failure) {
+    private void failed(Claim claim, int tokens, long epoch, int number, StoreException failure) {
         giveUpIfNeeded(claim, failure);
         if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
-            claim.session.part.keeper.afterRaise(claim.session, epoch, () -> again(claim, tokens, Sending.REPEAT));
+            againAfterRaise(claim, tokens, epoch, number);
         } else {
             long delay = MIN_RETRY_NANOS << Math.min(claim.failures, MAX_DOUBLINGS);
-            environment.schedule(Jitter.spread(environment, delay), () -> again(claim, tokens, Sending.REPEAT));
+            environment.schedule(Jitter.spread(environment, delay), () -> again(claim, tokens, number));
         }
         claim.gate.part.troubled(failure);
+    }
+
+    private void againAfterRaise(Claim claim, int tokens, long epoch, int number) {
+        int failures;
+        claim.gate.lock.lock();
+        try {
+            failures = claim.failures;
+        } finally {
+            claim.gate.lock.unlock();
+        }
+        claim.session.part.keeper.afterRaise(claim.session, epoch, failures, () -> again(claim, tokens, number));
     }
 
     /**
@@ -216,8 +238,31 @@ final class ClaimDriver {
         out.send();
     }
 
-    /** Sends a claim once more, or withdraws it if nobody wants it by now. */
-    private void again(Claim claim, int tokens, Sending sending) {
+    /**
+     * Goes on with a claim about which nothing has come or gone for so long that its next step must have been lost: no
+     * timer and no answer is that late. The audit calls this, without any lock.
+     */
+    void recover(Claim claim) {
+        int number;
+        claim.gate.lock.lock();
+        try {
+            number = claim.sendings;
+        } finally {
+            claim.gate.lock.unlock();
+        }
+        Engine.log.error(
+                "resource={} claim={} was forgotten on its way; it is asked for again",
+                claim.gate.name,
+                claim.ref.claim());
+        claim.session.part.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));
+    }
+
+    /**
+     * Sends a claim once more, or withdraws it if nobody wants it by now.
+     *
+     * @param number the sending that came to nothing; if it is not the newest, others go on from that
+     */
+    private void again(Claim claim, int tokens, int number) {
         if (engine.isClosing()) {
             // Its session is being closed, and ends it. A withdrawal could arrive before the claim, for the epoch is
             // not raised any more.
@@ -228,17 +273,26 @@ final class ClaimDriver {
         boolean resend;
         gate.lock.lock();
         try {
+            if (claim.sendings != number) {
+                return;
+            }
             claim.failures++;
             resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive();
-            if (claim.isDead && claim.state == Claim.State.SENT) {
+            if (resend) {
+                // In the same step, so that of two that come here one goes on.
+                claim.beginSending(engine.clock.now());
+            } else if (claim.isDead && claim.state == Claim.State.SENT) {
                 gate.withdraw(claim, out);
+            } else {
+                // Its answer was taken, but perhaps not all that followed from it was done.
+                gate.react(out);
             }
         } finally {
             gate.lock.unlock();
         }
         out.send();
         if (resend) {
-            send(claim, tokens, sending, Caller.GOES_ON);
+            transmit(claim, tokens, Sending.REPEAT, Caller.GOES_ON);
         }
     }
 

@@ -74,6 +74,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         boolean wasInterrupted = false;
         try {
             while (true) {
+                Trampoline.flush();
                 boolean isInterrupted = Thread.interrupted();
                 wasInterrupted |= isInterrupted;
                 long left = deadline - engine.environment.monotonicNanos();

@@ -34,7 +34,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -167,7 +166,8 @@ public final class Engine {
                     traitsMinimum(store),
                     options.sessionTtl());
         }
-        Engine engine = new Engine(store, closesStore, options, environment.orElseGet(SystemEnvironment::new), rules);
+        Environment own = new FailsafeEnvironment(environment.orElseGet(SystemEnvironment::new));
+        Engine engine = new Engine(store, closesStore, options, own, rules);
         store.subscribe(new SignalDesk(engine));
         engine.environment.schedule(options.storeTimeout().toNanos(), engine::giveUpStarting);
         if (engine.parts.areSeveral()) {
@@ -261,7 +261,7 @@ public final class Engine {
             if (closesStore) {
                 store.close();
             }
-            if (environment instanceof SystemEnvironment own) {
+            if (environment instanceof FailsafeEnvironment safe && safe.real() instanceof SystemEnvironment own) {
                 own.close();
             }
         }
@@ -431,19 +431,7 @@ public final class Engine {
      * told to nobody would be held for ever. Called without any lock.
      */
     void callBack(Runnable task) {
-        Runnable guarded = () -> {
-            try {
-                task.run();
-            } catch (RuntimeException | Error e) {
-                log.error("store={} a callback failed", product(), e);
-            }
-        };
-        try {
-            environment.callbacks().execute(guarded);
-        } catch (RejectedExecutionException e) {
-            log.warn("store={} the callback executor refuses tasks; one runs elsewhere", product(), e);
-            guarded.run();
-        }
+        environment.callbacks().execute(task);
     }
 
     // ---- What the parts ask

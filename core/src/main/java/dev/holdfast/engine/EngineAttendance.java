@@ -62,6 +62,7 @@ final class EngineAttendance implements Attendance {
     private boolean await(Optional<Duration> maxWait) throws InterruptedException {
         CompletableFuture<Boolean> leaving = leaveWithin(TotalWait.begin(barrier.engine.environment, maxWait));
         try {
+            Trampoline.flush();
             return leaving.get();
         } catch (ExecutionException e) {
             throw EngineBarrier.<RuntimeException>known(e);

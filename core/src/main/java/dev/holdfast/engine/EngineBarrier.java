@@ -128,6 +128,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
         Entering entering = new Entering(this, TotalWait.begin(engine.environment, maxWait));
         CompletableFuture<EngineAttendance> result = entering.begin();
         try {
+            Trampoline.flush();
             return result.get();
         } catch (ExecutionException e) {
             throw EngineBarrier.<RuntimeException>known(e);

@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -513,16 +512,19 @@ final class EngineCampaign implements Campaign {
     }
 
     private void execute(Runnable task) {
-        try {
-            executor.execute(task);
-        } catch (RejectedExecutionException e) {
-            Engine.log.warn("resource={} the executor of the campaign refuses tasks; one runs elsewhere", name, e);
-            onOwnThread(task);
+        Once once = new Once(task);
+        if (Failsafe.run("handing a step of the campaign to its executor", () -> executor.execute(once)) != null) {
+            onOwnThread(once);
         }
     }
 
+    /** On a callback thread where none of its own can be started: who was elected must be told, and give way some time. */
     private void onOwnThread(Runnable task) {
-        SystemEnvironment.startThread("holdfast-candidate-" + ResourceName.printable(name.value()), task);
+        Once once = new Once(task);
+        String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());
+        if (Failsafe.run("a thread for a candidate", () -> SystemEnvironment.startThread(threadName, once)) != null) {
+            engine.callBack(once);
+        }
     }
 
     // ---- Looks from outside

@@ -111,6 +111,7 @@ final class EngineLeadership implements Leadership {
     public TermEnd awaitLoss() throws InterruptedException {
         boolean wasInterrupted = false;
         try {
+            Trampoline.flush();
             ended.get();
         } catch (InterruptedException e) {
             if (!ended.isDone()) {

@@ -22,6 +22,7 @@ final class Keeper {
     private static final Logger log = LoggerFactory.getLogger(Keeper.class);
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MAX_DOUBLINGS = 5;
 
     static final int LOOKS_PER_KEEP_ALIVE = 3;
 
@@ -44,6 +45,13 @@ final class Keeper {
     private volatile boolean resting;
 
     private int failures;
+
+    /** How many sessions in a row the store has ended as soon as they were there. */
+    private int briefInRow;
+
+    /** The next session is opened after a pause. */
+    private boolean isPausing;
+
     private Environment.@Nullable Timer renewal;
     private Environment.@Nullable Timer watch;
 
@@ -75,7 +83,7 @@ final class Keeper {
         long attempt;
         lock.lock();
         try {
-            if (closed || opening || current() != null) {
+            if (closed || opening || isPausing || current() != null) {
                 return;
             }
             opening = true;
@@ -252,7 +260,7 @@ final class Keeper {
             end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
             return;
         }
-        raised.forEach(Runnable::run);
+        runAll(raised);
         part.renewed(of);
     }
 
@@ -269,6 +277,21 @@ final class Keeper {
             scheduleRenewal(of, retryDelay());
         }
         part.troubled(failure);
+    }
+
+    /**
+     * As {@link #afterRaise(Session, long, Runnable)}, for what sends a command again: at once after the first failure,
+     * and then after pauses that grow. A store that answers keep-alives and nothing else would be asked without end.
+     *
+     * @param failures how often in a row the command was sent for nothing before this time
+     */
+    void afterRaise(Session of, long above, int failures, Runnable again) {
+        if (failures == 0) {
+            afterRaise(of, above, again);
+            return;
+        }
+        long pause = MIN_RETRY_NANOS << Math.min(failures - 1, MAX_DOUBLINGS);
+        afterRaise(of, above, () -> environment.schedule(Jitter.spread(environment, pause), again));
     }
 
     /**
@@ -337,6 +360,7 @@ final class Keeper {
 
     private void end(Session of, Session.State state, Loss.Cause cause) {
         List<Runnable> raised;
+        long pause;
         lock.lock();
         try {
             if (!of.isAlive()) {
@@ -344,12 +368,42 @@ final class Keeper {
             }
             of.state = state;
             raised = of.takeRaised();
+            pause = pauseAfter(of);
         } finally {
             lock.unlock();
         }
         log.warn("session={} ended: {}", of.id, cause.words());
         part.over(of, cause);
-        raised.forEach(Runnable::run);
+        runAll(raised);
+        if (pause == 0) {
+            open(Caller.GOES_ON);
+        } else {
+            schedule(pause, this::endPause);
+        }
+    }
+
+    private static void runAll(List<Runnable> raised) {
+        raised.forEach(action -> Failsafe.run("what waited for a raise of the epoch", action));
+    }
+
+    /**
+     * How long to wait before the next session is opened: not at all, or longer and longer where the store ends each as
+     * soon as it is used. Called under the lock.
+     */
+    private long pauseAfter(Session ended) {
+        boolean wasBrief = clock.now() - ended.openedAt < MIN_RETRY_NANOS << Math.min(briefInRow, MAX_DOUBLINGS);
+        briefInRow = wasBrief ? briefInRow + 1 : 0;
+        isPausing = briefInRow > 1;
+        return isPausing ? Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(briefInRow - 2, MAX_DOUBLINGS)) : 0;
+    }
+
+    private void endPause() {
+        lock.lock();
+        try {
+            isPausing = false;
+        } finally {
+            lock.unlock();
+        }
         open(Caller.GOES_ON);
     }
 
@@ -368,18 +422,20 @@ final class Keeper {
     }
 
     private void watch(Session of) {
-        check(of);
-        if (!of.isAlive()) {
-            return;
+        try {
+            check(of);
+            if (!of.isAlive()) {
+                return;
+            }
+            if (clock.now() - of.lastSent >= options.keepAliveEvery().toNanos()) {
+                // The timer of the renewal slept with the machine.
+                renew(of);
+            } else if (inDoubt(of)) {
+                askInDoubt(of);
+            }
+        } finally {
+            scheduleWatch(of, of.deadline - clock.now());
         }
-        long now = clock.now();
-        if (now - of.lastSent >= options.keepAliveEvery().toNanos()) {
-            // The timer of the renewal slept with the machine.
-            renew(of);
-        } else if (inDoubt(of)) {
-            askInDoubt(of);
-        }
-        scheduleWatch(of, of.deadline - now);
     }
 
     private void scheduleRenewal(Session of, long delay) {

@@ -48,6 +48,10 @@ final class LatchCall implements Wire.Answer {
 
     // Only one sending is under way at a time.
     private volatile int failures;
+
+    /** How often a sending had no effect because its epoch had been raised. */
+    private volatile int stale;
+
     private volatile @Nullable Session session;
     private volatile long epoch;
 
@@ -111,6 +115,12 @@ final class LatchCall implements Wire.Answer {
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+    private void afterStale() {
+        stale++;
+        send(Caller.GOES_ON);
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
     private void again() {
         failures++;
         send(Caller.GOES_ON);
@@ -129,7 +139,7 @@ final class LatchCall implements Wire.Answer {
         } else if (reply instanceof Reply.Refused refused) {
             answer.completeExceptionally(new LockMismatchException(name.value(), engine.product(), refused.detail()));
         } else if (reply instanceof Reply.Stale && of != null) {
-            part.keeper.afterRaise(of, epoch, () -> send(Caller.GOES_ON));
+            part.keeper.afterRaise(of, epoch, stale, this::afterStale);
         } else if (reply instanceof Reply.SessionEnded && of != null) {
             part.keeper.endedAtStore(of);
             sendLater();
@@ -144,7 +154,7 @@ final class LatchCall implements Wire.Answer {
         if (failure.reason() != StoreException.Reason.UNAVAILABLE) {
             answer.completeExceptionally(engine.storeFailure(name.value(), failure));
         } else if (of != null && failure.effect() == Effect.UNKNOWN) {
-            part.keeper.afterRaise(of, epoch, this::again);
+            part.keeper.afterRaise(of, epoch, failures, this::again);
         } else {
             sendLater();
         }

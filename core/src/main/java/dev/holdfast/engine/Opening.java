@@ -20,8 +20,9 @@ final class Opening implements Wire.Answer {
     private final long number;
     private final CompletableFuture<Boolean> result = new CompletableFuture<>();
 
-    /** Only one sending is under way at a time. */
+    // Only one sending is under way at a time.
     private volatile long epoch;
+    private volatile int sendings;
 
     private Opening(Engine engine, ResourceName opened, Session session, long number) {
         this.engine = engine;
@@ -37,6 +38,7 @@ final class Opening implements Wire.Answer {
         return opening.result;
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
     private void send() {
         if (!session.isAlive() || engine.isClosing()) {
             // What was sent before had no effect.
@@ -44,13 +46,14 @@ final class Opening implements Wire.Answer {
             return;
         }
         epoch = session.epoch;
+        sendings++;
         session.part.wire.send(new Command.SetCount(opened, session.id, epoch, number, 1), Caller.GOES_ON, this);
     }
 
     @Override
     public void reply(Reply reply, long sentAt) {
         if (reply instanceof Reply.Stale) {
-            session.part.keeper.afterRaise(session, epoch, this::send);
+            session.part.keeper.afterRaise(session, epoch, sendings - 1, this::send);
             return;
         }
         if (reply instanceof Reply.SessionEnded) {

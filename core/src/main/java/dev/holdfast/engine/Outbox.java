@@ -22,8 +22,9 @@ final class Outbox {
     }
 
     /**
-     * Does what was put in, in that order. The caller holds no lock. One that throws keeps none of the others from
-     * being done: each of them may be the command or the wake-up that somebody waits for.
+     * Does what was put in, in that order. The caller holds no lock. What one of them throws is logged, and keeps none of
+     * the others from being done: each may be the command or the wake-up that somebody waits for. Nor is it the caller's,
+     * whose own request may be granted already.
      */
     void send() {
         List<Runnable> list = actions;
@@ -31,20 +32,8 @@ final class Outbox {
             return;
         }
         actions = null;
-        RuntimeException failure = null;
         for (Runnable action : list) {
-            try {
-                action.run();
-            } catch (RuntimeException e) {
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
-            }
-        }
-        if (failure != null) {
-            throw failure;
+            Failsafe.run("a step of a lock", action);
         }
     }
 }

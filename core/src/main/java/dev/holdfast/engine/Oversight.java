@@ -15,9 +15,11 @@ final class Oversight {
     private Oversight() {}
 
     /** Compares what the store has with what a gate believes: see {@link Auditor}. */
-    static void audit(Gate gate, Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt) {
+    static void audit(
+            Gate gate, Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt, long quietBefore) {
         gate.step(out -> {
             gate.standing.addRefs(known);
+            gate.standing.lookAfterClaim(session, quietBefore, out);
             gate.lost.addRefs(known);
             for (Claim held : gate.standing.allGrants()) {
                 if (held.session == session

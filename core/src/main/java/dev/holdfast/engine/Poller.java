@@ -69,6 +69,19 @@ final class Poller {
         }
     }
 
+    /** Sees to it that a claim is polled that waits in the store's queue, whatever has come in between. */
+    void keep(Claim claim) {
+        lock.lock();
+        try {
+            if (waiting.contains(claim)) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        add(claim, Duration.ofNanos(shortest * MAX_GROWTH));
+    }
+
     /** Polls all at once: pushes may have been missed. */
     void pollAll() {
         tick(true);
@@ -123,7 +136,11 @@ final class Poller {
                     return;
                 }
                 for (int i = 0; i < claims.size(); i++) {
-                    engine.driver.take(claims.get(i), polled.states().get(i), sentAt, steps);
+                    Claim claim = claims.get(i);
+                    Reply.ClaimReply state = polled.states().get(i);
+                    if (Failsafe.run("a poll", () -> engine.driver.take(claim, state, sentAt, steps)) != null) {
+                        add(claim, Duration.ofNanos(shortest * MAX_GROWTH));
+                    }
                 }
             }
 

@@ -57,6 +57,9 @@ final class Session {
     /** The highest epoch that is on its way; 0 when nothing is known to be. */
     long raisingTo;
 
+    /** When the request was sent that opened it. */
+    final long openedAt;
+
     /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
     volatile long lastSent;
 
@@ -64,6 +67,7 @@ final class Session {
         this.part = part;
         this.id = id;
         this.ttlNanos = ttlNanos;
+        this.openedAt = sentAt;
         this.lastSent = sentAt;
         this.deadline = deadline;
         this.clearedSteps = clearedSteps;

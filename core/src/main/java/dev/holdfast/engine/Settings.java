@@ -28,15 +28,15 @@ final class Settings {
      */
     static CompletableFuture<Reply> send(StorePart part, Maker maker) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
-        send(part, maker, answer);
+        send(part, maker, 0, answer);
         return answer;
     }
 
-    private static void send(StorePart part, Maker maker, CompletableFuture<Reply> answer) {
+    private static void send(StorePart part, Maker maker, int stale, CompletableFuture<Reply> answer) {
         Session session = part.session();
         if (session == null || !session.isAlive()) {
             part.awaitSession(
-                    () -> send(part, maker, answer),
+                    () -> send(part, maker, stale, answer),
                     () -> answer.completeExceptionally(new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.NONE,
@@ -49,7 +49,7 @@ final class Settings {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Stale) {
-                    part.keeper.afterRaise(session, epoch, () -> send(part, maker, answer));
+                    part.keeper.afterRaise(session, epoch, stale, () -> send(part, maker, stale + 1, answer));
                 } else if (reply instanceof Reply.SessionEnded) {
                     part.keeper.endedAtStore(session);
                     failure(Unexpected.reply(reply), sentAt);

@@ -47,7 +47,14 @@ final class Settler {
     private final Wire wire;
     private final Environment environment;
     private final ElapsedClock clock;
-    private final Map<ClaimRef, Command> pending = new ConcurrentHashMap<>();
+    private final Map<ClaimRef, Pending> pending = new ConcurrentHashMap<>();
+
+    /**
+     * A claim that is to be ended.
+     *
+     * @param movedAt when it was announced, sent or answered last
+     */
+    private record Pending(Command command, long movedAt) {}
 
     /** How the client's close ended; null before that. From then on nothing is sent. */
     private volatile @Nullable Closing closing;
@@ -76,6 +83,12 @@ final class Settler {
         return pending.containsKey(claim);
     }
 
+    /** Whether a claim is to be ended, but nothing has been done about that since a time. */
+    boolean isForgotten(ClaimRef claim, long since) {
+        Pending present = pending.get(claim);
+        return present != null && present.movedAt - since < 0;
+    }
+
     /** Whether nothing is to be ended. */
     boolean isIdle() {
         return pending.isEmpty() && waiting.isEmpty();
@@ -83,7 +96,7 @@ final class Settler {
 
     /** Notes the end of a claim before the gate forgets it; {@link #settle} follows. */
     void announce(Command.OnClaim command) {
-        pending.put(command.claim(), command);
+        pending.put(command.claim(), new Pending(command, clock.now()));
     }
 
     /** What was announced is not to be ended any more: it was never made, or is gone with its session. */
@@ -139,6 +152,9 @@ final class Settler {
             stopped(command, outliving, done, how);
             return;
         }
+        if (command instanceof Command.OnClaim onClaim) {
+            pending.computeIfPresent(onClaim.claim(), (claim, old) -> new Pending(old.command, clock.now()));
+        }
         wire.send(command, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
@@ -156,7 +172,7 @@ final class Settler {
                     finish(command, done, null, false);
                     return;
                 }
-                done.delayed(failure);
+                Failsafe.run("the delay of an end", () -> done.delayed(failure));
                 if (failure.reason() == StoreException.Reason.CLOSED) {
                     finish(command, done, null, false);
                     return;
@@ -204,8 +220,9 @@ final class Settler {
 
     private void finish(Command command, Done done, @Nullable Reply reply, boolean isFirst) {
         if (command instanceof Command.OnClaim onClaim) {
-            pending.remove(onClaim.claim(), command);
+            pending.computeIfPresent(onClaim.claim(), (claim, old) -> old.command.equals(command) ? null : old);
         }
-        done.settled(reply, isFirst);
+        // Once: what it throws does not make the command's answer doubtful.
+        Failsafe.run("the end of a claim", () -> done.settled(reply, isFirst));
     }
 }

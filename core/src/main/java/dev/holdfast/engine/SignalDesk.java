@@ -19,6 +19,10 @@ final class SignalDesk implements Consumer<Signal> {
 
     @Override
     public void accept(Signal signal) {
+        Trampoline.react(() -> take(signal));
+    }
+
+    private void take(Signal signal) {
         if (signal instanceof Signal.Granted granted) {
             granted(granted);
         } else if (signal instanceof Signal.Changed changed) {

@@ -146,7 +146,7 @@ final class Standing extends Grants {
 
     private Claim newClaim(Session session, Request first, RequestQueue queue) {
         boolean isOwn = first.hasOwnLease() || first.isTry;
-        return new Claim(
+        Claim fresh = new Claim(
                 gate,
                 gate.engine.nextRef(gate.name, session),
                 session,
@@ -154,6 +154,8 @@ final class Standing extends Grants {
                 isOwn ? first : null,
                 first.weight,
                 queue.newest());
+        fresh.settledAt = gate.engine.clock.now();
+        return fresh;
     }
 
     /**
@@ -426,6 +428,22 @@ final class Standing extends Grants {
         settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
             giveBack(replaced, Caller.GOES_ON, null, out);
+        }
+    }
+
+    /**
+     * Looks after the claim that is on its way, if it hangs on a session: one about which nothing has come or gone for
+     * too long is asked for again, and one that waits is polled.
+     */
+    void lookAfterClaim(Session session, long quietBefore, Outbox out) {
+        Claim present = claim;
+        if (present == null || present.session != session) {
+            return;
+        }
+        if (present.state == Claim.State.SENT && present.settledAt - quietBefore < 0) {
+            out.add(() -> gate.engine.driver.recover(present));
+        } else if (present.state == Claim.State.QUEUED) {
+            out.add(() -> gate.part.poller.keep(present));
         }
     }
 

@@ -94,7 +94,7 @@ final class StorePart {
         for (Wait wait = waiting.poll(); wait != null; wait = waiting.poll()) {
             present.add(wait);
         }
-        present.forEach(wait -> (isReady ? wait.ready : wait.failed).run());
+        present.forEach(wait -> Failsafe.run("what waited for a session", isReady ? wait.ready : wait.failed));
     }
 
     /** A session that nothing needs costs the store a keep-alive now and then: where there are many parts, it is ended. */
@@ -157,7 +157,9 @@ final class StorePart {
     void troubled(StoreException failure) {
         if (isSilent()) {
             for (Gate gate : gates.values()) {
-                gate.failWaiting(() -> engine.storeFailure(gate.name.value(), failure));
+                Failsafe.run(
+                        "the end of waiting",
+                        () -> gate.failWaiting(() -> engine.storeFailure(gate.name.value(), failure)));
             }
         }
     }
@@ -172,7 +174,7 @@ final class StorePart {
     /** A session is there: what waits for one may go on. */
     void opened(Session session) {
         engine.isReady();
-        gates.values().forEach(Gate::goOn);
+        gates.values().forEach(gate -> Failsafe.run("a lock under a new session", gate::goOn));
         goOn(true);
         engine.turns.goOn(this);
     }
@@ -185,7 +187,7 @@ final class StorePart {
         } else {
             session.retired();
         }
-        gates.values().forEach(gate -> gate.sessionOver(session, cause));
+        gates.values().forEach(gate -> Failsafe.run("the end of a session", () -> gate.sessionOver(session, cause)));
         engine.certainty.tell();
     }
 
@@ -199,7 +201,9 @@ final class StorePart {
         if (isHopeless) {
             engine.isHopeless(failure);
             for (Gate gate : gates.values()) {
-                gate.failThoseBefore(attempt, () -> engine.storeFailure(gate.name.value(), failure));
+                Failsafe.run(
+                        "the end of waiting",
+                        () -> gate.failThoseBefore(attempt, () -> engine.storeFailure(gate.name.value(), failure)));
             }
         }
         goOn(false);
@@ -210,8 +214,8 @@ final class StorePart {
     void renewed(Session session) {
         engine.certainty.tell();
         for (Gate gate : gates.values()) {
-            Oversight.checkOwners(gate);
-            Oversight.goOnAfterDoubt(gate);
+            Failsafe.run("a look after owners", () -> Oversight.checkOwners(gate));
+            Failsafe.run("the end of a doubt", () -> Oversight.goOnAfterDoubt(gate));
         }
         auditor.runIfDue(session);
     }
@@ -223,7 +227,7 @@ final class StorePart {
     Session shut() {
         Session session = keeper.close();
         for (Gate gate : List.copyOf(gates.values())) {
-            Oversight.shut(gate, engine::closedException);
+            Failsafe.run("the end of a lock", () -> Oversight.shut(gate, engine::closedException));
         }
         goOn(false);
         return session == null || session.state == Session.State.ENDED ? null : session;

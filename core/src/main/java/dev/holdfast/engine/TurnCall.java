@@ -51,6 +51,12 @@ final class TurnCall {
     private final @Nullable Watch watch;
     private final CompletableFuture<Result> result = new CompletableFuture<>();
 
+    /** How often a command was sent again in a row, no matter for which claim. */
+    private volatile int failures;
+
+    /** The claim that a turn was made of: it is the turn's to end. */
+    private volatile @Nullable ClaimRef served;
+
     TurnCall(Engine engine, ResourceName name, Duration atMost, Duration atLeast) {
         this.engine = engine;
         this.part = engine.part(name);
@@ -126,7 +132,7 @@ final class TurnCall {
                     engine.turns.forget(ref);
                     refused(refused);
                 } else if (reply instanceof Reply.Stale) {
-                    part.keeper.afterRaise(session, epoch, () -> again(session, ref));
+                    part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
                 } else if (reply instanceof Reply.SessionEnded) {
                     part.keeper.endedAtStore(session);
                     again(session, ref);
@@ -158,6 +164,7 @@ final class TurnCall {
         long token = granted.tokens().first();
         TaskTurn turn = new TaskTurn(engine, ref, session, token, atMost, atLeast, watch);
         turn.begin(deadline, now + lease, steps);
+        served = ref;
         if (!result.complete(new Result(turn, ""))) {
             turn.giveUp();
         }
@@ -183,7 +190,7 @@ final class TurnCall {
             engine.turns.forget(ref);
             engine.environment.schedule(Jitter.spread(engine.environment, RETRY_NANOS), this::ask);
         } else if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
-            part.keeper.afterRaise(session, epoch, () -> again(session, ref));
+            part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
         } else {
             long delay = Jitter.spread(engine.environment, RETRY_NANOS);
             engine.environment.schedule(delay, () -> again(session, ref));
@@ -192,7 +199,13 @@ final class TurnCall {
     }
 
     /** A sending that had no effect, or one that is not known, is over: asks once more. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one command at a time
     private void again(Session session, ClaimRef ref) {
+        failures++;
+        if (ref.equals(served)) {
+            // Something went wrong after that.
+            return;
+        }
         if (engine.isClosing()) {
             // The epoch is not raised any more, so a withdrawal could arrive before the claim. Neither can be helped.
             return;

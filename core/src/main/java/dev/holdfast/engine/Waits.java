@@ -19,6 +19,7 @@ final class Waits {
     }
 
     static <T> T uninterruptibly(CompletableFuture<T> future, long nanos) throws ExecutionException, TimeoutException {
+        Trampoline.flush();
         boolean wasInterrupted = false;
         try {
             while (true) {

@@ -29,6 +29,7 @@ final class WakefulWait {
      */
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
     void until(BooleanSupplier isOver, long longest) {
+        Trampoline.flush();
         long worthwhile = environment.wakefulNanos();
         long most = Math.min(worthwhile, longest);
         if (most <= 0 || isOver.getAsBoolean() || !turn.tryLock()) {

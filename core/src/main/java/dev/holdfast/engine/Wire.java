@@ -72,26 +72,26 @@ final class Wire {
     }
 
     void send(Command command, Caller caller, Answer answer) {
-        if (isClosed) {
-            answer.failure(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null), clock.now());
-            return;
-        }
         Trip trip = new Trip(numbers.incrementAndGet(), answer, clock.now());
-        CompletableFuture<Reply> future;
-        try {
-            future = store.execute(command, caller).toCompletableFuture();
-        } catch (RuntimeException e) {
-            trip.accept(null, e);
+        if (isClosed) {
+            trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
             return;
         }
-        if (!future.isDone()) {
-            underWay.put(trip.number, trip);
-            startSweep();
-            if (isClosed) {
-                trip.end();
+        try {
+            CompletableFuture<Reply> future = store.execute(command, caller).toCompletableFuture();
+            if (!future.isDone()) {
+                underWay.put(trip.number, trip);
+                startSweep();
+                if (isClosed) {
+                    trip.end();
+                }
             }
+            var unused = future.whenComplete(trip);
+        } catch (Throwable t) {
+            // A store must not throw; but who asked waits for an answer, whatever it was.
+            Failsafe.log("sending a command to the store", t);
+            trip.accept(null, t);
         }
-        var unused = future.whenComplete(trip);
     }
 
     long p99RoundTrip() {
@@ -124,15 +124,18 @@ final class Wire {
     }
 
     private void sweep() {
-        long now = clock.now();
-        for (Trip trip : underWay.values()) {
-            if (now - trip.sentAt >= timeoutNanos) {
-                trip.timeOut();
+        try {
+            long now = clock.now();
+            for (Trip trip : underWay.values()) {
+                if (now - trip.sentAt >= timeoutNanos) {
+                    trip.timeOut();
+                }
             }
-        }
-        sweeping.set(false);
-        if (!underWay.isEmpty()) {
-            startSweep();
+        } finally {
+            sweeping.set(false);
+            if (!underWay.isEmpty()) {
+                startSweep();
+            }
         }
     }
 
@@ -161,10 +164,19 @@ final class Wire {
             if (silentSince != null) {
                 silentSince = null;
             }
-            if (compareAndSet(false, true)) {
-                answer.reply(reply, sentAt);
-            } else {
+            boolean isFirst = compareAndSet(false, true);
+            Trampoline.react(() -> take(reply, isFirst));
+        }
+
+        private void take(Reply reply, boolean isFirst) {
+            if (!isFirst) {
                 answer.late(reply);
+                return;
+            }
+            Throwable thrown = Failsafe.run("the reaction to an answer", () -> answer.reply(reply, sentAt));
+            if (thrown != null) {
+                // Nobody knows how far it came: an answer that was not taken is like one that did not come.
+                answer.failure(untaken(thrown), sentAt);
             }
         }
 
@@ -187,9 +199,14 @@ final class Wire {
                 if (silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
                     silentSince = sentAt;
                 }
-                answer.failure(failure, sentAt);
+                Trampoline.react(() -> answer.failure(failure, sentAt));
             }
         }
+    }
+
+    private static StoreException untaken(Throwable thrown) {
+        return new StoreException(
+                Reason.UNAVAILABLE, Effect.UNKNOWN, "this client could not take the answer: " + thrown, thrown);
     }
 
     private static StoreException asStoreException(@Nullable Throwable failure) {

@@ -90,6 +90,12 @@ public final class Line implements LockStore {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> CompletableFuture.completedFuture(reply)));
     }
 
+    /** From now on all commands of this kind are answered so, without the store, until the line is mended. */
+    public void answers(Class<? extends Command> kind, Reply reply) {
+        disturb(new Disturbance(
+                kind::isInstance, false, (command, caller) -> CompletableFuture.completedFuture(reply)));
+    }
+
     /** The next command of this kind fails, and does not reach the store. */
     public void failsNext(Class<? extends Command> kind, Reason reason, Effect effect) {
         disturb(new Disturbance(kind::isInstance, true, failing(reason, effect)));

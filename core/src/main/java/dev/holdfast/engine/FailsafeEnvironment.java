@@ -1,0 +1,132 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+
+/*
+ * An environment may fail: its executor rejects, no thread can be started, there is no memory for a task. A claim whose
+ * next step was such a task would be renewed by its session for ever and served to nobody. So a timer that could not be
+ * set is set with the next one, or when the next one runs, of which a client that has a session always has one; and a
+ * callback that was refused runs on the thread that had it to tell. Each runs at most once, whether or not the executor
+ * kept what it refused: that of the JDK does when the thread for it can't be started.
+ */
+
+/** An environment on which the engine can rely: setting a timer and running a callback never fail. Thread-safe. */
+final class FailsafeEnvironment implements Environment {
+
+    private final Environment real;
+
+    /** Timers that could not be set. */
+    private final Queue<Task> unset = new ConcurrentLinkedQueue<>();
+
+    FailsafeEnvironment(Environment real) {
+        this.real = real;
+    }
+
+    /** The environment behind it. */
+    Environment real() {
+        return real;
+    }
+
+    @Override
+    public long monotonicNanos() {
+        return real.monotonicNanos();
+    }
+
+    @Override
+    public long bootNanos() {
+        return real.bootNanos();
+    }
+
+    @Override
+    public long wallMillis() {
+        return real.wallMillis();
+    }
+
+    @Override
+    public void parkUntil(Object blocker, long deadline) {
+        real.parkUntil(blocker, deadline);
+    }
+
+    @Override
+    public long wakefulNanos() {
+        return real.wakefulNanos();
+    }
+
+    @Override
+    public long randomLong() {
+        return real.randomLong();
+    }
+
+    @Override
+    public Timer schedule(long delayNanos, Runnable action) {
+        setAgain();
+        Task task = new Task(action, real.monotonicNanos() + delayNanos);
+        try {
+            Timer timer = real.schedule(delayNanos, task);
+            return () -> {
+                task.cancel();
+                timer.cancel();
+            };
+        } catch (Throwable t) {
+            Failsafe.log("setting a timer", t);
+            unset.add(task);
+            return task::cancel;
+        }
+    }
+
+    private void setAgain() {
+        for (Task task = unset.poll(); task != null; task = unset.poll()) {
+            try {
+                real.schedule(Math.max(0, task.due - real.monotonicNanos()), task);
+            } catch (Throwable t) {
+                Failsafe.log("setting a timer again", t);
+                unset.add(task);
+                return;
+            }
+        }
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>A task that the executor runs in the thread that brings it waits until the engine is done with what it is at.
+     */
+    @Override
+    public Executor callbacks() {
+        return callback -> {
+            Task task = new Task(() -> Trampoline.callBack(callback), 0);
+            try {
+                real.callbacks().execute(task);
+            } catch (Throwable t) {
+                Failsafe.log("handing a callback to its executor, so that it runs elsewhere,", t);
+                task.run();
+            }
+        };
+    }
+
+    private final class Task implements Runnable {
+
+        private final Once action;
+        private final long due;
+
+        Task(Runnable action, long due) {
+            this.action = new Once(action);
+            this.due = due;
+        }
+
+        void cancel() {
+            action.cancel();
+        }
+
+        @Override
+        public void run() {
+            Failsafe.run("a task of the client", action);
+            if (!unset.isEmpty()) {
+                setAgain();
+            }
+        }
+    }
+}

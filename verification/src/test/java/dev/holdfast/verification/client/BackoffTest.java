@@ -1,0 +1,203 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.TaskRun;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A store that answers at once, and never what is asked, is asked again after pauses:")
+class BackoffTest {
+
+    private final World world = World.still();
+    private final Line line = world.line();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("for a lock whose claims have unknown outcomes")
+    void unknownAcquire() {
+        Holdfast alice = world.client("alice", line);
+        line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
+        world.passes(Duration.ofSeconds(9));
+        assertThat(line.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
+        line.isMended();
+
+        passesUntil("it is granted", asked::isDone);
+        asked.join().close();
+    }
+
+    @Test
+    @DisplayName("for a lock whose claims are always of an older epoch")
+    void staleAcquire() {
+        Holdfast alice = world.client("alice", line);
+        line.answers(Command.Acquire.class, new Reply.Stale());
+
+        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
+        world.passes(Duration.ofSeconds(9));
+        assertThat(line.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
+        line.isMended();
+
+        passesUntil("it is granted", asked::isDone);
+        asked.join().close();
+    }
+
+    @Test
+    @DisplayName("for the count of a latch")
+    void unknownCount() {
+        Holdfast alice = world.client("alice", line);
+        line.fails(Command.SetCount.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+        CompletableFuture<Boolean> asked =
+                alice.latch("imported").trySetCountAsync(1).toCompletableFuture();
+        assertThat(line.sent(Command.SetCount.class)).hasSizeLessThanOrEqualTo(2);
+        world.passes(Duration.ofSeconds(9));
+        assertThat(line.sent(Command.SetCount.class)).hasSizeBetween(5, 40);
+        line.isMended();
+
+        passesUntil("it is set", asked::isDone);
+        assertThat(asked.join()).isTrue();
+        alice.latch("imported").countDown();
+    }
+
+    @Test
+    @DisplayName("for the turn of a task")
+    void unknownTurn() {
+        Holdfast alice = world.client("alice", line);
+        line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+
+        CompletableFuture<TaskRun<String>> asked = alice.task("nightly")
+                .runIfDueAsync(Duration.ofMinutes(1), Duration.ZERO, hold -> CompletableFuture.completedFuture("done"))
+                .toCompletableFuture();
+        assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
+        world.passes(Duration.ofSeconds(9));
+        assertThat(line.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
+        line.isMended();
+
+        passesUntil("it is run", asked::isDone);
+    }
+
+    @Test
+    @DisplayName("for a session that it opens and then says to have ended")
+    void sessionsThatEnd() {
+        Holdfast alice = world.client("alice", line);
+        line.answers(Command.Acquire.class, new Reply.SessionEnded());
+        line.forget();
+
+        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        assertThat(line.sent(Command.OpenSession.class)).hasSizeLessThanOrEqualTo(2);
+        world.passes(Duration.ofSeconds(9));
+        assertThat(line.sent(Command.OpenSession.class)).hasSizeBetween(3, 60);
+        line.isMended();
+
+        passesUntil("it is granted", asked::isDone);
+        asked.join().close();
+        // The store has not heard that they ended.
+        world.passes(Duration.ofMinutes(2));
+    }
+
+    @Test
+    @DisplayName("and a claim whose next step is lost all the same is found by the audit")
+    void lostStep() {
+        Forgetful environment = new Forgetful(world.time());
+        Holdfast alice = world.client(world.builder("alice", line).environment(environment));
+        line.failsNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+        environment.forgets = true;
+        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        environment.forgets = false;
+
+        passesUntil("it is granted", asked::isDone);
+        asked.join().close();
+    }
+
+    @Test
+    @DisplayName("and so is one that nobody wants any more, and that the store has")
+    void lostEnd() {
+        Forgetful environment = new Forgetful(world.time());
+        Holdfast alice = world.client(world.builder("alice", line).environment(environment));
+        Line.HeldUp acquire = line.holdsUpNext(Command.Acquire.class);
+        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
+        acquire.arrives();
+        assertThat(asked.cancel(false)).isTrue();
+        environment.forgets = true;
+        acquire.fails(Reason.UNAVAILABLE, Effect.NONE);
+        environment.forgets = false;
+        assertThat(world.holderOf("ledger")).contains("alice");
+
+        passesUntil("it is withdrawn", () -> world.holderOf("ledger").isEmpty());
+    }
+
+    private void passesUntil(String what, BooleanSupplier condition) {
+        Eventually.holds(what, () -> {
+            world.passes(Duration.ofMillis(50));
+            return condition.getAsBoolean();
+        });
+    }
+
+    /** Loses timers, as long as it is told to. */
+    private static final class Forgetful implements Environment {
+        private final Environment real;
+        private volatile boolean forgets;
+
+        Forgetful(Environment real) {
+            this.real = real;
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            return forgets ? () -> {} : real.schedule(delayNanos, task);
+        }
+
+        @Override
+        public long monotonicNanos() {
+            return real.monotonicNanos();
+        }
+
+        @Override
+        public long bootNanos() {
+            return real.bootNanos();
+        }
+
+        @Override
+        public long wallMillis() {
+            return real.wallMillis();
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long deadline) {
+            real.parkUntil(blocker, deadline);
+        }
+
+        @Override
+        public Executor callbacks() {
+            return real.callbacks();
+        }
+
+        @Override
+        public long randomLong() {
+            return real.randomLong();
+        }
+    }
+}
