@@ -71,6 +71,9 @@ if soonest <= now then
   crowded = #due == SWEEP
 end
 
+-- Why the server takes no more memory, once a step of this call has met that.
+local full
+
 -- The session that was seen last, if it lives: its epoch, and its greatest slot.
 local owner, epoch, slots
 local run
@@ -91,7 +94,7 @@ while i <= n do
       call('HDEL', H, name, args[i + 3])
       answer, i = 'R', i + 4
     end
-  elseif op == 'M' then
+  elseif op == 'M' and not full then
     -- One token of a mutex that nobody uses.
     if args[i + 2] ~= owner then
       owner = nil
@@ -117,8 +120,10 @@ while i <= n do
           call('ZADD', O, 0, '@' .. sid .. '|' .. #name .. '|' .. name .. '|' .. claim)
         end
         answer, i = 'G ' .. text, i + 6
+      elseif made ~= 0 and string.find(made.err, 'OOM ', 1, true) then
+        -- It may be a claim that is there already.
+        full = made.err
       elseif made ~= 0 then
-        -- It was not permitted, or there is no memory.
         answer, i = { 'E', made.err, 0 }, i + 6
       end
     end
@@ -149,7 +154,11 @@ if due then
 end
 -- Written in any case: what was reserved is never given again.
 if changed then
-  call('HSET', H, META, struct.pack(COUNTERS, LAYOUT, last, number, soonest))
+  local done = try('HSET', H, META, struct.pack(COUNTERS, LAYOUT, last, number, soonest))
+  -- A server with no memory left refuses the first write of a call only: nothing was written, so nothing was reserved.
+  if type(done) == 'table' and not string.find(done.err, 'OOM ', 1, true) then
+    return done
+  end
 end
 if ending or crowded then
   answers[1] = 1

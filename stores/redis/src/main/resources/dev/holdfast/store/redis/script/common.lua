@@ -15,12 +15,31 @@ local SLOTS = { 63, 255, 999 }
 -- Grants that are looked at one by one for the earliest of their ends.
 local FEW = 8
 local DIGITS = -sub(args[1], 1, 1)
-local wrote = false
+-- Whether the present step has written something, and whether it adds to what is kept: then it needs memory.
+local wrote, adds = false, false
 
--- All that writes, so that a failure can say whether something had been written before it.
+-- All that writes. A server with no memory left refuses a script whose first write may need some, and lets it write
+-- whatever it likes once it has written anything: so what keeps, moves or ends something begins with what needs none.
 local function put(...)
+  local done = try(...)
+  if type(done) == 'table' and done.err then
+    if adds or full or not string.find(done.err, 'OOM ', 1, true) then
+      error(done)
+    end
+    full = done.err
+    call('HDEL', H, '\255?')
+    done = call(...)
+  end
   wrote = true
-  return call(...)
+  return done
+end
+
+-- From here on the present step adds to what is kept. What was written until now only ended what was dead.
+local function add()
+  if full then
+    error({ err = full })
+  end
+  wrote, adds = false, true
 end
 
 local function corrupt(key)

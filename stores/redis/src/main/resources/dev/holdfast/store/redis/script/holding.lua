@@ -19,6 +19,7 @@ local function taken(res)
   return { 'F', 'w', counting(res) and 1 or 0 }
 end
 
+-- Only a claim that is handed on (wait is 'y') finds room where memory is full: it takes the place of another.
 local function acquire(name, sid, claim, epoch, spec, weight, binding, length, want, wait)
   local no = refusal(sid, epoch)
   if no then
@@ -42,16 +43,19 @@ local function acquire(name, sid, claim, epoch, spec, weight, binding, length, w
   end
   c = { name = name, sid = sid, claim = claim, weight = weight, binding = binding, length = tonumber(length), want = tonumber(want), first = 0,
     last = 0, picked = false, ends = 0, extension = NONE }
-  if fits(res, weight) and (res.queue == 0 or res.barging) then
+  local isfree = fits(res, weight) and (res.queue == 0 or res.barging)
+  if wait == 't' and not isfree then
+    return taken(res)
+  elseif wait ~= 'y' then
+    add()
+  end
+  if isfree then
     if not grant(res, c) then
       return { 'F', 's' }
     end
     local answer = present(res, c)
     write(res)
     return answer
-  end
-  if wait == 't' then
-    return taken(res)
   end
   enqueue(res, c)
   write(res)
@@ -112,7 +116,7 @@ local function yield(name, sid, claim, next, epoch, spec, weight, binding, lengt
     drop(res, c)
     settle(res)
   end
-  return acquire(name, sid, next, epoch, spec, weight, binding, length, want, 'q')
+  return acquire(name, sid, next, epoch, spec, weight, binding, length, want, 'y')
 end
 
 local function advance(name, sid, claim, blockend, want, above)

@@ -32,6 +32,7 @@ local function setcount(name, sid, epoch, generation, amount)
     return no
   end
   if res.left == NONE and generation > res.generation then
+    add()
     res.generation, res.left = generation, amount
     writecount(res)
     put('ZREM', D, 'o' .. name)

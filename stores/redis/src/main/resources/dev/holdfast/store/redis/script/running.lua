@@ -8,7 +8,7 @@ end
 
 -- A step that fails says so in its place, and what was read is read anew.
 local function safely(what, ...)
-  wrote = false
+  wrote, adds = false, false
   local ok, answer = pcall(what, ...)
   if ok then
     return answer

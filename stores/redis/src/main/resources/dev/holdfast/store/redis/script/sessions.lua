@@ -1,4 +1,5 @@
 local function open(ttl, nonce, client, label)
+  add()
   local s = { live = true, epoch = NONE, ttl = tonumber(ttl), client = client, slots = 15, label = label }
   s.id = format('%.0f.%s', nextnumber(), nonce)
   s.ends = now + s.ttl
