@@ -85,6 +85,7 @@ public final class JdbcStore implements LockStore {
             this.listening = options.listens ? product.listening(source, texts, client, listener) : null;
             if (listening != null) {
                 listening.start();
+                connections.whenReplaced(listening::reconnect);
             }
         } catch (SQLException e) {
             connections.close();

@@ -17,6 +17,9 @@ interface Listening extends AutoCloseable {
         return sending.get();
     }
 
+    /** The connection may be to a server that is the primary no more: it is made anew. */
+    void reconnect();
+
     @Override
     void close();
 }

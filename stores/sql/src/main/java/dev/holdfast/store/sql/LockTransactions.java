@@ -118,6 +118,13 @@ final class LockTransactions {
         connections.drop(ServerConnections.Use.LOCKS);
     }
 
+    /** The connection is to a server that takes no writes; tells whether another may be better. */
+    @CanIgnoreReturnValue
+    boolean replace() {
+        statements.forget();
+        return connections.replace(ServerConnections.Use.LOCKS);
+    }
+
     /**
      * Carries a task out.
      *
@@ -157,7 +164,11 @@ final class LockTransactions {
                 undo();
             } catch (SQLException e) {
                 undo();
-                if (product.isConnectionLost(e)) {
+                if (product.isReadOnly(e)) {
+                    if (left == 0 || !replace()) {
+                        throw product.translated(e, Effect.NONE);
+                    }
+                } else if (product.isConnectionLost(e)) {
                     lose();
                     if (effect[0] == Effect.UNKNOWN || left < MOST_TRIES) {
                         throw product.translated(e, effect[0]);
@@ -189,7 +200,9 @@ final class LockTransactions {
             return product.locked(
                     attach(), names.stream().map(ResourceName::utf8).toList());
         } catch (SQLException e) {
-            if (product.isConnectionLost(e)) {
+            if (product.isReadOnly(e)) {
+                replace();
+            } else if (product.isConnectionLost(e)) {
                 lose();
             }
             throw product.translated(e, Effect.NONE);

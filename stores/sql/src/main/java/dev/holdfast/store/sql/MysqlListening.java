@@ -92,6 +92,9 @@ final class MysqlListening implements Listening {
     /** How often this was told to look. */
     private final AtomicLong wakes = new AtomicLong();
 
+    /** Set by any thread; the one thread makes its connection anew. */
+    private volatile boolean isStale;
+
     // Of the one thread.
     private @Nullable Connection connection;
     private boolean hasLock;
@@ -169,6 +172,10 @@ final class MysqlListening implements Listening {
                     isConnected = false;
                     disconnect();
                 } else {
+                    if (isStale) {
+                        isStale = false;
+                        throw new SQLException("The server takes no writes");
+                    }
                     if (!isConnected) {
                         connect();
                         isConnected = true;
@@ -179,6 +186,7 @@ final class MysqlListening implements Listening {
             } catch (SQLException e) {
                 LOG.debug("the connection on which this client hears of grants is lost", e);
                 isConnected = false;
+                ServerConnections.discard(connection);
                 disconnect();
                 // Whatever happens meanwhile nobody hears.
                 listener.accept(new Signal.Resubscribed());
@@ -313,6 +321,12 @@ final class MysqlListening implements Listening {
                     + Session.numberOf(claim.session()) + "," + claim.claim() + "]");
         }
         return json.toString();
+    }
+
+    /** When the nap that is under way is over. */
+    @Override
+    public void reconnect() {
+        isStale = true;
     }
 
     /** The connection goes when the nap that is under way is over. */

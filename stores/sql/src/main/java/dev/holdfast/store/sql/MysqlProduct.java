@@ -44,7 +44,9 @@ final class MysqlProduct implements Product {
     private static final int NO_TABLE = 1146;
     private static final int DISK_FULL = 1021;
     private static final int TABLE_FULL = 1114;
-    private static final int READ_ONLY = 1290;
+    private static final int READ_ONLY_OPTION = 1290;
+    private static final int READ_ONLY_TRANSACTION = 1792;
+    private static final int READ_ONLY_MODE = 1836;
 
     /** In seconds: far more than a transaction of ours ever takes. */
     private static final String WAIT = "SESSION innodb_lock_wait_timeout = 3";
@@ -262,6 +264,15 @@ final class MysqlProduct implements Product {
         };
     }
 
+    /** Also of a commit: the server undoes the transaction when it refuses that. */
+    @Override
+    public boolean isReadOnly(SQLException failure) {
+        return switch (failure.getErrorCode()) {
+            case READ_ONLY_OPTION, READ_ONLY_TRANSACTION, READ_ONLY_MODE -> true;
+            default -> false;
+        };
+    }
+
     @Override
     public boolean isConnectionLost(SQLException failure) {
         return String.valueOf(failure.getSQLState()).startsWith("08");
@@ -283,7 +294,7 @@ final class MysqlProduct implements Product {
                 new StoreException(Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
             case DISK_FULL, TABLE_FULL ->
                 new StoreException(Reason.DENIED, effect, "the database has no room left (" + said + ")", failure);
-            case READ_ONLY ->
+            case READ_ONLY_OPTION, READ_ONLY_TRANSACTION, READ_ONLY_MODE ->
                 new StoreException(
                         Reason.DENIED,
                         effect,

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Signal;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.SplittableRandom;
@@ -28,6 +29,9 @@ final class PostgresListening implements Listening {
 
     /** Sockets of ours that the driver failed with so often in a row, where it did not with its own, are not tried again. */
     private static final int MOST_IN_VAIN = 3;
+
+    /** The state of a statement that writes, on a server that takes no writes. */
+    static final String READ_ONLY = "25006";
 
     private static final long SHORTEST_PAUSE_MILLIS = 20;
     private static final long LONGEST_PAUSE_MILLIS = 2_000;
@@ -143,7 +147,7 @@ final class PostgresListening implements Listening {
             }
             try {
                 if (present == null) {
-                    if (!take(connect())) {
+                    if (!take(connectToPrimary())) {
                         return;
                     }
                     // What was told in between nobody has heard.
@@ -163,9 +167,32 @@ final class PostgresListening implements Listening {
 
     private void hear(Connection present) throws SQLException {
         PGNotification[] told = present.unwrap(PGConnection.class).getNotifications(LOOK_MILLIS);
-        if (told != null) {
-            for (PGNotification one : told) {
-                WakeLine.signal(one.getParameter()).ifPresent(listener);
+        if (told == null || told.length == 0) {
+            requireWritable(present);
+            return;
+        }
+        for (PGNotification one : told) {
+            WakeLine.signal(one.getParameter()).ifPresent(listener);
+        }
+    }
+
+    private Connection connectToPrimary() throws SQLException {
+        Connection made = connect();
+        try {
+            requireWritable(made);
+            return made;
+        } catch (SQLException e) {
+            ServerConnections.discard(made);
+            throw e;
+        }
+    }
+
+    /** Nobody tells of anything on a server that was demoted and left its connections open. */
+    private static void requireWritable(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SHOW transaction_read_only")) {
+            if (row.next() && row.getString(1).equals("on")) {
+                throw new SQLException("The server takes no writes, so that nobody tells of grants there", READ_ONLY);
             }
         }
     }
@@ -180,7 +207,7 @@ final class PostgresListening implements Listening {
             } finally {
                 lock.unlock();
             }
-            end(present);
+            ServerConnections.discard(present);
         }
     }
 
@@ -192,6 +219,20 @@ final class PostgresListening implements Listening {
         } catch (InterruptedException e) {
             LOG.debug("nobody interrupts this thread; it goes on", e);
         }
+    }
+
+    /** The look that is under way ends with the connection. */
+    @Override
+    public void reconnect() {
+        Connection present;
+        lock.lock();
+        try {
+            present = connection;
+            connection = null;
+        } finally {
+            lock.unlock();
+        }
+        ServerConnections.discard(present);
     }
 
     @Override

@@ -240,6 +240,11 @@ final class PostgresProduct implements Product {
     }
 
     @Override
+    public boolean isReadOnly(SQLException failure) {
+        return PostgresListening.READ_ONLY.equals(failure.getSQLState());
+    }
+
+    @Override
     public boolean isConnectionLost(SQLException failure) {
         String state = String.valueOf(failure.getSQLState());
         return state.startsWith("08") || state.startsWith("57P");
@@ -274,7 +279,7 @@ final class PostgresProduct implements Product {
         } else if (state.equals("53100")) {
             return new StoreException(
                     Reason.DENIED, effect, "the disk of the database is full (" + said + ")", failure);
-        } else if (state.equals("25006")) {
+        } else if (isReadOnly(failure)) {
             return new StoreException(
                     Reason.DENIED,
                     effect,

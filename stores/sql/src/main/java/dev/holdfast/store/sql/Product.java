@@ -98,6 +98,9 @@ interface Product {
     /** Whether others were in the way: it had no effect, and is worth another try at once. */
     boolean isBusy(SQLException failure);
 
+    /** Whether the server takes no writes, as a primary that was demoted while connections to it stay open: nothing was done. */
+    boolean isReadOnly(SQLException failure);
+
     /** Whether the connection is of no use any more. */
     boolean isConnectionLost(SQLException failure);
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,12 @@ final class ServerConnections {
     /** How long it may take to answer that. */
     private static final int ANSWER_SECONDS = 3;
 
+    /** So many connections of a use are replaced within a second at the most, in case all servers are read-only. */
+    private static final int MOST_REPLACED = 1;
+
+    /** As above, of a pool, which may have several that are no better. */
+    private static final int MOST_REPLACED_OF_POOL = 20;
+
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnections.class);
 
     private final DataSource source;
@@ -54,6 +61,12 @@ final class ServerConnections {
 
     /** When each of them was last used. Guarded by this. */
     private final Map<Use, Long> usedAt = new EnumMap<>(Use.class);
+
+    /** When the present second of replacements began, and how many there were in it. Guarded by this. */
+    private final Map<Use, long[]> replaced = new EnumMap<>(Use.class);
+
+    /** Guarded by this. */
+    private Runnable whenReplaced = () -> {};
 
     /** Guarded by this. */
     private boolean closed;
@@ -170,6 +183,53 @@ final class ServerConnections {
             present = open.remove(use);
         }
         end(present);
+    }
+
+    /** From here on this is called, on the thread of a trip, after connections to a server that takes no writes were ended: once a second and use at the most. */
+    synchronized void whenReplaced(Runnable action) {
+        whenReplaced = action;
+    }
+
+    /**
+     * Ends a connection to a server that takes no writes, since another one may lead to the new primary. No more often than makes sense where all servers are like that.
+     *
+     * @return whether it is worth another try
+     */
+    boolean replace(Use use) {
+        Connection present;
+        Runnable action;
+        synchronized (this) {
+            long now = ticks.getAsLong();
+            long[] count = replaced.computeIfAbsent(use, first -> new long[] {now, 0});
+            if (now - count[0] >= TimeUnit.SECONDS.toNanos(1)) {
+                count[0] = now;
+                count[1] = 0;
+            }
+            if (count[1] >= (isPool ? MOST_REPLACED_OF_POOL : MOST_REPLACED)) {
+                return false;
+            }
+            count[1]++;
+            present = open.remove(use);
+            action = count[1] == 1 ? whenReplaced : () -> {};
+        }
+        discard(present);
+        action.run();
+        return true;
+    }
+
+    /** Ends a connection itself, also where it is one of a pool. */
+    static void discard(@Nullable Connection connection) {
+        if (connection == null) {
+            return;
+        }
+        try {
+            connection.abort(Runnable::run);
+            // Fails, by which a pool notices that it must not lend this one again.
+            connection.createStatement().close();
+        } catch (SQLException e) {
+            LOG.debug("a connection was discarded", e);
+        }
+        end(connection);
     }
 
     void close() {

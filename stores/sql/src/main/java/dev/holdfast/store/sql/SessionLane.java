@@ -41,7 +41,12 @@ final class SessionLane implements Batcher.Trip {
                 isConnected = true;
                 sessions.answer(call);
             } catch (SQLException e) {
-                if (product.isConnectionLost(e) || !isConnected) {
+                if (isConnected && product.isReadOnly(e)) {
+                    statements.forget();
+                    if (left == 0 || !connections.replace(ServerConnections.Use.SESSIONS)) {
+                        call.fail(product.translated(e, Effect.NONE));
+                    }
+                } else if (product.isConnectionLost(e) || !isConnected) {
                     statements.forget();
                     connections.drop(ServerConnections.Use.SESSIONS);
                     call.fail(product.translated(e, isConnected ? Effect.UNKNOWN : Effect.NONE));

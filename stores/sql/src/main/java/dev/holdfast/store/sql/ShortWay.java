@@ -199,10 +199,12 @@ final class ShortWay {
     /** What certainly had no effect is tried again the long way. */
     private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
         transactions.undo();
-        if (product.isConnectionLost(e)) {
+        if (product.isReadOnly(e)) {
+            transactions.replace();
+        } else if (product.isConnectionLost(e)) {
             transactions.lose();
         }
-        if (effect == Effect.UNKNOWN && !product.isBusy(e)) {
+        if (effect == Effect.UNKNOWN && !product.isBusy(e) && !product.isReadOnly(e)) {
             StoreException told = product.translated(e, Effect.UNKNOWN);
             calls.forEach(call -> call.fail(told));
             more.forEach(call -> call.fail(told));
