@@ -43,8 +43,18 @@ final class Claim {
     /** How much of the capacity it asks for, or has. Lowered before the store is told to. */
     int weight;
 
-    /** A pass claim serves only requests that were there when it was first sent: their numbers go up to this. */
-    final long newestServed;
+    /**
+     * A pass claim serves only requests that waited here while it waited at the store, for others may have come after the
+     * latch was set anew: their numbers go up to this. At first those that were there when the claim was sent, and from
+     * then on those that were there when a poll was sent that found it waiting.
+     */
+    private long newestServed;
+
+    /** A poll is on its way that may let it serve more requests; until it is answered, a pass is kept for them. */
+    boolean isCovering;
+
+    /** How often in a row such a poll has failed. */
+    int coverFailures;
 
     /** The grant that this claim replaces by a yield, until that is answered. */
     @Nullable
@@ -149,6 +159,16 @@ final class Claim {
         settledAt = now;
     }
 
+    /** It was waiting at the store when these requests waited here. */
+    void cover(long newest) {
+        newestServed = Math.max(newestServed, newest);
+    }
+
+    /** Whether a request waited here while this claim waited at the store. */
+    boolean covers(Request request) {
+        return request.number <= newestServed;
+    }
+
     /** Whether only its own lease ends it, once it is granted. */
     boolean isDetached() {
         return lease.binding() == Lease.Binding.DETACHED;
@@ -187,7 +207,7 @@ final class Claim {
         Kind kind = gate.spec.kind();
         return switch (kind) {
             case READ_WRITE -> request.weight <= weight;
-            case LATCH -> request.number <= newestServed;
+            case LATCH -> covers(request);
             case MUTEX, SEMAPHORE, ELECTION, TASK -> request.weight == weight;
         };
     }

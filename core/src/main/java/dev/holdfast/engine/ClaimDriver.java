@@ -372,6 +372,62 @@ final class ClaimDriver {
         });
     }
 
+    /** Asks whether a pass claim still waits at the store: then those who wait here by now are served by it. */
+    void cover(Claim waiting, Caller caller) {
+        long steps = engine.clock.steps();
+        Gate gate = waiting.gate;
+        long newest;
+        gate.lock.lock();
+        try {
+            newest = gate.queue.newest();
+        } finally {
+            gate.lock.unlock();
+        }
+        gate.part.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new Wire.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
+                    failure(Unexpected.reply(reply), sentAt);
+                    return;
+                }
+                Reply.ClaimReply state = polled.states().get(0);
+                gate.lock.lock();
+                try {
+                    waiting.isCovering = false;
+                    waiting.coverFailures = 0;
+                    if (state instanceof Reply.Queued) {
+                        // Though it may have been granted since, and that have been pushed before this came.
+                        waiting.cover(newest);
+                    }
+                } finally {
+                    gate.lock.unlock();
+                }
+                take(waiting, state, sentAt, steps);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                long delay;
+                gate.lock.lock();
+                try {
+                    delay = MIN_RETRY_NANOS << Math.min(waiting.coverFailures, MAX_DOUBLINGS);
+                    waiting.coverFailures++;
+                } finally {
+                    gate.lock.unlock();
+                }
+                environment.schedule(Jitter.spread(environment, delay), () -> coverAgain(waiting));
+                gate.part.troubled(failure);
+            }
+        });
+    }
+
+    private static void coverAgain(Claim waiting) {
+        waiting.gate.step(out -> {
+            waiting.isCovering = false;
+            waiting.gate.react(out);
+        });
+    }
+
     /**
      * Asks whether a grant that is in doubt was good while one of those who share it held, and tells that one. What can't
      * be told counts as lost.

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * A mutex or read-write lock has one grant at a time, and readers of this process share it. Of a semaphore there may be
  * many, each for one request at a time; while a request waits one more is asked for, and what does not suit it goes
- * back to the store first. A pass grant of a latch serves all that queued before it was asked for.
+ * back to the store first. A pass grant of a latch serves all that queued here while its claim did at the store.
  *
  * The class is long because all of this is one state machine under one lock, and its steps lean on each other. What can be
  * told without the rest is elsewhere: the claim and the grants in Standing, the waiting of callers in Door, turns in Turn,
@@ -182,6 +182,10 @@ final class Gate {
      * several can hold, it may also stand behind those who have no answer yet: nobody knows then that they have to wait.
      */
     private boolean mayTry(Request request, Outbox out) {
+        if (spec.kind() == Kind.LATCH) {
+            // It may have opened, and nobody here was told yet.
+            return true;
+        }
         if (!queue.isEmpty()) {
             return spec.capacity() > 1 && standing.isAsking();
         }
@@ -665,7 +669,13 @@ final class Gate {
         if (!standing.mayAsk(first)) {
             if (queue.hasTries() && !standing.isAsking()) {
                 // It is known by now that who is before them has to wait.
-                endThose(request -> request.isTry, null, out);
+                endThose(
+                        request -> request.isTry && (spec.kind() != Kind.LATCH || standing.mustWait(request)),
+                        null,
+                        out);
+            }
+            if (spec.kind() == Kind.LATCH) {
+                standing.cover(queue, out);
             }
             return;
         }
@@ -706,7 +716,9 @@ final class Gate {
         } else if (!engine.mayHandOn(held)) {
             out.add(() -> engine.doubt(held));
         } else if (spec.kind() == Kind.LATCH && !held.suits(first)) {
-            standing.giveBack(held, Caller.GOES_ON, null, out);
+            if (!held.isCovering) {
+                standing.giveBack(held, Caller.GOES_ON, null, out);
+            }
         } else if (standing.mustYield(held, first)) {
             standing.giveWay(held, first, queue, out);
         } else {

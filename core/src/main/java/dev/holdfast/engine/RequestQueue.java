@@ -26,6 +26,11 @@ final class RequestQueue {
         return head;
     }
 
+    @Nullable
+    Request tail() {
+        return tail;
+    }
+
     boolean isEmpty() {
         return head == null;
     }

@@ -108,6 +108,31 @@ final class Standing extends Grants {
         out.add(() -> gate.engine.driver.acquire(fresh, tokens, caller));
     }
 
+    /** Whether the store has said, since a request for a pass came, that it has to wait. */
+    boolean mustWait(Request request) {
+        return claim != null && claim.state == Claim.State.QUEUED && claim.covers(request);
+    }
+
+    /**
+     * Asks whether the pass claim still waits at the store, if requests have come since that was known: then it is theirs
+     * too, and else they need another. Without that they would have to ask after the latch has opened, which may be set
+     * anew by then.
+     */
+    void cover(RequestQueue queue, Outbox out) {
+        Claim waiting = claim;
+        Request newest = queue.tail();
+        if (waiting == null
+                || newest == null
+                || waiting.state != Claim.State.QUEUED
+                || waiting.isCovering
+                || waiting.covers(newest)) {
+            return;
+        }
+        waiting.isCovering = true;
+        Caller caller = newest.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        out.add(() -> gate.engine.driver.cover(waiting, caller));
+    }
+
     /** Whether a grant that is free must go back to the store before this request can have it. */
     boolean mustYield(Claim held, Request first) {
         if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {

@@ -374,6 +374,98 @@ class LatchTest {
 
         @Test
         @Tag("N2")
+        @DisplayName("all who wait, also those who came when their process waited already, if it is set anew at once")
+        void thoseWhoCameLater() {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            List<CompletableFuture<Void>> waiting = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                waiting.add(atAlice.awaitAsync().toCompletableFuture());
+            }
+            line.losesSignals();
+            atBob.countDown();
+            assertThat(atBob.trySetCount(1)).isTrue();
+            line.isMended();
+
+            passesUntil("all have passed", () -> waiting.stream().allMatch(CompletableFuture::isDone));
+        }
+
+        @Test
+        @Tag("N2")
+        @DisplayName("who was found to wait, even if word of the opening overtakes that")
+        void overtakenByTheOpening() {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
+            Line.HeldUp poll = line.holdsUpNext(Command.Poll.class);
+            CompletableFuture<Void> second = atAlice.awaitAsync().toCompletableFuture();
+            Reply stillWaits = poll.arrives();
+            atBob.countDown();
+            assertThat(atBob.trySetCount(1)).isTrue();
+            Eventually.holds("the first has passed", first::isDone);
+
+            poll.isAnswered(stillWaits);
+
+            Eventually.holds("the second has passed", second::isDone);
+            assertThat(atBob.count()).isEqualTo(1);
+        }
+
+        @Test
+        @Tag("N2")
+        @DisplayName("nobody who came after it was set anew, though their process has yet to hear that it was open")
+        void nobodyOfTheNextGeneration() {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
+            line.losesSignals();
+            atBob.countDown();
+            assertThat(atBob.trySetCount(1)).isTrue();
+            line.isMended();
+
+            CompletableFuture<Void> second = atAlice.awaitAsync().toCompletableFuture();
+            passesUntil("the first has passed", first::isDone);
+            world.passes(Duration.ofSeconds(1));
+            assertThat(second).isNotDone();
+
+            atBob.countDown();
+            passesUntil("the second has passed", second::isDone);
+        }
+
+        @Test
+        @Tag("N2")
+        @DisplayName("who tries when it is open, though others of the process have yet to hear of it")
+        void triesAmongWaiters() throws Exception {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
+            assertThat(waits(atAlice)).isTrue();
+            line.losesSignals();
+            atBob.countDown();
+
+            assertThat(waits(atAlice)).isFalse();
+
+            Eventually.holds("the first has passed", first::isDone);
+        }
+
+        @Test
+        @Tag("N2")
+        @DisplayName("all who wait, also if the store can't say for a while whether they do")
+        void unansweredWhetherTheyWait() {
+            assertThat(atAlice.trySetCount(1)).isTrue();
+            CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
+            line.fails(Command.Poll.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            line.forget();
+            CompletableFuture<Void> second = atAlice.awaitAsync().toCompletableFuture();
+            world.passes(Duration.ofSeconds(4));
+            assertThat(line.sent(Command.Poll.class)).hasSizeBetween(3, 40);
+            line.isMended();
+            world.passes(Duration.ofSeconds(1));
+            line.losesSignals();
+            atBob.countDown();
+            assertThat(atBob.trySetCount(1)).isTrue();
+            line.isMended();
+
+            passesUntil("both have passed", () -> first.isDone() && second.isDone());
+        }
+
+        @Test
+        @Tag("N2")
         @DisplayName("all who wait, where nothing is pushed")
         void withoutSignals() throws Exception {
             line.losesSignals();
