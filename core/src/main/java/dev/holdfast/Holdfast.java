@@ -70,7 +70,11 @@ public final class Holdfast implements AutoCloseable {
         return new Builder(() -> provider.open(where), where.scheme(), true);
     }
 
-    /** Begins to set up a client of a store that is open already, and that {@link #close()} leaves open. */
+    /**
+     * Begins to set up a client of a store that is open already. It is the caller's: {@link #close()} leaves it open, and it
+     * may be lent to any number of clients at a time, whose holds and waiters are as apart as those of any other clients.
+     * Close the store after the last of them.
+     */
     public static Builder builder(LockStore store) {
         return new Builder(() -> store, store.traits().product(), false);
     }

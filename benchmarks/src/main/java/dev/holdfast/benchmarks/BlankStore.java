@@ -54,7 +54,9 @@ final class BlankStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {}
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return () -> {};
+    }
 
     @Override
     public void close() {}

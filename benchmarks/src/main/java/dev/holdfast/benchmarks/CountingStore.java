@@ -54,8 +54,8 @@ final class CountingStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
-        store.subscribe(listener);
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return store.subscribe(listener);
     }
 
     @Override

@@ -75,6 +75,10 @@ public final class Engine {
     final long cohortBudgetNanos;
 
     private final boolean closesStore;
+
+    /** Set once, before the first command. */
+    private volatile LockStore.Subscription listening = () -> {};
+
     private final AtomicLong claims = new AtomicLong();
 
     private final AtomicLong callNumbers = new AtomicLong();
@@ -168,7 +172,7 @@ public final class Engine {
         }
         Environment own = new FailsafeEnvironment(environment.orElseGet(SystemEnvironment::new));
         Engine engine = new Engine(store, closesStore, options, own, rules);
-        store.subscribe(new SignalDesk(engine));
+        engine.listening = store.subscribe(new SignalDesk(engine));
         engine.environment.schedule(options.storeTimeout().toNanos(), engine::giveUpStarting);
         if (engine.parts.areSeveral()) {
             engine.isReady();
@@ -258,8 +262,9 @@ public final class Engine {
     private void countClosed(AtomicInteger open) {
         if (open.decrementAndGet() == 0) {
             closed.complete(null);
+            Failsafe.run("the end of listening to the store", listening::close);
             if (closesStore) {
-                store.close();
+                Failsafe.run("closing the store", store::close);
             }
             if (environment instanceof FailsafeEnvironment safe && safe.real() instanceof SystemEnvironment own) {
                 own.close();

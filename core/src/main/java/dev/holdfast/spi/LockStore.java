@@ -1,5 +1,6 @@
 package dev.holdfast.spi;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -65,11 +66,25 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<Reply> execute(Command command, Caller caller);
 
     /**
-     * Names the one listener for pushed hints; called once, before the first command. Signals may be lost, late or
-     * out of order. The listener is called on a thread of the store or on one that executes a command, without any
-     * lock of the store, and returns quickly.
+     * Adds a listener for pushed hints. Signals may be lost, late or out of order. A listener is called on a thread of
+     * the store or on one that executes a command, without any lock of the store, and returns quickly.
+     *
+     * <p>Several clients may share one store, each with a listener of its own. All of them are told what concerns any
+     * session that was opened through this store, and take what is about theirs. What one of them throws keeps nothing
+     * from the others. {@link Listeners} keeps this rule for a store.
+     *
+     * @return ends the listening of this listener, and of no other
      */
-    void subscribe(Consumer<Signal> listener);
+    @CanIgnoreReturnValue
+    Subscription subscribe(Consumer<Signal> listener);
+
+    /** That a listener is told of signals. */
+    @FunctionalInterface
+    interface Subscription extends AutoCloseable {
+        /** The listener is told no more, but of signals that are being told to it just now. Idempotent. */
+        @Override
+        void close();
+    }
 
     /**
      * Ends the store's own connections and threads; idempotent. Commands that are still under way end exceptionally.

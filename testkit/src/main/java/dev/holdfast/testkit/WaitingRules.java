@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits.Admission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -210,6 +213,41 @@ abstract class WaitingRules extends LeaseRules {
         expires.isGone();
         assertThat(bench.toldSecond)
                 .doesNotContain(new Signal.Revoked(forced.ref()), new Signal.SessionEnded(dies.sessionOf(expires)));
+    }
+
+    @Test
+    @DisplayName("W8: each of several listeners is told, whatever others throw, until its own subscription is closed")
+    void eachListenerIsTold() {
+        Bench.needs(bench.traits.push(), "the store pushes nothing");
+        Queue<Signal> leaves = new ConcurrentLinkedQueue<>();
+        Queue<Signal> stays = new ConcurrentLinkedQueue<>();
+        bench.second.subscribe(signal -> {
+            throw new IllegalStateException("the kit tries how a store bears a listener that fails");
+        });
+        LockStore.Subscription leaving = bench.second.subscribe(leaves::add);
+        bench.second.subscribe(stays::add);
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+
+        Probe first = isAdmitted(alice, bob, "first");
+        for (Queue<Signal> told : List.of(bench.toldSecond, leaves, stays)) {
+            bench.soon("all are told", () -> told.stream().anyMatch(signal -> isAbout(signal, first)));
+        }
+        leaving.close();
+        leaving.close();
+        Probe second = isAdmitted(alice, bob, "second");
+        for (Queue<Signal> told : List.of(bench.toldSecond, stays)) {
+            bench.soon("the others are told", () -> told.stream().anyMatch(signal -> isAbout(signal, second)));
+        }
+        assertThat(leaves).noneMatch(signal -> isAbout(signal, second));
+    }
+
+    /** Waits behind another, who gives way. */
+    private static Probe isAdmitted(Client holder, Client waiter, String name) {
+        Probe held = holder.mutex(name).isGranted();
+        Probe waits = waiter.mutex(name).isQueued();
+        held.release();
+        return waits;
     }
 
     private static boolean isAbout(Signal signal, Probe probe) {

@@ -6,6 +6,7 @@ import java.util.List;
 final class Mutants {
 
     private static final String MACHINE = "ReferenceMachine";
+    private static final String STORE = "ReferenceStore";
     private static final String STATE = "State";
     private static final String CLAIM = "Claim";
     private static final String RESOURCE = "Resource";
@@ -377,6 +378,25 @@ final class Mutants {
                                         claim.session.claims.add(claim);
                                     }
                                 """),
+                // Listeners
+                Mutant.of("who listens last is the only one that is told", "W8")
+                        .in(
+                                STORE,
+                                "        return mailbox.listeners.add(listener);",
+                                "        mailbox.listeners.clear();\n        return mailbox.listeners.add(listener);")
+                        .notInRuns(),
+                Mutant.of("who stops listening takes the others along", "W8")
+                        .in(
+                                STORE,
+                                "        return mailbox.listeners.add(listener);",
+                                "        var unused = mailbox.listeners.add(listener);\n        return mailbox.listeners::clear;")
+                        .notInRuns(),
+                Mutant.of("a listener goes on after its subscription was closed", "W8")
+                        .in(
+                                STORE,
+                                "        return mailbox.listeners.add(listener);",
+                                "        var unused = mailbox.listeners.add(listener);\n        return () -> {};")
+                        .notInRuns(),
                 // Views
                 Mutant.of("an inspection leaves out what does not fit the page", "V1")
                         .andSo("B7")

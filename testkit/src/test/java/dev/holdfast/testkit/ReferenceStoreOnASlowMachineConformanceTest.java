@@ -88,8 +88,8 @@ class ReferenceStoreOnASlowMachineConformanceTest extends LockStoreConformance {
         }
 
         @Override
-        public void subscribe(Consumer<Signal> listener) {
-            store.subscribe(listener);
+        public Subscription subscribe(Consumer<Signal> listener) {
+            return store.subscribe(listener);
         }
 
         @Override

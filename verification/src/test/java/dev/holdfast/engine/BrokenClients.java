@@ -422,8 +422,8 @@ final class BrokenClients {
         }
 
         @Override
-        public void subscribe(Consumer<Signal> listener) {
-            store.subscribe(listener);
+        public Subscription subscribe(Consumer<Signal> listener) {
+            return store.subscribe(listener);
         }
 
         @Override

@@ -2,6 +2,7 @@ package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -67,7 +68,7 @@ final class SimLink implements LockStore {
     private final Dice dice;
     private final LinkWatch watch;
     private final Lane[] lanes;
-    private @Nullable Consumer<Signal> listener;
+    private final Listeners listeners = new Listeners();
     private boolean isClosed;
 
     SimLink(World world, SimProcess process, SimServer server, Weather weather, Dice dice, LinkWatch watch) {
@@ -104,8 +105,8 @@ final class SimLink implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> consumer) {
-        listener = consumer;
+    public Subscription subscribe(Consumer<Signal> consumer) {
+        return listeners.add(consumer);
     }
 
     @Override
@@ -179,12 +180,12 @@ final class SimLink implements LockStore {
     }
 
     private void tell(Signal signal) {
-        if (listener != null && !isClosed) {
+        if (!listeners.isEmpty() && !isClosed) {
             if (world.trace().isInWords()) {
                 world.say(process + " is told " + Words.of(signal));
             }
             watch.told(signal);
-            listener.accept(signal);
+            listeners.accept(signal);
         }
     }
 

@@ -255,8 +255,8 @@ class DoubleBarrierCrashTest {
                 }
 
                 @Override
-                public void subscribe(Consumer<Signal> listener) {
-                    store.subscribe(listener);
+                public Subscription subscribe(Consumer<Signal> listener) {
+                    return store.subscribe(listener);
                 }
 
                 @Override

@@ -721,8 +721,8 @@ class ScheduledTaskTest {
         }
 
         @Override
-        public void subscribe(Consumer<Signal> listener) {
-            store.subscribe(listener);
+        public Subscription subscribe(Consumer<Signal> listener) {
+            return store.subscribe(listener);
         }
 
         @Override

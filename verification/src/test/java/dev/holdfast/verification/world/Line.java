@@ -222,9 +222,9 @@ public final class Line implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> told) {
+    public Subscription subscribe(Consumer<Signal> told) {
         listener = told;
-        store.subscribe(signal -> {
+        return store.subscribe(signal -> {
             if (!signalsAreLost) {
                 told.accept(signal);
             }

@@ -3,6 +3,7 @@ package dev.holdfast.store.memory;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -144,14 +145,14 @@ public final class ReferenceStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
-        mailbox.listener = listener;
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return mailbox.listeners.add(listener);
     }
 
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            mailbox.listener = null;
+            mailbox.listeners.clear();
             onClose.run();
         }
     }
@@ -237,7 +238,7 @@ public final class ReferenceStore implements LockStore {
     private static final class Mailbox {
         private final Queue<Signal> posted = new ConcurrentLinkedQueue<>();
         private final AtomicBoolean delivering = new AtomicBoolean();
-        private volatile @Nullable Consumer<Signal> listener;
+        private final Listeners listeners = new Listeners();
 
         void deliver() {
             // Who posts looks at the flag afterwards, and who lowers the flag looks at the mail afterwards: none is
@@ -245,25 +246,11 @@ public final class ReferenceStore implements LockStore {
             while (!posted.isEmpty() && delivering.compareAndSet(false, true)) {
                 try {
                     for (Signal signal = posted.poll(); signal != null; signal = posted.poll()) {
-                        tell(signal);
+                        listeners.accept(signal);
                     }
                 } finally {
                     delivering.set(false);
                 }
-            }
-        }
-
-        private void tell(Signal signal) {
-            Consumer<Signal> told = listener;
-            if (told == null) {
-                return;
-            }
-            try {
-                told.accept(signal);
-            } catch (RuntimeException e) {
-                // The command that led to this signal has succeeded, whoever sent it: it is not the place to throw.
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
             }
         }
     }

@@ -2,6 +2,7 @@ package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
@@ -56,7 +57,7 @@ final class LateMember implements LockStore {
     // Guarded by this; the store is also read without it, and set once.
     private volatile @Nullable LockStore store;
     private volatile @Nullable String problem;
-    private @Nullable Consumer<Signal> listener;
+    private final Listeners listeners = new Listeners();
     private volatile boolean isClosed;
     private boolean isOpening;
     private long triedAt;
@@ -116,12 +117,11 @@ final class LateMember implements LockStore {
         if (isClosed) {
             return false;
         }
-        Consumer<Signal> waiting = listener;
-        if (waiting != null) {
+        if (!listeners.isEmpty()) {
             // Its traits were not known when those of the quorum were made.
             StoreTraits unused = Traits.of(List.of(fresh));
-            fresh.subscribe(waiting);
         }
+        fresh.subscribe(listeners);
         store = fresh;
         problem = null;
         return true;
@@ -156,12 +156,8 @@ final class LateMember implements LockStore {
     }
 
     @Override
-    public synchronized void subscribe(Consumer<Signal> to) {
-        listener = to;
-        LockStore present = store;
-        if (present != null) {
-            present.subscribe(to);
-        }
+    public Subscription subscribe(Consumer<Signal> to) {
+        return listeners.add(to);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.Environment;
+import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
@@ -14,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /** What all parts of a quorum have in common. Touched by events of the loop alone. */
 final class Quorum {
@@ -39,7 +39,7 @@ final class Quorum {
     final Sessions opener = new Sessions(this);
     Duration minTtl = Duration.ofMillis(1);
     Duration granularity = Duration.ofNanos(1);
-    Consumer<Signal> listener = signal -> {};
+    final Listeners listeners = new Listeners();
     boolean isClosed;
 
     /** How far apart the first tokens of the members were lately. */
@@ -96,7 +96,7 @@ final class Quorum {
 
     void tell(Signal signal) {
         if (!isClosed) {
-            listener.accept(signal);
+            listeners.accept(signal);
         }
     }
 

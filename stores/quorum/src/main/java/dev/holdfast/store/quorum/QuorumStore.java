@@ -122,8 +122,8 @@ public final class QuorumStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
-        quorum.listener = listener;
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return quorum.listeners.add(listener);
     }
 
     /** A member took something away by force: what is left of it is looked at. */

@@ -69,8 +69,8 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
         }
 
         @Override
-        public void subscribe(Consumer<Signal> listener) {
-            member.subscribe(listener);
+        public Subscription subscribe(Consumer<Signal> listener) {
+            return member.subscribe(listener);
         }
 
         @Override

@@ -110,8 +110,9 @@ final class ScriptedMember implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
+    public Subscription subscribe(Consumer<Signal> listener) {
         // It pushes nothing.
+        return () -> {};
     }
 
     @Override

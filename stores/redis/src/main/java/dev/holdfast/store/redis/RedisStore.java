@@ -252,8 +252,8 @@ public final class RedisStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
-        topology.signals().listener(confirming.hints(listener));
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return topology.signals().subscribe(confirming.hints(listener));
     }
 
     @Override
@@ -263,7 +263,7 @@ public final class RedisStore implements LockStore {
             if (present != null) {
                 present.cancel(false);
             }
-            topology.signals().listener(null);
+            topology.signals().close();
             buckets.close();
             topology.close();
         }

@@ -1,6 +1,8 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Listeners;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
@@ -11,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,11 +21,16 @@ final class Signals {
 
     private static final Logger LOG = LoggerFactory.getLogger(Signals.class);
 
-    private volatile @Nullable Consumer<Signal> listener;
+    private final Listeners listeners = new Listeners();
     private volatile boolean subscribedBefore;
 
-    void listener(@Nullable Consumer<Signal> newListener) {
-        listener = newListener;
+    LockStore.Subscription subscribe(Consumer<Signal> listener) {
+        return listeners.add(listener);
+    }
+
+    /** Nobody is told any more. */
+    void close() {
+        listeners.clear();
     }
 
     /** What a new connection is to be listened to with. */
@@ -40,14 +46,14 @@ final class Signals {
     /** A subscription was made: what was told before it, and after the last one was lost, nobody has heard. */
     void subscribed() {
         if (subscribedBefore) {
-            tell(new Signal.Resubscribed());
+            listeners.accept(new Signal.Resubscribed());
         }
         subscribedBefore = true;
     }
 
     /** The same, of one bucket. */
     void subscribed(int bucket) {
-        tell(new Signal.Resubscribed(OptionalInt.of(bucket)));
+        listeners.accept(new Signal.Resubscribed(OptionalInt.of(bucket)));
     }
 
     /** A message has come on a channel of this client. */
@@ -60,19 +66,7 @@ final class Signals {
             LOG.debug("not a signal of ours was ignored", e);
             return;
         }
-        signal.ifPresent(this::tell);
-    }
-
-    private void tell(Signal signal) {
-        Consumer<Signal> told = listener;
-        if (told == null) {
-            return;
-        }
-        try {
-            told.accept(signal);
-        } catch (RuntimeException e) {
-            LOG.warn("the listener of signals failed at {}", signal, e);
-        }
+        signal.ifPresent(listeners);
     }
 
     /** Reads a signal; empty for one of a kind that a newer version may have. */

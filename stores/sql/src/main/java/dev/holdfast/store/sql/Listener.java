@@ -1,28 +1,29 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.Listeners;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Signal;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Whom the store tells. Whoever has a signal delivers what there is, unless somebody is at it: the listener gets one after another, and when it sends commands
+ * Whom the store tells. Whoever has a signal delivers what there is, unless somebody is at it: listeners get one after another, and when one sends commands
  * itself, their signals come after it has returned.
  */
 final class Listener implements Consumer<Signal> {
 
     private final Queue<Signal> mail = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean delivering = new AtomicBoolean();
-    private volatile @Nullable Consumer<Signal> listener;
+    private final Listeners listeners = new Listeners();
 
-    void subscribe(Consumer<Signal> told) {
-        listener = told;
+    LockStore.Subscription subscribe(Consumer<Signal> told) {
+        return listeners.add(told);
     }
 
     void unsubscribe() {
-        listener = null;
+        listeners.clear();
     }
 
     @Override
@@ -33,23 +34,10 @@ final class Listener implements Consumer<Signal> {
         while (!mail.isEmpty() && delivering.compareAndSet(false, true)) {
             try {
                 for (Signal next = mail.poll(); next != null; next = mail.poll()) {
-                    tell(next);
+                    listeners.accept(next);
                 }
             } finally {
                 delivering.set(false);
-            }
-        }
-    }
-
-    private void tell(Signal signal) {
-        Consumer<Signal> told = listener;
-        if (told != null) {
-            try {
-                told.accept(signal);
-            } catch (RuntimeException e) {
-                // The command that led to this signal has succeeded, whoever sent it: this is not the place to throw.
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
             }
         }
     }

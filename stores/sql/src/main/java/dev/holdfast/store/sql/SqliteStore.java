@@ -141,8 +141,8 @@ public final class SqliteStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> told) {
-        listener.subscribe(told);
+    public Subscription subscribe(Consumer<Signal> told) {
+        return listener.subscribe(told);
     }
 
     @Override

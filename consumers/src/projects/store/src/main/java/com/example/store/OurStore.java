@@ -41,8 +41,8 @@ public final class OurStore implements LockStore {
     }
 
     @Override
-    public void subscribe(Consumer<Signal> listener) {
-        reference.subscribe(listener);
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return reference.subscribe(listener);
     }
 
     @Override

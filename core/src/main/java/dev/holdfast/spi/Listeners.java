@@ -1,0 +1,65 @@
+package dev.holdfast.spi;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The listeners of a store, for stores that push: who listens, and telling them all. What one of them throws is logged,
+ * and keeps nothing from the others. Thread-safe.
+ */
+public final class Listeners implements Consumer<Signal> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Listeners.class);
+
+    /** In the order in which they came. */
+    private final List<Registration> present = new CopyOnWriteArrayList<>();
+
+    /** Nobody listens yet. */
+    public Listeners() {}
+
+    /** Adds a listener, as {@link LockStore#subscribe} does. One that is added twice is told twice. */
+    public LockStore.Subscription add(Consumer<Signal> listener) {
+        Registration added = new Registration(listener);
+        present.add(added);
+        return added;
+    }
+
+    /** Whether nobody listens. */
+    public boolean isEmpty() {
+        return present.isEmpty();
+    }
+
+    /** Removes all. */
+    public void clear() {
+        present.clear();
+    }
+
+    /** Tells all who listen, one after another. Never throws. */
+    @Override
+    public void accept(Signal signal) {
+        for (Registration one : present) {
+            try {
+                one.listener.accept(signal);
+            } catch (Throwable t) {
+                LOG.error("a listener of signals failed at {}", signal, t);
+            }
+        }
+    }
+
+    /** Compared by identity, so that each is removed by its own subscription. */
+    private final class Registration implements LockStore.Subscription {
+        private final Consumer<Signal> listener;
+
+        Registration(Consumer<Signal> listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void close() {
+            present.remove(this);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Time stands still here: who is served was told so by the store. */
+@DisplayName("Clients that share one store object")
+class SharedStoreTest {
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast alice = world.client("alice", line);
+    private final Holdfast carol = world.client("carol", line);
+    private final Holdfast bob = world.client("bob");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("each learn of their own grants")
+    void eachIsTold() {
+        isServedWhenBobLeaves(alice, "a");
+        isServedWhenBobLeaves(carol, "b");
+        isServedWhenBobLeaves(alice, "c");
+    }
+
+    @Test
+    @DisplayName("exclude each other, and hand over to each other")
+    void excludeEachOther() {
+        Hold first = alice.lock("ledger").acquireAsync().toCompletableFuture().join();
+        CompletableFuture<Hold> second = carol.lock("ledger").acquireAsync().toCompletableFuture();
+        assertThat(second).isNotDone();
+        first.close();
+        Eventually.holds("the other has it", second::isDone);
+        second.join().close();
+    }
+
+    @Test
+    @DisplayName("are not touched by the close of one of them, nor is the store")
+    void closeOfOne() {
+        Hold hers = alice.lock("hers").acquireAsync().toCompletableFuture().join();
+        carol.close();
+        assertThat(line.isClosed()).isFalse();
+        assertThat(hers.isHeld()).isTrue();
+        hers.close();
+        isServedWhenBobLeaves(alice, "a");
+
+        Holdfast dave = world.client("dave", line);
+        isServedWhenBobLeaves(dave, "b");
+        alice.close();
+        isServedWhenBobLeaves(dave, "c");
+    }
+
+    private void isServedWhenBobLeaves(Holdfast client, String name) {
+        Hold his = bob.lock(name).acquireAsync().toCompletableFuture().join();
+        CompletableFuture<Hold> waiting = client.lock(name).acquireAsync().toCompletableFuture();
+        assertThat(waiting).isNotDone();
+        his.close();
+        Eventually.holds("it is told of its grant", waiting::isDone);
+        waiting.join().close();
+    }
+}
