@@ -138,7 +138,7 @@ final class Failures {
                     effect,
                     "what " + server
                             + " has in the place of the locks is not theirs or is damaged, and was left as it is ("
-                            + words + "); look at the keys of the namespace",
+                            + words + "); what to do is in the manual, in docs/operations.md",
                     cause);
         } else if (has(words, "NOPERM") || has(words, "no permissions") || has(words, "can't run this command")) {
             return new StoreException(

@@ -56,7 +56,8 @@ final class RedisUnderTest implements StoreUnderTest {
     static RedisUnderTest inSmallSteps() {
         String ending = replaced(Script.COMMANDS.text(), "local SWEEP = 200", "local SWEEP = 1");
         String near = replaced(ending, "local ROOM = 1500", "local ROOM = 100");
-        return new RedisUnderTest(onManualTime(replaced(near, "local FEW = 8", "local FEW = 0")), true);
+        String few = replaced(near, "local FEW = 8", "local FEW = 0");
+        return new RedisUnderTest(onManualTime(replaced(few, "local REPAIR = 100", "local REPAIR = 1")), true);
     }
 
     private RedisUnderTest(Script script, boolean hasClock) {
@@ -87,6 +88,11 @@ final class RedisUnderTest implements StoreUnderTest {
             throw new IllegalStateException("The script has no '" + what + "' any more");
         }
         return text.replace(what, by);
+    }
+
+    /** A key of the one bucket, by its letter. */
+    String key(char letter) {
+        return namespace + ":{0}:" + letter;
     }
 
     private String clockKey() {

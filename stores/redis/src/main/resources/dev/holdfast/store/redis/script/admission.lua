@@ -3,7 +3,9 @@ local function settle(res)
   local admitted = {}
   while res.queue > 0 do
     local c = head(res)
-    if isdead(c) then
+    if not c then
+      break
+    elseif isdead(c) then
       drop(res, c)
     elseif not fits(res, c.weight) then
       break

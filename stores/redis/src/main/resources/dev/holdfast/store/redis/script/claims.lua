@@ -98,22 +98,44 @@ end
 
 local function claimat(res, member)
   local sid, claim = match(sub(member, #res.p + 1), '^[gw]%d+|([^|]+)|(%d+)$')
-  local c = sid and record(res.name, sid, claim)
-  if not c then
-    corrupt(O)
+  return sid and record(res.name, sid, claim)
+end
+
+-- O lacks places that H counts: what is in O is made again from H. Whether that was done a short while ago: then what is
+-- missing is missing in H too, and lost.
+local function isrepaired()
+  local progress = call('HGET', H, '\255#')
+  if lost or progress and sub(progress, 1, 1) ~= 'e' then
+    return false
+  elseif progress and sub(progress, 2) + REPAIRED > now then
+    return true
   end
-  return c
+  put('HSET', H, '\255#', 'h0')
+  put('ZREM', D, '!')
+  lost = true
+end
+
+-- The claims of the members of O from a letter on: at most so many of as many as there should be.
+local function placed(res, letter, after, most, expected)
+  local all = {}
+  if expected > 0 then
+    for _, member in ipairs(listed(res, letter, after, most)) do
+      all[#all + 1] = claimat(res, member)
+    end
+    if #all < expected and (most < 0 or #all < most) and isrepaired() and not all[1] then
+      if letter == 'w' then
+        res.queue, res.distant = res.queue - expected, 0
+      else
+        res.grants, res.held = res.grants - expected, res.inline and res.inline.weight or 0
+      end
+    end
+  end
+  return all
 end
 
 -- The grants that have fields of their own.
 local function others(res, most)
-  local all = {}
-  if res.grants > (res.inline and 1 or 0) then
-    for i, member in ipairs(listed(res, 'g', 'h', most)) do
-      all[i] = claimat(res, member)
-    end
-  end
-  return all
+  return placed(res, 'g', 'h', most, res.grants - (res.inline and 1 or 0))
 end
 
 -- Who waits, from the first on.
@@ -125,20 +147,17 @@ local function waiters(res, most)
     end
     all[i] = c
   end
-  if res.distant > 0 and (most < 0 or #all < most) then
-    for _, member in ipairs(listed(res, 'w', 'x', most < 0 and most or most - #all)) do
-      all[#all + 1] = claimat(res, member)
+  if most < 0 or #all < most then
+    for _, c in ipairs(placed(res, 'w', 'x', most < 0 and most or most - #all, res.distant)) do
+      all[#all + 1] = c
     end
   end
   return all
 end
 
+-- The first of those who wait; nothing if its place was lost, and is not repaired yet.
 local function head(res)
-  local c = waiters(res, 1)[1]
-  if not c then
-    corrupt(O)
-  end
-  return c
+  return waiters(res, 1)[1]
 end
 
 local function enqueue(res, c)
@@ -275,7 +294,9 @@ local function queued(res, c)
     end
   end
   local front = head(res)
-  if front.sid ~= c.sid or front.claim ~= c.claim then
+  if not front then
+    atmost(RETRY)
+  elseif front.sid ~= c.sid or front.claim ~= c.claim then
     local other = session(front.sid)
     atmost(other and other.live and other.ends - now or 1)
   end

@@ -9,9 +9,11 @@
 --               255, 'k', claim              -> a claim that is not
 --               255, 'l', name               -> generation and count of a latch
 --               255, '!', session            -> how far the claims of a session were ended
+--               255, '#'                     -> how far a repair of the other keys has come, or when it ended
 --   D zset    what ends by itself, by the time in microseconds: 's' and a session, 'l' and a claim, 'o' and a latch
 --   O zset    in the order of bytes: a name after its length, then 'g' or 'w' and a number for each claim that has a field of
 --             its own, or 'i' and the id of a count-down; and '@' and the claim, for each claim that has no slot
+--   D and O have the member '!' for as long as D has anything else: where it is missing, the key was lost.
 -- ARGV   how many of the last digits of a claim's number are its slot, and the prefix of the channels on which clients are
 --        told; then the commands: a letter and its arguments
 --
@@ -37,6 +39,8 @@ local MAX_TOKEN = 9007199254740991
 local SWEEP = 200
 -- Bytes that what is in use under a name may have, before who comes to wait there gets a field of its own.
 local ROOM = 1500
+-- Fields of H, or members of O, that one call looks at to repair what was lost.
+local REPAIR = 100
 local NONE = '0000000000000000000'
 
 local time = call('TIME')
@@ -63,12 +67,17 @@ end
 -- What is due. Sessions that this call did not end wholly, and whether even more may be due: then each step looks for
 -- itself at the resource that it is about.
 local due, ending, crowded
+-- Whether D and O have their marks; whether D or O lacks what H speaks of; and whether a session has ended in this call.
+local marked, lost, ended
+local empty = soonest == MAX_TOKEN
 if soonest <= now then
   due = try('ZRANGEBYSCORE', D, '-inf', now, 'LIMIT', 0, SWEEP)
   if due.err then
     return string.match(due.err, 'WRONGTYPE') and redis.error_reply('HFCORRUPT ' .. D) or due
   end
   crowded = #due == SWEEP
+  marked = call('ZSCORE', D, '!') and try('ZSCORE', O, '!')
+  lost = not marked
 end
 
 -- Why the server takes no more memory, once a step of this call has met that.
@@ -83,7 +92,7 @@ local answers, plain, i, n = { 0 }, true, 2, #args
 while i <= n do
   local op, name, answer = args[i], args[i + 1], nil
 
-  if due and due[1] then
+  if lost or due and due[1] then
     -- What is due comes first.
   elseif op == 'R' and not ending and not crowded then
     -- The release of a grant that nobody waits for.
@@ -134,7 +143,7 @@ while i <= n do
       run = (function()
 -- part: knowing handing turns
       end)()
-      if due and due[1] then
+      if due and (lost or due[1]) then
         run(nil, due)
         due = {}
       end
@@ -146,11 +155,26 @@ while i <= n do
   plain = plain and type(answer) == 'string'
 end
 
--- A bucket that nobody has used yet stays as it is.
-if due then
+-- The marks go with the last of what D has, and come with the first. A bucket that nobody has used yet stays as it is.
+if due or ended then
   local first = call('ZRANGEBYSCORE', D, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  soonest = tonumber(first[2] or MAX_TOKEN)
-  changed = changed or meta
+  if first[1] == '!' and not lost then
+    call('ZREM', D, '!')
+    try('ZREM', O, '!')
+    call('HDEL', H, '\255#')
+    soonest, changed = MAX_TOKEN, changed or meta
+  elseif due then
+    soonest, changed = tonumber(first[2] or MAX_TOKEN), changed or meta
+    empty = not marked and first[1]
+  elseif not first[1] then
+    lost = true
+  end
+end
+if lost then
+  soonest, changed = 0, changed or meta
+elseif empty and soonest < MAX_TOKEN then
+  try('ZADD', D, '+inf', '!')
+  try('ZADD', O, 0, '!')
 end
 -- Written in any case: what was reserved is never given again.
 if changed then
@@ -160,7 +184,7 @@ if changed then
     return done
   end
 end
-if ending or crowded then
+if ending or crowded or lost then
   answers[1] = 1
 elseif plain then
   return answers[3] and table.concat(answers, '\n', 2) or answers[2]

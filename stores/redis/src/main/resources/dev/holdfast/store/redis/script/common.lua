@@ -14,6 +14,9 @@ local RECORD = '^([gw]) (%d+) ([sbd]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+)
 local SLOTS = { 63, 255, 999 }
 -- Grants that are looked at one by one for the earliest of their ends.
 local FEW = 8
+-- Microseconds after which who waits asks again while places are repaired; and for which a repair is not begun again.
+local RETRY = 10000
+local REPAIRED = 60000000
 local DIGITS = -sub(args[1], 1, 1)
 -- Whether the present step has written something, and whether it adds to what is kept: then it needs memory.
 local wrote, adds = false, false

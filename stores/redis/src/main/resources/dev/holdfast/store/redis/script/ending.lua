@@ -68,7 +68,13 @@ local function sweepsession(sid, budget, touched)
       local res = resource(touched, name)
       local c = res and find(res, sid, claim)
       if not c then
+        -- Somebody has removed the name by hand: what is left of the claim goes too.
+        local left = record(name, sid, claim)
         put('ZREM', O, key)
+        if left then
+          put('HDEL', H, '\255k' .. sub(key, 2))
+          put('ZREM', O, place({ p = prefix(name) }, left))
+        end
       elseif not outlives(c) then
         drop(res, c)
       end
@@ -79,12 +85,17 @@ local function sweepsession(sid, budget, touched)
   if s then
     s.ending = nil
   end
+  if done and lost then
+    -- What is repaired may stand before the place where this has come to: once more, from the beginning.
+    done, from = false, '0'
+  end
   if not done then
     put('HSET', H, progress, from)
     ending = ending or {}
     ending[#ending + 1] = sid
     return 0
   end
+  ended = true
   put('HDEL', H, progress)
   put('ZREM', D, 's' .. sid)
   if not isused(sid) then
@@ -94,7 +105,13 @@ local function sweepsession(sid, budget, touched)
   return budget
 end
 
+-- Is another part.
+local repair
+
 local function sweep(members)
+  if lost then
+    pcall(repair)
+  end
   local budget, touched = SWEEP, {}
   local function take(member)
     local kind, what = sub(member, 1, 1), sub(member, 2)

@@ -1,3 +1,9 @@
+-- Whether the first of those who wait should not: a call that made room may not have found them.
+local function isoverdue(res)
+  local c = res.queue > 0 and (res.latch or res.held < res.capacity) and head(res)
+  return c and (isdead(c) or fits(res, c.weight))
+end
+
 -- A resource as a step finds it: what belongs to sessions that are being ended is dropped first.
 local function load(name)
   local res = read(name)
@@ -35,7 +41,7 @@ local function load(name)
       end
     end
   end
-  if touched then
+  if touched or isoverdue(res) then
     settle(res)
   end
   return res.known and res or nil

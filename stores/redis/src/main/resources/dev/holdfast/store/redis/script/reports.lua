@@ -93,6 +93,7 @@ local function probe(client)
   end
   put('HDEL', H, '\255?')
   call('HGET', H, '\255?')
+  call('HSCAN', H, 0, 'COUNT', 1)
   local made, set = try('HSETNX', H, '\255?', ''), try('HSET', H, '\255?', '')
   put('HDEL', H, '\255?')
   for _, done in ipairs({ made, set }) do
