@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * Locks on one Redis server, from 6.2 on, or on Valkey.
@@ -65,6 +66,7 @@ public final class RedisStore implements LockStore {
     /** How long a session that is there may wait until this client is told of what happens to it. */
     private static final Duration LONGEST_LISTENING = Duration.ofMillis(250);
 
+    private final ServerWatch watch;
     private final Topology topology;
     private final Confirming confirming;
     private final KeyLayout layout;
@@ -78,6 +80,7 @@ public final class RedisStore implements LockStore {
     private RedisStore(Builder options) {
         this.layout = new KeyLayout(options.namespace, options.buckets());
         this.commandTimeout = options.commandTimeout;
+        this.watch = new ServerWatch(new SystemTicks(), options.watchLog);
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
         Traffic traffic = new Traffic();
         Driver driver = new Driver(options, traffic);
@@ -189,7 +192,9 @@ public final class RedisStore implements LockStore {
                 if (failure == null) {
                     told.complete(reply);
                 } else {
-                    told.completeExceptionally(Failures.ofTrip(failure, topology.name()));
+                    StoreException known = Failures.ofTrip(failure, topology.name());
+                    watch.refused(topology.way(buckets.of(command)), known);
+                    told.completeExceptionally(known);
                 }
             });
         }
@@ -207,6 +212,7 @@ public final class RedisStore implements LockStore {
         } else if (command instanceof Command.OpenSession open) {
             return open(open);
         } else if (command instanceof Command.Audit audit) {
+            watch.audited(topology.way(buckets.of(audit)));
             return answered(command, Request.audit(audit, LARGEST_AUDIT));
         } else if (command instanceof Command.CloseSession close) {
             return buckets.close(close).thenApply(reply -> {
@@ -221,6 +227,7 @@ public final class RedisStore implements LockStore {
         if (open.part() >= buckets.count()) {
             return CompletableFuture.failedFuture(new IllegalArgumentException("There is no part " + open.part()));
         }
+        watch.opened(open.ttl());
         // What waits under it is to be told from the beginning; but a session without that is better than none.
         CompletableFuture<?> heard = topology.listen(open.part())
                 .toCompletableFuture()
@@ -293,6 +300,10 @@ public final class RedisStore implements LockStore {
 
         Replicas replicas = Replicas.NONE;
         Script script = Script.COMMANDS;
+
+        /** Where troubles of the server are told. */
+        Logger watchLog = ServerWatch.LOG;
+
         private @Nullable RedisCredentialsProvider credentials;
 
         private Builder(List<RedisURI> uris, boolean isCluster) {

@@ -4,6 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,6 +91,45 @@ final class ServerFacts {
                     "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away; set it to noeviction",
                     server,
                     policy);
+        }
+    }
+
+    /** What costs locks at present, or may at any moment: a name for each trouble, and a sentence for whoever runs the server. */
+    Map<String, String> troubles() {
+        Map<String, String> troubles = new LinkedHashMap<>();
+        String policy = facts.getOrDefault("maxmemory_policy", "");
+        boolean isLimited = !facts.getOrDefault("maxmemory", "0").equals("0");
+        if (isLimited && policy.startsWith("allkeys-")) {
+            troubles.put(
+                    "maxmemory-policy",
+                    "may throw locks away when its memory is full: its maxmemory-policy is " + policy
+                            + ". Set it to noeviction, or keep locks on a server of their own");
+        }
+        if (isLimited && number("used_memory") > number("maxmemory")) {
+            troubles.put(
+                    "maxmemory",
+                    "has reached its maxmemory: it takes no new claims and sessions; what is there goes on. Give it room");
+        }
+        if ("0".equals(facts.get("min_slaves_good_slaves"))) {
+            troubles.put(
+                    "min-replicas-to-write",
+                    "has no replica that is good, and a min-replicas-to-write: it takes no writes, so no keep-alives"
+                            + " either, and locks are lost when their leases end. Bring the replicas back");
+        }
+        if ("err".equals(facts.get("rdb_last_bgsave_status")) || "err".equals(facts.get("aof_last_write_status"))) {
+            troubles.put(
+                    "persistence",
+                    "could not save its data: it takes no writes (MISCONF), so no keep-alives either, unless"
+                            + " stop-writes-on-bgsave-error is no, and locks are lost when their leases end. Look at its disk");
+        }
+        return troubles;
+    }
+
+    private long number(String fact) {
+        try {
+            return Long.parseLong(facts.getOrDefault(fact, "0"));
+        } catch (NumberFormatException e) {
+            return 0;
         }
     }
 

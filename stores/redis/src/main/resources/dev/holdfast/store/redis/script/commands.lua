@@ -179,8 +179,10 @@ end
 -- Written in any case: what was reserved is never given again.
 if changed then
   local done = try('HSET', H, META, struct.pack(COUNTERS, LAYOUT, last, number, soonest))
-  -- A server with no memory left refuses the first write of a call only: nothing was written, so nothing was reserved.
-  if type(done) == 'table' and not string.find(done.err, 'OOM ', 1, true) then
+  -- What keeps a server from writing keeps it from the first write of a call: nothing was written, so nothing that was
+  -- reserved was given away, and what was asked is answered. A replica is not asked at all.
+  if type(done) == 'table' and not (string.find(done.err, 'OOM ', 1, true) or string.find(done.err, 'MISCONF', 1, true)
+      or string.find(done.err, 'NOREPLICAS', 1, true)) then
     return done
   end
 end

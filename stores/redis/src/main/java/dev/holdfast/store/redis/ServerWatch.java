@@ -1,0 +1,129 @@
+package dev.holdfast.store.redis;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Reason;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Warns of settings and states of a server that cost locks, and that may come up while the store is open: an eviction policy that throws locks away,
+ * replicas that are missing, a disk that can't be written, memory that is full. Asks each server once per ttl, when a session there is audited, and when
+ * it refuses a write. Each trouble is logged when it begins and when it ends. Thread-safe.
+ */
+final class ServerWatch {
+
+    static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
+
+    /** Servers are asked no more often than that, however short the sessions are. */
+    private static final Duration SHORTEST = Duration.ofMillis(200);
+
+    private static final String REFUSALS = "refusals";
+
+    private final LongSupplier ticks;
+    private final Logger log;
+
+    /** The shortest ttl of a session, or an hour until there is one. */
+    private final AtomicLong interval = new AtomicLong(Duration.ofHours(1).toNanos());
+
+    private final Map<String, Watched> servers = new ConcurrentHashMap<>();
+
+    ServerWatch(LongSupplier ticks, Logger log) {
+        this.ticks = ticks;
+        this.log = log;
+    }
+
+    /** What is known of one server. */
+    private static final class Watched {
+        private final AtomicLong askedAt;
+
+        /** The troubles that were logged and have not ended, by their names. */
+        @GuardedBy("this")
+        private Map<String, String> troubles = Map.of();
+
+        private Watched(long askedAt) {
+            this.askedAt = new AtomicLong(askedAt);
+        }
+
+        /** Whether a trouble begins now that has not been seen before. */
+        private synchronized boolean isFirst(String trouble) {
+            if (troubles.containsKey(trouble)) {
+                return false;
+            }
+            // Its words are logged when the server has told what it knows of it.
+            troubles = new TreeMap<>(troubles);
+            troubles.put(trouble, "");
+            return true;
+        }
+
+        /** Takes note of the present troubles, and gives those before. */
+        private synchronized Map<String, String> replace(Map<String, String> present) {
+            Map<String, String> before = troubles;
+            troubles = present;
+            return before;
+        }
+    }
+
+    /** A session with this ttl is opened: it is to be told in time. */
+    void opened(Duration ttl) {
+        interval.accumulateAndGet(Math.max(ttl.toNanos(), SHORTEST.toNanos()), Math::min);
+    }
+
+    /** A session is audited on the server at the other end of a way: asks it how it is, if that was not done for a ttl. */
+    void audited(Way way) {
+        long now = ticks.getAsLong();
+        Watched watched = watched(way, now);
+        long before = watched.askedAt.get();
+        if (now - before >= interval.get() && watched.askedAt.compareAndSet(before, now)) {
+            ask(way, watched, Map.of());
+        }
+    }
+
+    /** The server has refused something that a person must see to: asks it how it is, unless it was refusing before. */
+    void refused(Way way, StoreException why) {
+        long now = ticks.getAsLong();
+        if (why.reason() == Reason.DENIED && watched(way, now).isFirst(REFUSALS)) {
+            ask(way, watched(way, now), Map.of(REFUSALS, "refuses what locks need: " + why.getMessage()));
+        }
+    }
+
+    private Watched watched(Way way, long now) {
+        return servers.computeIfAbsent(way.server(), name -> new Watched(now - interval.get()));
+    }
+
+    private void ask(Way way, Watched watched, Map<String, String> known) {
+        String server = way.server();
+        StatefulRedisConnection<byte[], byte[]> connection = way.current();
+        if (connection == null) {
+            return;
+        }
+        try {
+            connection.async().info().whenComplete((info, failure) -> {
+                Map<String, String> present = new TreeMap<>(known);
+                present.putAll(new ServerFacts(info == null ? "" : info).troubles());
+                tell(server, watched, present);
+            });
+        } catch (RuntimeException e) {
+            log.debug("server={} could not be asked how it is", server, e);
+        }
+    }
+
+    private void tell(String server, Watched watched, Map<String, String> present) {
+        Map<String, String> before = watched.replace(present);
+        present.forEach((name, words) -> {
+            if (before.getOrDefault(name, "").isEmpty()) {
+                log.warn("server={} {}", server, words);
+            }
+        });
+        before.keySet().stream()
+                .filter(name -> !present.containsKey(name))
+                .forEach(name -> log.info("server={} is well again: {}", server, name));
+    }
+}
