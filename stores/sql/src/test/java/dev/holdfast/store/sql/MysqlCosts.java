@@ -34,7 +34,7 @@ final class MysqlCosts implements StatementCosts {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(
-                        "SELECT CONVERT(sql_text USING utf8mb4), rows_examined FROM mysql.slow_log WHERE db = '"
+                        "SELECT CONVERT(sql_text USING latin1), rows_examined FROM mysql.slow_log WHERE db = '"
                                 + database + "'")) {
             while (row.next()) {
                 costs.add(new StatementCost(row.getString(1), row.getLong(2), List.of(), 0, false, ""));
