@@ -217,7 +217,8 @@ public final class MysqlServer extends LocalSqlServer {
                 "--datadir=" + data,
                 "--tmpdir=" + directory,
                 "--lc-messages-dir=" + home.resolve("share"),
-                "--plugin-dir=" + home.resolve("lib/plugin")));
+                "--plugin-dir=" + home.resolve("lib/plugin"),
+                "--secure-file-priv=NULL")); // else a directory of the machine that Debian's builds insist on
         if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
             command.add("--user=root"); // it wants to be told that this is meant
         }
