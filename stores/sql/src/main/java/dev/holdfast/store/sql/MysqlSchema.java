@@ -53,7 +53,9 @@ final class MysqlSchema extends ServerSchema {
     /** Under a lock of the server, since two could otherwise add the same column. */
     @Override
     void alone(Connection connection, Making making) throws SQLException {
-        String name = "CONCAT('holdfast ', SHA1(CONCAT(COALESCE(NULLIF(?, ''), DATABASE(), ''), '.', ?)))";
+        // A lock's name has at most 64 characters. MySQL 9 has no SHA1.
+        String name =
+                "CONCAT('holdfast ', LEFT(SHA2(CONCAT(COALESCE(NULLIF(?, ''), DATABASE(), ''), '.', ?), 256), 40))";
         String schema = texts().schema();
         String table = texts().bare("holdfast_meta");
         if (!isTrue(connection, "SELECT GET_LOCK(" + name + ", " + SECONDS + ")", schema, table)) {
