@@ -164,8 +164,8 @@ final class ClaimDriver {
             }
         } finally {
             gate.lock.unlock();
+            out.send();
         }
-        out.send();
         if (claim.own != null && reply instanceof Reply.Granted) {
             engine.certainty.tell();
         }
@@ -234,8 +234,8 @@ final class ClaimDriver {
             }
         } finally {
             claim.gate.lock.unlock();
+            out.send();
         }
-        out.send();
     }
 
     /**
@@ -289,8 +289,8 @@ final class ClaimDriver {
             }
         } finally {
             gate.lock.unlock();
+            out.send();
         }
-        out.send();
         if (resend) {
             transmit(claim, tokens, Sending.REPEAT, Caller.GOES_ON);
         }
@@ -312,8 +312,8 @@ final class ClaimDriver {
                     }
                 } finally {
                     held.gate.lock.unlock();
+                    out.send();
                 }
-                out.send();
             }
 
             @Override
@@ -359,8 +359,8 @@ final class ClaimDriver {
                     }
                 } finally {
                     held.gate.lock.unlock();
+                    out.send();
                 }
-                out.send();
                 if (held.state == Claim.State.HELD) {
                     if (held.own != null) {
                         held.own.askedSteps = 0;

@@ -65,6 +65,28 @@ record Door(Engine engine, ResourceName name, Mode mode) {
 
     private @Nullable LocalHold await(Object face, Request request, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
+        try {
+            return awaitEnd(face, request, waitNanos, isInterruptible);
+        } catch (Error | RuntimeException e) {
+            giveUp(request);
+            throw e;
+        }
+    }
+
+    /** The caller leaves with an exception, so that nobody would give back what it may be granted. */
+    private void giveUp(Request request) {
+        Gate gate = engine.gate(name);
+        if (gate != null && !request.isDone()) {
+            Failsafe.run("the end of a wait", () -> gate.cancel(request));
+        }
+        LocalHold hold = request.isDone() ? request.hold() : null;
+        if (hold != null) {
+            Failsafe.run("giving back what nobody took", hold::releaseAsync);
+        }
+    }
+
+    private @Nullable LocalHold awaitEnd(Object face, Request request, long waitNanos, boolean isInterruptible)
+            throws InterruptedException {
         long deadline = engine.environment.monotonicNanos() + engine.outcomes.limitOf(request, waitNanos);
         Gate gate = engine.enter(name, mode.spec(), request);
         if (request.isAskedFor) {
@@ -132,8 +154,9 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         try {
             engine.requireSupported(lease, name);
             engine.outcomes.enterAsync(name, mode.spec(), request, future, waitNanos);
-        } catch (RuntimeException e) {
-            engine.callBack(() -> future.completeExceptionally(e));
+        } catch (Throwable t) {
+            // If it was queued before that, the hold is given back: nobody takes it from a stage that has failed.
+            engine.callBack(() -> future.completeExceptionally(t));
         }
         return future;
     }

@@ -13,6 +13,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -53,6 +54,8 @@ final class Gate {
      * within about a tenth of a second.
      */
     static final long TURN_NANOS = 200_000;
+
+    private static final long RELEASE_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
      * How often the last owner of a turn lets other threads run before it gives a grant back that was passed on a
@@ -137,8 +140,8 @@ final class Gate {
             admit(request, out);
         } finally {
             lock.unlock();
+            out.send();
         }
-        out.send();
         return true;
     }
 
@@ -231,8 +234,8 @@ final class Gate {
             react(out);
         } finally {
             lock.unlock();
+            out.send();
         }
-        out.send();
         return true;
     }
 
@@ -273,8 +276,8 @@ final class Gate {
             }
         } finally {
             lock.unlock();
+            out.send();
         }
-        out.send();
     }
 
     // ---- Holds are made and end
@@ -323,6 +326,28 @@ final class Gate {
 
     /** Ends the outermost acquisition of a hold. Called by its owner, once. */
     CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller) {
+        try {
+            return tryRelease(hold, caller);
+        } catch (Throwable t) {
+            Failsafe.log("a release, so that it is repeated,", t);
+            engine.environment.schedule(RELEASE_AGAIN_NANOS, () -> {
+                var unused = release(hold, Caller.GOES_ON);
+            });
+            return releaseStage(hold);
+        }
+    }
+
+    private CompletableFuture<ReleaseOutcome> releaseStage(LocalHold hold) {
+        lock.lock();
+        try {
+            return hold.releaseStage();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #release}; may be repeated if it throws, for nobody else can end the hold. */
+    private CompletableFuture<ReleaseOutcome> tryRelease(LocalHold hold, Caller caller) {
         Outbox out = new Outbox();
         CompletableFuture<ReleaseOutcome> stage;
         lock.lock();
@@ -347,8 +372,8 @@ final class Gate {
             tidy();
         } finally {
             lock.unlock();
+            out.send();
         }
-        out.send();
         return stage;
     }
 
@@ -636,8 +661,8 @@ final class Gate {
             what.accept(out);
         } finally {
             lock.unlock();
+            out.send();
         }
-        out.send();
     }
 
     /** Does what the present state asks for, after anything has changed. */
@@ -723,10 +748,15 @@ final class Gate {
             standing.giveWay(held, first, queue, out);
         } else {
             queue.remove(first);
-            if (serve(held, first, out)) {
-                return true;
+            try {
+                if (serve(held, first, out)) {
+                    return true;
+                }
+            } finally {
+                if (!first.isDone()) {
+                    queue.prepend(first);
+                }
             }
-            queue.prepend(first);
             standing.advance(held, queue, out);
         }
         return false;

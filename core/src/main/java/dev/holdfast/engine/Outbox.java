@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is to be done once the lock of a gate is free again: nothing that leaves the gate (commands, wake-ups,
- * listeners) happens under its lock. Used by one thread.
+ * listeners) happens under its lock. It is sent whatever was thrown under the lock: what it says has been decided. Used
+ * by one thread.
  */
 final class Outbox {
 

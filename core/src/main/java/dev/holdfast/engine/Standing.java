@@ -387,8 +387,8 @@ final class Standing extends Grants {
         if (over.isSettling) {
             return;
         }
-        over.isSettling = true;
         gate.part.settler.announce(command);
+        over.isSettling = true;
         Settler.Done done = end == null ? Settler.NOBODY : end;
         OwnLease outliving = over.outliving();
         out.add(() -> gate.part.settler.settle(command, over.session, outliving, caller, done));

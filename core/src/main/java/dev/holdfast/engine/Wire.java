@@ -72,12 +72,13 @@ final class Wire {
     }
 
     void send(Command command, Caller caller, Answer answer) {
-        Trip trip = new Trip(numbers.incrementAndGet(), answer, clock.now());
+        Trip trip = new Trip(numbers.incrementAndGet(), answer);
         if (isClosed) {
             trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
             return;
         }
         try {
+            trip.begin(clock.now());
             CompletableFuture<Reply> future = store.execute(command, caller).toCompletableFuture();
             if (!future.isDone()) {
                 underWay.put(trip.number, trip);
@@ -145,12 +146,19 @@ final class Wire {
 
         private final long number;
         private final transient Answer answer;
-        private final long sentAt;
 
-        Trip(long number, Answer answer, long sentAt) {
+        // Set once, before the command is sent.
+        private long sentAt;
+        private boolean wasSent;
+
+        Trip(long number, Answer answer) {
             this.number = number;
             this.answer = answer;
-            this.sentAt = sentAt;
+        }
+
+        void begin(long now) {
+            sentAt = now;
+            wasSent = true;
         }
 
         @Override
@@ -160,7 +168,7 @@ final class Wire {
                 return;
             }
             underWay.remove(number);
-            roundTrips.note(clock.now() - sentAt);
+            Failsafe.run("a look at the clock", () -> roundTrips.note(clock.now() - sentAt));
             if (silentSince != null) {
                 silentSince = null;
             }
@@ -196,7 +204,7 @@ final class Wire {
         private void fail(StoreException failure) {
             underWay.remove(number);
             if (compareAndSet(false, true)) {
-                if (silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
+                if (wasSent && silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
                     silentSince = sentAt;
                 }
                 Trampoline.react(() -> answer.failure(failure, sentAt));

@@ -9,6 +9,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Group commit for stores whose client has none: what arrives while a trip is under way leaves together in the next.
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * connection, say) needs no lock of its own.
  */
 public final class Batcher implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
 
     /** Makes the trips of a lane. */
     @FunctionalInterface
@@ -80,13 +84,18 @@ public final class Batcher implements AutoCloseable {
             return reply != null || failure != null;
         }
 
+        /** Tells the caller. Never throws: those behind it wait for theirs. */
         private void arrive() {
-            if (reply != null) {
-                future.complete(reply);
-            } else if (failure != null) {
-                future.completeExceptionally(failure);
-            } else {
-                future.completeExceptionally(unanswered(null));
+            try {
+                if (reply != null) {
+                    future.complete(reply);
+                } else if (failure != null) {
+                    future.completeExceptionally(failure);
+                } else {
+                    future.completeExceptionally(unanswered(null));
+                }
+            } catch (Throwable t) {
+                LOG.error("what followed the answer to a command failed", t);
             }
         }
     }
@@ -169,12 +178,23 @@ public final class Batcher implements AutoCloseable {
                 cause);
     }
 
+    private static StoreException refused(Throwable cause) {
+        return new StoreException(
+                StoreException.Reason.UNAVAILABLE,
+                StoreException.Effect.NONE,
+                "no thread could be had to carry out this command: " + cause,
+                cause);
+    }
+
     private final class Lane {
         private final int number;
         private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
         /** True while a thread makes trips for this lane, or is about to; who turns it true owns the lane. */
         private final AtomicBoolean busy = new AtomicBoolean();
+
+        /** The executor has refused the last trip, and that was said. Only a hint for the log. */
+        private volatile boolean isRefused;
 
         Lane(int number) {
             this.number = number;
@@ -188,13 +208,14 @@ public final class Batcher implements AutoCloseable {
             // Whoever adds a call looks at busy after it, and whoever lets the lane go looks at the queue after it: no
             // call is left behind.
             if (!waiting.isEmpty() && take()) {
+                Drain drain = new Drain();
                 try {
-                    executor.execute(this::drain);
-                } catch (RuntimeException rejected) {
-                    do {
-                        drainClosed();
-                        busy.set(false);
-                    } while (!waiting.isEmpty() && take());
+                    executor.execute(drain);
+                } catch (Throwable rejected) {
+                    // It may have been kept all the same, as by the JDK's executors when no thread can be started.
+                    if (drain.compareAndSet(false, true)) {
+                        failWaiting(rejected);
+                    }
                 }
             }
         }
@@ -209,23 +230,31 @@ public final class Batcher implements AutoCloseable {
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
+                call.arrive();
             }
-            call.arrive();
         }
 
         private void drain() {
             List<Call> batch = new ArrayList<>();
             do {
-                while (gather(batch)) {
-                    if (closed) {
-                        batch.forEach(call -> call.fail(closedException(StoreException.Effect.NONE)));
-                    } else {
-                        make(batch);
+                try {
+                    while (gather(batch)) {
+                        if (closed) {
+                            batch.forEach(call -> call.fail(closedException(StoreException.Effect.NONE)));
+                        } else {
+                            make(batch);
+                        }
+                        batch.forEach(Call::arrive);
+                        batch.clear();
                     }
+                } catch (Throwable t) {
+                    // Those that were taken from the queue are answered; the lane goes on with the next.
+                    LOG.error("a lane failed and goes on", t);
                     batch.forEach(Call::arrive);
                     batch.clear();
+                } finally {
+                    busy.set(false);
                 }
-                busy.set(false);
             } while (!waiting.isEmpty() && take());
         }
 
@@ -240,10 +269,33 @@ public final class Batcher implements AutoCloseable {
             return !batch.isEmpty();
         }
 
-        private void drainClosed() {
-            for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
-                call.fail(closedException(StoreException.Effect.NONE));
-                call.arrive();
+        /** No thread makes trips just now: what waits has had no effect, and whoever asks again may have more luck. */
+        private void failWaiting(Throwable rejected) {
+            if (!closed && !isRefused) {
+                isRefused = true;
+                LOG.error("the executor of a store refuses trips; the commands that wait for one fail", rejected);
+            }
+            // Those that come while callers are told find the lane busy, and are failed in their turn.
+            do {
+                for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
+                    call.fail(closed ? closedException(StoreException.Effect.NONE) : refused(rejected));
+                    call.arrive();
+                }
+                busy.set(false);
+            } while (!waiting.isEmpty() && take());
+        }
+
+        /** The trips of this lane, made once, whatever the executor does with the task. */
+        private final class Drain extends AtomicBoolean implements Runnable {
+
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public void run() {
+                if (compareAndSet(false, true)) {
+                    isRefused = false;
+                    drain();
+                }
             }
         }
 

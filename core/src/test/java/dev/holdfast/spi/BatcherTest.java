@@ -253,6 +253,61 @@ class BatcherTest {
     }
 
     @Test
+    void executorThatRefusesOnceStopsNoLane() {
+        List<Throwable> refusals = List.of(
+                new RejectedExecutionException("the executor of the test"),
+                new OutOfMemoryError("unable to create native thread"),
+                new IllegalStateException("whatever"));
+        for (Throwable refusal : refusals) {
+            AtomicBoolean isOnce = new AtomicBoolean();
+            Batcher batcher = new Batcher(
+                    1,
+                    (command, lanes) -> 0,
+                    8,
+                    false,
+                    task -> {
+                        if (isOnce.compareAndSet(false, true)) {
+                            throwAnything(refusal);
+                        }
+                        executor.execute(task);
+                    },
+                    BatcherTest::answerAll);
+
+            StoreException first = failure(submit(batcher, 0, Caller.GOES_ON));
+
+            assertThat(first.reason()).isEqualTo(Reason.UNAVAILABLE);
+            assertThat(first.effect()).isEqualTo(Effect.NONE);
+            assertThat(first).hasCause(refusal);
+            assertThat(result(submit(batcher, 1, Caller.GOES_ON))).isEqualTo(DONE);
+        }
+    }
+
+    @Test
+    void taskThatTheExecutorKeptThoughItRefusedItMakesNoTrip() {
+        List<Runnable> kept = new ArrayList<>();
+        Batcher batcher = new Batcher(
+                1,
+                (command, lanes) -> 0,
+                8,
+                false,
+                task -> {
+                    kept.add(task);
+                    throw new OutOfMemoryError("unable to create native thread");
+                },
+                (lane, calls) -> {
+                    throw new AssertionError("a trip was made");
+                });
+        assertThat(failure(submit(batcher, 0, Caller.GOES_ON)).effect()).isEqualTo(Effect.NONE);
+        kept.forEach(Runnable::run);
+        assertThat(failure(submit(batcher, 1, Caller.GOES_ON)).effect()).isEqualTo(Effect.NONE);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void throwAnything(Throwable what) throws E {
+        throw (E) what;
+    }
+
+    @Test
     void noCallIsLostAndNoLaneRunsTwiceAtOnceUnderStress() throws Exception {
         int lanes = 3;
         AtomicBoolean[] busy = {new AtomicBoolean(), new AtomicBoolean(), new AtomicBoolean()};

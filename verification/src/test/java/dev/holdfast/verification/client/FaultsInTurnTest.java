@@ -1,0 +1,230 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedCountDownLatch;
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/*
+ * The same story is told again and again, and at each call of one kind something is thrown in its turn: at the first in
+ * the first telling, at the second in the second, and so on until a telling ends before its turn comes.
+ */
+@DisplayName("Whatever is thrown, and wherever")
+class FaultsInTurnTest {
+
+    private static final int MOST_TELLINGS = 2_000;
+
+    /** Where something is thrown. */
+    enum Place {
+        /** No timer can be set. */
+        TIMER,
+        /** No timer can be set, or so it seems: it is. */
+        KEPT_TIMER,
+        /** The executor of callbacks refuses. */
+        CALLBACK,
+        /** It refuses, and runs the task all the same. */
+        KEPT_CALLBACK,
+        /** The store throws, and does nothing. */
+        COMMAND,
+        /** The store throws when it has carried the command out. */
+        ANSWER,
+        /** In the middle of whatever the engine is at that draws a random number. */
+        RANDOM,
+        /** In the middle of whatever the engine is at that reads the clock. */
+        CLOCK
+    }
+
+    @ParameterizedTest(name = "at a {0}")
+    @EnumSource
+    @DisplayName("all who wait are served or told, and nothing stays behind")
+    void inTurn(Place place) {
+        int tellings = 0;
+        boolean cameToIt = true;
+        while (cameToIt) {
+            tellings++;
+            assertThat(tellings).isLessThan(MOST_TELLINGS);
+            cameToIt = tell(new Fault(place, tellings));
+        }
+        assertThat(tellings).isGreaterThan(3);
+    }
+
+    /** Tells the story; whether the fault had its turn. */
+    private static boolean tell(Fault fault) {
+        try (World world = World.still()) {
+            Line line = world.line(store -> new FaultyStore(store, fault));
+            Holdfast alice =
+                    world.client(world.builder("alice", line).environment(new FaultyEnvironment(world.time(), fault)));
+            Holdfast bob = world.client("bob");
+            Hold his = bob.lock("ledger").acquireAsync().toCompletableFuture().join();
+            DistributedCountDownLatch latch = bob.latch("imported");
+            assertThat(latch.trySetCount(1)).isTrue();
+
+            fault.isArmed = true;
+            List<CompletableFuture<?>> asked = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                asked.add(brief(alice.lock("ledger").acquireAsync()));
+                asked.add(brief(alice.semaphore("gpu", 2).acquireAsync(1, AcquireOptions.defaults())));
+                asked.add(alice.latch("imported").awaitAsync().toCompletableFuture());
+            }
+            asked.get(3).cancel(false);
+            his.close();
+            latch.countDown();
+            world.passes(Duration.ofSeconds(15));
+            asked.add(brief(alice.lock("ledger").acquireAsync()));
+            fault.isArmed = false;
+
+            String when = " after " + fault;
+            Eventually.holds("all are served or told" + when, () -> {
+                world.passes(Duration.ofMillis(500));
+                return asked.stream().allMatch(CompletableFuture::isDone);
+            });
+            // Its session lives: nothing ends by the end of that.
+            Eventually.holds("nothing stays behind" + when, () -> {
+                world.passes(Duration.ofMillis(500));
+                return world.recordOf("ledger").isEmpty()
+                        && world.recordOf("gpu").isEmpty();
+            });
+            CompletableFuture<?> again = brief(alice.lock("ledger").acquireAsync());
+            Eventually.holds("it goes on" + when, () -> {
+                world.passes(Duration.ofMillis(500));
+                return again.isDone();
+            });
+            assertThat(again).as("it goes on" + when).isCompleted();
+            return fault.wasThrown;
+        }
+    }
+
+    private static CompletableFuture<?> brief(CompletionStage<? extends Hold> asked) {
+        CompletableFuture<? extends Hold> hold = asked.toCompletableFuture();
+        var unused = hold.thenCompose(Hold::releaseAsync);
+        return hold;
+    }
+
+    /** Throws at one call of a kind. */
+    private static final class Fault {
+        private final Place place;
+        private final int turn;
+        private final AtomicInteger calls = new AtomicInteger();
+        private volatile boolean isArmed;
+        private volatile boolean wasThrown;
+
+        Fault(Place place, int turn) {
+            this.place = place;
+            this.turn = turn;
+        }
+
+        void at(Place here) {
+            if (here == place && isArmed && calls.incrementAndGet() == turn) {
+                wasThrown = true;
+                throw new OutOfMemoryError("the test says so: " + this);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return place + " " + turn;
+        }
+    }
+
+    private record FaultyEnvironment(Environment real, Fault fault) implements Environment {
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            fault.at(Place.TIMER);
+            Timer timer = real.schedule(delayNanos, task);
+            fault.at(Place.KEPT_TIMER);
+            return timer;
+        }
+
+        @Override
+        public Executor callbacks() {
+            return task -> {
+                fault.at(Place.CALLBACK);
+                real.callbacks().execute(task);
+                fault.at(Place.KEPT_CALLBACK);
+            };
+        }
+
+        @Override
+        public long randomLong() {
+            fault.at(Place.RANDOM);
+            return real.randomLong();
+        }
+
+        @Override
+        public long monotonicNanos() {
+            fault.at(Place.CLOCK);
+            return real.monotonicNanos();
+        }
+
+        @Override
+        public long bootNanos() {
+            return real.bootNanos();
+        }
+
+        @Override
+        public long wallMillis() {
+            return real.wallMillis();
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long deadline) {
+            real.parkUntil(blocker, deadline);
+        }
+    }
+
+    private record FaultyStore(LockStore store, Fault fault) implements LockStore {
+
+        @Override
+        public CompletionStage<Reply> execute(Command command, Caller caller) {
+            fault.at(Place.COMMAND);
+            CompletionStage<Reply> reply = store.execute(command, caller);
+            fault.at(Place.ANSWER);
+            return reply;
+        }
+
+        @Override
+        public StoreTraits traits() {
+            return store.traits();
+        }
+
+        @Override
+        public int partOf(ResourceName name) {
+            return store.partOf(name);
+        }
+
+        @Override
+        public Subscription subscribe(Consumer<Signal> listener) {
+            return store.subscribe(listener);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
+    }
+}
