@@ -162,6 +162,9 @@ final class Failures {
         } else if (isRedirection(words)) {
             return new StoreException(
                     Reason.UNAVAILABLE, Effect.NONE, server + " does not serve this at present: " + words, cause);
+        } else if (has(words, "HFREPAIR")) {
+            return new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, server + " has lost a key, which is being made again", cause);
         } else if (has(words, "READONLY")
                 || has(words, "LOADING")
                 || has(words, "BUSY")

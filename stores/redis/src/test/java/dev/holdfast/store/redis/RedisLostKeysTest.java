@@ -7,6 +7,7 @@ import static dev.holdfast.store.redis.Asking.send;
 import static dev.holdfast.store.redis.Asking.session;
 import static dev.holdfast.store.redis.Asking.until;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.spi.ClaimRef;
@@ -22,10 +23,12 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -192,6 +195,25 @@ class RedisLostKeysTest {
                 new Command.ForceRelease(new ResourceName("a"), held.tokens().last()),
                 Reply.Released.class);
         untilGranted(all.get(1));
+        endAll(session);
+    }
+
+    /** A claim that an audit does not list counts as lost, so there is none until all are found again. */
+    @ParameterizedTest
+    @EnumSource
+    void placesAreLostAndNoHoldIsLostWithThem(Steps steps) {
+        use(steps);
+        SessionId session = session(store, HOUR);
+        List<ClaimRef> all =
+                IntStream.range(1, 20).mapToObj(i -> claim("p", session, i)).toList();
+        ask(all.stream().map(each -> permits(each, 1, Lease.bounded(HOUR))));
+        Command audit = new Command.Audit(session, Optional.empty(), 100);
+        lose("o");
+        StoreException failure = failure(store, audit);
+        assertThat(failure.reason()).isEqualTo(Reason.UNAVAILABLE);
+        assertThat(failure.effect()).isEqualTo(Effect.NONE);
+        until("the audit is answered", () -> catchThrowable(() -> send(store, audit)) == null);
+        assertThat(send(store, audit, Reply.Audited.class).held()).containsExactlyInAnyOrderElementsOf(all);
         endAll(session);
     }
 

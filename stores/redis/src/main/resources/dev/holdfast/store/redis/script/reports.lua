@@ -2,6 +2,10 @@
 local function audit(sid, after, limit)
   local s = session(sid)
   local gone = over(s)
+  -- A claim that is not listed counts as lost: so nothing is listed before all is.
+  if not (gone or call('ZSCORE', D, '!') and call('ZSCORE', O, '!') or isrepaired()) or lost then
+    error('HFREPAIR', 0)
+  end
   local answer, count = { 'U', '' }, 0
   local function tell(c)
     if c and (not gone or outlives(c)) then
