@@ -320,7 +320,8 @@ final class Mutants {
                                 STATE,
                                 "ownLeaseLeft(claim), !claim.resource.queue.isEmpty())",
                                 "ownLeaseLeft(claim), false)"),
-                Mutant.of("who is admitted is not told", "W5").andSo("W8")
+                Mutant.of("who is admitted is not told", "W5")
+                        .andSo("W8")
                         .in(
                                 STATE,
                                 "        for (Claim claim : admitted) {\n",

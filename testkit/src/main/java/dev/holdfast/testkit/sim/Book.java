@@ -191,10 +191,11 @@ final class Book {
         }
     }
 
+    /** The live claim that is next; null if there is none, or its process is dead: it keeps its place for the rest of a ttl. */
     private @Nullable ClaimRecord nextAt(long micros) {
         for (ClaimRecord record : waiting.values()) {
-            if (!record.isOverTimeAt(micros) && !record.session.owner.process().isDead()) {
-                return record;
+            if (!record.isOverTimeAt(micros)) {
+                return record.session.owner.process().isDead() ? null : record;
             }
         }
         return null;
