@@ -1,5 +1,7 @@
 package dev.holdfast.store.sql;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import dev.holdfast.servers.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +18,9 @@ enum TestDatabase {
     MARIADB,
 
     SQLITE;
+
+    /** The only one that tests are to use, by the system property {@code holdfast.tests.database}; empty for all. */
+    private static final String ONLY = System.getProperty("holdfast.tests.database", "");
 
     private static final AtomicInteger NAMES = new AtomicInteger();
 
@@ -40,6 +45,7 @@ enum TestDatabase {
 
     /** Of a database with nothing in it. */
     String newUrl() {
+        assumeTrue(ONLY.isEmpty() || ONLY.equals(name()), () -> "only " + ONLY + " is tested");
         return switch (this) {
             case POSTGRES -> PostgresServer.shared().newDatabase();
             case MARIADB -> MariaDbOrMysql.shared().newDatabase();
