@@ -90,6 +90,10 @@ final class RedisUnderTest implements StoreUnderTest {
         return text.replace(what, by);
     }
 
+    String namespace() {
+        return namespace;
+    }
+
     /** A key of the one bucket, by its letter. */
     String key(char letter) {
         return namespace + ":{0}:" + letter;

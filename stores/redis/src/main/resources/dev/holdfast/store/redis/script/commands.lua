@@ -10,7 +10,8 @@
 --               255, 'l', name               -> generation and count of a latch
 --               255, '!', session            -> how far the claims of a session were ended
 --               255, '#'                     -> how far a repair of the other keys has come, or when it ended
---   D zset    what ends by itself, by the time in microseconds: 's' and a session, 'l' and a claim, 'o' and a latch
+--   D zset    what ends by itself, by the time in microseconds: 's' and a session, 'l' and a claim, 'o' and a latch,
+--             'a' and a name at which claims were left to be admitted
 --   O zset    in the order of bytes: a name after its length, then 'g' or 'w' and a number for each claim that has a field of
 --             its own, or 'i' and the id of a count-down; and '@' and the claim, for each claim that has no slot
 --   D and O have the member '!' for as long as D has anything else: where it is missing, the key was lost.
@@ -37,6 +38,10 @@ local SESSION = '<c1c19ddc16dxxxxx'
 local MAX_TOKEN = 9007199254740991
 -- Claims that one call ends of those whose time has come: bounds the time for which it keeps the server.
 local SWEEP = 200
+-- Claims that one call admits from queues, or drops there, before it leaves the rest to the next; each name has one at least.
+local ADMIT = 100
+-- Claims at a name that a step looks at one by one for those that have ended, while more is due than was ended.
+local LOOK = 16
 -- Bytes that what is in use under a name may have, before who comes to wait there gets a field of its own.
 local ROOM = 1500
 -- Fields of H, or members of O, that one call looks at to repair what was lost.
@@ -64,9 +69,10 @@ if meta then
   end
 end
 
--- What is due. Sessions that this call did not end wholly, and whether even more may be due: then each step looks for
--- itself at the resource that it is about.
-local due, ending, crowded
+-- What is due; and whether more is due than this call ends: then each step looks for itself, as far as the bounds allow, at
+-- the resource that it is about.
+local due, crowded
+local admits = ADMIT
 -- Whether D and O have their marks; whether D or O lacks what H speaks of; and whether a session has ended in this call.
 local marked, lost, ended
 local empty = soonest == MAX_TOKEN
@@ -94,7 +100,7 @@ while i <= n do
 
   if lost or due and due[1] then
     -- What is due comes first.
-  elseif op == 'R' and not ending and not crowded then
+  elseif op == 'R' and not crowded then
     -- The release of a grant that nobody waits for.
     local v = call('HGET', H, name)
     if not v then
@@ -186,7 +192,7 @@ if changed then
     return done
   end
 end
-if ending or crowded or lost then
+if crowded or lost then
   answers[1] = 1
 elseif plain then
   return answers[3] and table.concat(answers, '\n', 2) or answers[2]

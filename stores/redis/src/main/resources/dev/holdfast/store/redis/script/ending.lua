@@ -91,8 +91,7 @@ local function sweepsession(sid, budget, touched)
   end
   if not done then
     put('HSET', H, progress, from)
-    ending = ending or {}
-    ending[#ending + 1] = sid
+    crowded = true
     return 0
   end
   ended = true
@@ -119,13 +118,11 @@ local function sweep(members)
       if budget > 0 then
         budget = sweepsession(what, budget, touched)
       else
-        local s = session(what)
-        if s and s.live then
-          mark(s)
-        end
-        ending = ending or {}
-        ending[#ending + 1] = what
+        crowded = true
       end
+    elseif kind == 'a' then
+      put('ZREM', D, member)
+      resource(touched, what)
     elseif kind == 'l' then
       local sid, name, claim = parsekey(what)
       local res = resource(touched, name)

@@ -25,8 +25,7 @@ local function acquire(name, sid, claim, epoch, spec, weight, binding, length, w
   if no then
     return no
   end
-  local res = load(name)
-  local c = find(res, sid, claim)
+  local c, res = claimof(name, sid, claim)
   if c then
     return present(res, c)
   end
@@ -73,8 +72,7 @@ local function withdraw(name, sid, claim)
 end
 
 local function grantof(name, sid, claim)
-  local res = load(name)
-  local c = find(res, sid, claim)
+  local c, res = claimof(name, sid, claim)
   if c and c.granted then
     return c, res
   end
@@ -91,8 +89,7 @@ local function release(name, sid, claim)
 end
 
 local function poll(name, sid, claim)
-  local res = load(name)
-  local c = find(res, sid, claim)
+  local c, res = claimof(name, sid, claim)
   if not c then
     return 'A'
   end

@@ -4,7 +4,7 @@ local function isoverdue(res)
   return c and (isdead(c) or fits(res, c.weight))
 end
 
--- A resource as a step finds it: what belongs to sessions that are being ended is dropped first.
+-- A resource as a step finds it: what has ended is dropped first, or the first of that where there is much of it.
 local function load(name)
   local res = read(name)
   if not res then
@@ -22,27 +22,24 @@ local function load(name)
   dropif(c, c and not outlives(c) and not session(c.sid))
   if crowded then
     dropif(res.inline, res.inline and isdead(res.inline))
-    for _, all in ipairs({ others(res, -1), waiters(res, -1) }) do
-      for _, each in ipairs(all) do
-        dropif(each, isdead(each))
-      end
-    end
-  elseif ending then
-    for _, sid in ipairs(ending) do
-      c = res.inline
-      dropif(c, c and c.sid == sid and not outlives(c))
-      for _, each in ipairs({ unpack(res.near) }) do
-        dropif(each, each.sid == sid)
-      end
-      local from = sid .. '|' .. #name .. '|' .. name .. '|'
-      for _, member in ipairs(call('ZRANGEBYLEX', O, '[@' .. from, '(@' .. from .. ':')) do
-        c = find(res, sid, sub(member, #from + 2))
-        dropif(c, c and not outlives(c))
-      end
+    for _, each in ipairs(others(res, LOOK)) do
+      dropif(each, isdead(each))
     end
   end
   if touched or isoverdue(res) then
     settle(res)
   end
   return res.known and res or nil
+end
+
+-- A claim, if it has not ended, and the resource that it is at.
+local function claimof(name, sid, claim)
+  local res = load(name)
+  local c = find(res, sid, claim)
+  if c and crowded and isdead(c) then
+    drop(res, c)
+    settle(res)
+    return nil, res.known and res or nil
+  end
+  return c, res
 end

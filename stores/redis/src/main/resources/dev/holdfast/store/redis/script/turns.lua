@@ -2,7 +2,7 @@
 local run, sweep
 
 return function(i, members)
-  local width = i and not ending and not crowded and not full and WIDTHS[args[i]]
+  local width = i and not crowded and not full and WIDTHS[args[i]]
   if width then
     local ok, answer = pcall(hand, i)
     if not ok then

@@ -1,0 +1,169 @@
+package dev.holdfast.store.redis;
+
+import static dev.holdfast.store.redis.Asking.claim;
+import static dev.holdfast.store.redis.Asking.send;
+import static dev.holdfast.store.redis.Asking.session;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * However many wait, hold or expire, one call of the script makes a bounded number of steps: the commands that the server counts while it runs. What is
+ * left over is done by the calls that come next, whoever makes them.
+ */
+@Tag("server")
+class RedisBoundsTest {
+
+    /** Of one call with one command: 12 ms on a machine where a step takes 8 µs, all that is around it included. */
+    private static final long MOST_STEPS = 1_500;
+
+    private static final Duration TTL = Duration.ofSeconds(10);
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final ResourceSpec CATALOGUE = new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, Order.FAIR);
+
+    private final RedisUnderTest bench = RedisUnderTest.onManualTime();
+    private final LockStore store = bench.first();
+    private final RedisClient client =
+            RedisClient.create(RedisUnderTest.RESOURCES, TestServer.shared().uri());
+    private final StatefulRedisConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
+    private long worst;
+
+    @AfterEach
+    void end() {
+        connection.close();
+        client.shutdown(0, 1, TimeUnit.SECONDS);
+        bench.close();
+    }
+
+    /** One call with one command, which nobody follows up; the steps that it makes are counted. */
+    @CanIgnoreReturnValue
+    private Answer call(Request request) {
+        KeyLayout layout = new KeyLayout(bench.namespace(), 1);
+        List<byte[]> arguments = new ArrayList<>(List.of(layout.header(0)));
+        arguments.addAll(request.arguments());
+        long before = steps();
+        List<Object> told = connection
+                .sync()
+                .eval(
+                        RedisUnderTest.onManualTime(Script.COMMANDS.text()).text(),
+                        ScriptOutputType.MULTI,
+                        layout.keys(0),
+                        arguments.toArray(byte[][]::new));
+        worst = Math.max(worst, steps() - before);
+        return Answer.read(told, 1, 0).get(0);
+    }
+
+    private static long steps() {
+        return TestServer.shared()
+                .server()
+                .command("INFO", "commandstats")
+                .get(0)
+                .toString()
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_") && !line.startsWith("cmdstat_info"))
+                .mapToLong(line -> Long.parseLong(line.replaceFirst(".*calls=(\\d+),.*", "$1")))
+                .sum();
+    }
+
+    private void askAll(Stream<Command> commands) {
+        List<CompletableFuture<Reply>> answers = commands.map(
+                        each -> store.execute(each, Caller.GOES_ON).toCompletableFuture())
+                .toList();
+        answers.forEach(each -> assertThat(each.orTimeout(60, TimeUnit.SECONDS).join())
+                .isInstanceOfAny(Reply.Granted.class, Reply.Queued.class));
+    }
+
+    private static Command reads(ClaimRef claim, int weight) {
+        return new Command.Acquire(claim, 0, Sending.FIRST, CATALOGUE, weight, Lease.SESSION, Waiting.QUEUE, 1);
+    }
+
+    @Test
+    void manySessionsThatExpireBesideALongQueue() {
+        int many = 600;
+        SessionId alive = session(store, HOUR);
+        SessionId brief = session(store, TTL);
+        askAll(Stream.of(Asking.acquire(claim("hot", brief, 1))));
+        askAll(IntStream.range(10, many).mapToObj(i -> Asking.acquire(claim("hot", alive, i))));
+        List<SessionId> dying =
+                IntStream.range(0, many).mapToObj(i -> session(store, TTL)).toList();
+        askAll(IntStream.range(0, many)
+                .mapToObj(i -> Asking.acquire(claim(i % 2 == 0 ? "hot" : "name-" + i, dying.get(i), 1))));
+        bench.advance(TTL);
+        assertThat(call(Request.of(new Command.KeepAlive(alive, 0), 3)).reply(new Command.KeepAlive(alive, 0)))
+                .isInstanceOf(Reply.SessionAlive.class);
+        int calls = 1;
+        for (boolean more = true; more; calls++) {
+            more = call(Request.poll(List.of(claim("hot", alive, 10)))).more();
+            assertThat(calls).isLessThan(many);
+        }
+        assertThat(worst).isLessThan(MOST_STEPS);
+        Reply.Inspected inspected = send(
+                store,
+                new Command.Inspect("hot", Optional.empty(), 10, Command.Inspect.Scope.NAME),
+                Reply.Inspected.class);
+        assertThat(inspected.resources().get(0).waiting()).isEqualTo(many - 10 - 1);
+        assertThat(inspected.resources().get(0).holders())
+                .extracting(party -> party.claim().claim())
+                .containsExactly(10L);
+    }
+
+    @Test
+    void manyReadersBehindAWriterWhoseClientDies() {
+        int many = 1_000;
+        SessionId writer = session(store, HOUR);
+        SessionId readers = session(store, HOUR);
+        SessionId other = session(store, HOUR);
+        askAll(Stream.of(reads(claim("catalogue", writer, 1), Integer.MAX_VALUE)));
+        // One after the other: which of two that are under way comes first is open.
+        for (int i = 1; i <= many; i++) {
+            send(store, reads(claim("catalogue", readers, i), 1), Reply.Queued.class);
+        }
+        askAll(Stream.of(reads(claim("catalogue", writer, 2), Integer.MAX_VALUE)));
+        Answer released = call(Request.of(new Command.Release(claim("catalogue", writer, 1)), 3));
+        assertThat(released.more()).isTrue();
+        assertThat(worst).isLessThan(MOST_STEPS);
+        // Nobody goes on with that release; a keep-alive of anyone does.
+        Command.KeepAlive anyone = new Command.KeepAlive(other, 0);
+        for (int calls = 0; call(Request.of(anyone, 3)).more(); calls++) {
+            assertThat(calls).isLessThan(many);
+        }
+        assertThat(worst).isLessThan(MOST_STEPS);
+        List<ClaimRef> all = IntStream.range(1, many + 1)
+                .mapToObj(i -> claim("catalogue", readers, i))
+                .toList();
+        long last = 0;
+        for (Reply state :
+                send(store, new Command.Poll(all), Reply.Polled.class).states()) {
+            assertThat(state).isInstanceOf(Reply.Granted.class);
+            assertThat(((Reply.Granted) state).tokens().first()).isGreaterThan(last);
+            last = ((Reply.Granted) state).tokens().last();
+        }
+    }
+}
