@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -41,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>What many threads ask for while one transaction is under way goes together in the next.
  * </ul>
  *
- * <p>An instance uses one connection for locks and one that renews sessions, and one on which it is told: on PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
+ * <p>An instance uses one connection for locks and one that renews sessions, another while rows that it needs are locked by transactions of others, and one on which it is told: on PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -65,6 +66,10 @@ public final class JdbcStore implements LockStore {
     private final SessionLane sessions;
     private final ThreadPoolExecutor executor;
     private final Batcher batcher;
+
+    /** For what can't go on where it holds up others. */
+    private final Batcher lockedRows;
+
     private final ServerHousekeeping housekeeping;
     private final @Nullable Listening listening;
     private final long client;
@@ -107,6 +112,8 @@ public final class JdbcStore implements LockStore {
                 true,
                 executor,
                 (number, calls) -> (number == SESSIONS ? sessions : lane).make(number, calls));
+        LockedRowsLane lockedRowsLane = new LockedRowsLane(product, texts, connections, client, this::tell);
+        this.lockedRows = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lockedRowsLane);
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
     }
 
@@ -163,9 +170,25 @@ public final class JdbcStore implements LockStore {
         if (command instanceof Command.KeepAlive) {
             housekeeping.consider();
         }
-        return listening == null
-                ? batcher.submit(command, caller)
-                : listening.follow(command, () -> batcher.submit(command, caller));
+        return listening == null ? submit(command, caller) : listening.follow(command, () -> submit(command, caller));
+    }
+
+    private CompletionStage<Reply> submit(Command command, Caller caller) {
+        return batcher.submit(command, caller)
+                .exceptionallyCompose(
+                        failure -> LockedRows.areCauseOf(failure) && !(command instanceof Command.CloseSession)
+                                ? waitForRow(command, SystemMachine.nanoTime())
+                                : CompletableFuture.failedFuture(failure));
+    }
+
+    /** @param since when it began to wait */
+    private CompletionStage<Reply> waitForRow(Command command, long since) {
+        return lockedRows
+                .submit(command, Caller.GOES_ON)
+                .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
+                                && SystemMachine.nanoTime() - since < LockedRowsLane.PATIENCE.toNanos()
+                        ? waitForRow(command, since)
+                        : CompletableFuture.failedFuture(failure));
     }
 
     @Override
@@ -177,6 +200,7 @@ public final class JdbcStore implements LockStore {
     public void close() {
         listener.unsubscribe();
         batcher.close();
+        lockedRows.close();
         if (listening != null) {
             listening.close();
         }

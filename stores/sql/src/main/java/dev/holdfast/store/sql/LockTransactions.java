@@ -27,7 +27,7 @@ final class LockTransactions {
     /** So often others may be in the way, or more may turn out to be needed, before a task is given up. */
     private static final int MOST_TRIES = 100;
 
-    /** So often a row may be waited for in vain, each time for as long as the connection is set to wait. */
+    /** So often may be waited in vain though nobody has the rows any more when that is looked at. */
     private static final int MOST_WAITS = 2;
 
     /** What is done between the locking and the commit. */
@@ -63,6 +63,7 @@ final class LockTransactions {
 
     private final Product product;
     private final ServerConnections connections;
+    private final ServerConnections.Use use;
     private final long client;
     private final Statements statements;
     private final ServerBacking backing;
@@ -72,9 +73,12 @@ final class LockTransactions {
     /** Whether a transaction is under way. */
     private boolean begun;
 
-    LockTransactions(Product product, Texts texts, ServerConnections connections, long client) {
+    /** @param use which of the connections; on that for locked rows no transaction waits that needs more than one */
+    LockTransactions(
+            Product product, Texts texts, ServerConnections connections, ServerConnections.Use use, long client) {
         this.product = product;
         this.connections = connections;
+        this.use = use;
         this.client = client;
         this.statements = new Statements(texts);
         this.backing = new ServerBacking(product, statements, client);
@@ -94,12 +98,12 @@ final class LockTransactions {
     /** Takes a connection for a trip, which ends with {@link #rest()}. */
     @CanIgnoreReturnValue
     Statements attach() throws SQLException {
-        statements.attach(connections.get(ServerConnections.Use.LOCKS));
+        statements.attach(connections.get(use));
         return statements;
     }
 
     void rest() {
-        connections.rest(ServerConnections.Use.LOCKS, statements);
+        connections.rest(use, statements);
     }
 
     void begin() throws SQLException {
@@ -112,17 +116,22 @@ final class LockTransactions {
         begun = false;
     }
 
+    /** Whether it can wait in the server: on a connection of our own, on which nobody else's work waits behind it. */
+    boolean canBePatient() {
+        return use == ServerConnections.Use.LOCKED_ROWS && !connections.areLent();
+    }
+
     /** The connection is of no use any more. */
     void lose() {
         statements.forget();
-        connections.drop(ServerConnections.Use.LOCKS);
+        connections.drop(use);
     }
 
     /** The connection is to a server that takes no writes; tells whether another may be better. */
     @CanIgnoreReturnValue
     boolean replace() {
         statements.forget();
-        return connections.replace(ServerConnections.Use.LOCKS);
+        return connections.replace(use);
     }
 
     /**
@@ -132,7 +141,7 @@ final class LockTransactions {
      */
     void carryOut(Task task, List<Transaction.Told> told) {
         try {
-            carryOutUnlessLocked(task, told);
+            carryOutUnlessLocked(task, told, LockWait.BRIEF);
         } catch (LockedRows e) {
             throw e.failure();
         }
@@ -142,15 +151,19 @@ final class LockTransactions {
      * Carries a task out, again and again if others are in the way or it turns out to be about more.
      *
      * @throws StoreException if that can't be done
-     * @throws LockedRows if somebody keeps rows locked for longer than a step of a lock ever takes
+     * @param wait longer than briefly only if that {@linkplain #canBePatient can be}
+     * @throws LockedRows if somebody keeps rows locked for longer than that
      */
-    void carryOutUnlessLocked(Task task, List<Transaction.Told> told) throws LockedRows {
+    void carryOutUnlessLocked(Task task, List<Transaction.Told> told, LockWait wait) throws LockedRows {
         int waits = MOST_WAITS;
         for (int left = MOST_TRIES; ; left--) {
             Effect[] effect = {Effect.NONE};
             try {
                 attach();
-                List<ResourceName> missing = attempt(task, effect);
+                if (canBePatient()) {
+                    product.boundWaits(statements.connection(), wait);
+                }
+                List<ResourceName> missing = attempt(task, effect, wait);
                 if (missing.isEmpty()) {
                     told.addAll(ledger.told());
                     return;
@@ -160,8 +173,9 @@ final class LockTransactions {
                 }
                 product.add(statements, missing.stream().map(ResourceName::utf8).toList());
             } catch (NotLocked more) {
-                task.names.addAll(more.names());
                 undo();
+                requireFree(more.names());
+                task.names.addAll(more.names());
             } catch (SQLException e) {
                 undo();
                 if (product.isReadOnly(e)) {
@@ -187,6 +201,16 @@ final class LockTransactions {
                 throw e;
             } finally {
                 rest();
+            }
+        }
+    }
+
+    /** Where rows are known to be locked, nothing that needs several may wait for one while it has others. */
+    private void requireFree(List<ResourceName> names) throws LockedRows {
+        if (use == ServerConnections.Use.LOCKED_ROWS) {
+            Set<ResourceName> locked = locked(Set.copyOf(names));
+            if (!locked.isEmpty()) {
+                throw new LockedRows(locked, null);
             }
         }
     }
@@ -225,10 +249,10 @@ final class LockTransactions {
     }
 
     /** Gives the names that need a row and have none; nothing was done then. */
-    private List<ResourceName> attempt(Task task, Effect[] effect) throws SQLException {
+    private List<ResourceName> attempt(Task task, Effect[] effect, LockWait wait) throws SQLException {
         begin();
         Locked locked = product.lock(
-                statements, task.names.stream().map(ResourceName::utf8).toList(), task.sessions);
+                statements, task.names.stream().map(ResourceName::utf8).toList(), task.sessions, wait);
         Set<ResourceName> found = new HashSet<>();
         locked.resources().forEach(resource -> found.add(resource.name));
         List<ResourceName> missing = task.needed.stream()

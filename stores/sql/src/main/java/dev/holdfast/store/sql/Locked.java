@@ -30,11 +30,12 @@ record Locked(
     record Queues(List<Claim> claims, List<Session> sessions) {}
 
     /** Locks by one statement after another, each of which is a trip to the server. */
-    static Locked oneByOne(Product product, Statements statements, List<byte[]> keys, Collection<Long> sessions)
+    static Locked oneByOne(
+            Product product, Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
             throws SQLException {
         List<Resource> resources = List.of();
         if (!keys.isEmpty()) {
-            try (ResultSet row = product.locking(statements, keys).executeQuery()) {
+            try (ResultSet row = product.locking(statements, keys, wait).executeQuery()) {
                 resources = Rows.resources(row);
             }
         }

@@ -5,6 +5,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Somebody keeps rows locked that are needed: nothing was done. */
@@ -24,6 +25,13 @@ final class LockedRows extends Exception {
         return names;
     }
 
+    /** Whether that is why a command failed, so that it had no effect and is worth a wait. */
+    static boolean areCauseOf(Throwable failure) {
+        Throwable told =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return told instanceof StoreException && told.getCause() instanceof LockedRows;
+    }
+
     /** What a command hears that needs them. */
     StoreException failure() {
         return new StoreException(
@@ -33,6 +41,6 @@ final class LockedRows extends Exception {
                                 ? "rows of locks"
                                 : "the row of '" + names.iterator().next() + "'")
                         + " in the database can't be had: a transaction that is no step of a lock keeps it locked; look for one that was left open",
-                getCause());
+                this);
     }
 }

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MysqlFastPath extends ServerFastPath {
 
+    private final String hurry;
     private final boolean needsTransaction;
     private final String take;
     private final String giveBack;
@@ -43,6 +44,7 @@ final class MysqlFastPath extends ServerFastPath {
      * @param needsTransaction whether only a transaction waits for no lock for long
      */
     MysqlFastPath(Texts texts, String clock, String hurry, boolean needsTransaction) {
+        this.hurry = hurry;
         this.needsTransaction = needsTransaction;
         this.exchange = new MysqlExchange(texts, clock, hurry);
         given = texts.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
@@ -58,6 +60,11 @@ final class MysqlFastPath extends ServerFastPath {
         giveBack = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
                 + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
                 + MysqlExchange.unended(clock));
+    }
+
+    @Override
+    boolean waitsForRows() {
+        return hurry.isEmpty();
     }
 
     /** What was given is read by a statement of its own: until then nobody changes it but who ends the grant. */

@@ -37,6 +37,7 @@ final class MysqlProduct implements Product {
 
     // Error codes of both servers.
     private static final int LOCK_WAIT_TIMEOUT = 1205;
+    private static final int STATEMENT_TIMEOUT = 1969;
     private static final int DEADLOCK = 1213;
     private static final int CHANGED_SINCE_SNAPSHOT = 1020;
     private static final int NO_SUCH_THREAD = 1094;
@@ -48,8 +49,13 @@ final class MysqlProduct implements Product {
     private static final int READ_ONLY_TRANSACTION = 1792;
     private static final int READ_ONLY_MODE = 1836;
 
-    /** In seconds: far more than a transaction of ours ever takes. */
-    private static final String WAIT = "SESSION innodb_lock_wait_timeout = 3";
+    /** In seconds: the least that both servers know. */
+    private static final String BRIEF = "SESSION innodb_lock_wait_timeout = 1";
+
+    private static final String PATIENT = "SESSION innodb_lock_wait_timeout = 3";
+
+    /** MariaDB can end any statement sooner. In seconds, too. */
+    private static final String BRIEFLY = "SET STATEMENT max_statement_time = 0.2 FOR ";
 
     private static final String RESTORE = "SET SESSION innodb_lock_wait_timeout = @holdfast_wait";
 
@@ -97,10 +103,11 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException {
+    public PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException {
         return ofKeys(
                 statements,
-                "SELECT " + RESOURCE_COLUMNS + " FROM holdfast_resource WHERE name IN ",
+                (isMariaDb && wait == LockWait.BRIEF ? BRIEFLY : "") + "SELECT " + RESOURCE_COLUMNS
+                        + " FROM holdfast_resource WHERE name IN ",
                 " ORDER BY name FOR UPDATE",
                 keys);
     }
@@ -118,8 +125,9 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException {
-        return Locked.oneByOne(this, statements, keys, sessions);
+    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
+            throws SQLException {
+        return Locked.oneByOne(this, statements, keys, sessions, wait);
     }
 
     /** The next power of two, so that there are few statements to prepare. */
@@ -152,9 +160,9 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public void boundWaits(Connection own) throws SQLException {
+    public void boundWaits(Connection own, LockWait wait) throws SQLException {
         try (Statement set = own.createStatement()) {
-            set.execute("SET " + WAIT);
+            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT));
         }
     }
 
@@ -184,7 +192,7 @@ final class MysqlProduct implements Product {
     public void begin(Statements statements, boolean isLent) throws SQLException {
         if (isLent) {
             statements
-                    .prepare("SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout, " + WAIT)
+                    .prepare("SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout, " + BRIEF)
                     .execute();
         }
         statements.prepare("START TRANSACTION").execute();
@@ -248,7 +256,7 @@ final class MysqlProduct implements Product {
 
     @Override
     public boolean isBlocked(SQLException failure) {
-        return failure.getErrorCode() == LOCK_WAIT_TIMEOUT;
+        return failure.getErrorCode() == LOCK_WAIT_TIMEOUT || failure.getErrorCode() == STATEMENT_TIMEOUT;
     }
 
     @Override
@@ -259,7 +267,7 @@ final class MysqlProduct implements Product {
     @Override
     public boolean isBusy(SQLException failure) {
         return switch (failure.getErrorCode()) {
-            case LOCK_WAIT_TIMEOUT, DEADLOCK, CHANGED_SINCE_SNAPSHOT -> true;
+            case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT, DEADLOCK, CHANGED_SINCE_SNAPSHOT -> true;
             default -> "40001".equals(failure.getSQLState());
         };
     }

@@ -114,6 +114,11 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     @Override
+    boolean waitsForRows() {
+        return !mustSkip;
+    }
+
+    @Override
     Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
         if (mustSkip) {
             return null;

@@ -39,8 +39,10 @@ final class PostgresProduct implements Product {
     private static final String BURY = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
             + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
 
-    /** In milliseconds: far more than a transaction of ours ever takes, and short enough for those who wait behind it. */
-    private static final String WAIT = "lock_timeout = 3000";
+    /** In milliseconds. A wait that is too long is an error in the server's log. */
+    private static final String BRIEF = "lock_timeout = 200";
+
+    private static final String PATIENT = "lock_timeout = 3000";
 
     /**
      * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients from waiting for each other in a circle, see {@link PostgresTogether}. And a
@@ -99,17 +101,18 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException {
+    public PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException {
         PreparedStatement select = statements.prepare(statements.texts().of(PostgresLocking.LOCK));
         select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         return select;
     }
 
     @Override
-    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException {
+    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
+            throws SQLException {
         return locking != null && !keys.isEmpty()
                 ? locking.lock(statements, keys, sessions)
-                : Locked.oneByOne(this, statements, keys, sessions);
+                : Locked.oneByOne(this, statements, keys, sessions, wait);
     }
 
     @Override
@@ -134,9 +137,9 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public void boundWaits(Connection own) throws SQLException {
+    public void boundWaits(Connection own, LockWait wait) throws SQLException {
         try (Statement set = own.createStatement()) {
-            set.execute("SET " + WAIT + "; " + LOOK_UP);
+            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + "; " + LOOK_UP);
         }
     }
 
@@ -159,7 +162,7 @@ final class PostgresProduct implements Product {
     public void begin(Statements statements, boolean isLent) throws SQLException {
         statements.connection().setAutoCommit(false);
         if (isLent) {
-            statements.prepare("SET LOCAL " + WAIT).execute();
+            statements.prepare("SET LOCAL " + BRIEF).execute();
         }
     }
 

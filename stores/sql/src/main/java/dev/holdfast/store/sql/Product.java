@@ -40,13 +40,13 @@ interface Product {
     ServerFastPath fastPath(Texts texts, boolean isLent, long client);
 
     /** A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each other in a circle. */
-    PreparedStatement locking(Statements statements, List<byte[]> keys) throws SQLException;
+    PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException;
 
     /** Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that somebody else adds meanwhile are left alone. */
     void add(Statements statements, List<byte[]> keys) throws SQLException;
 
     /** Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until the transaction ends; in as few trips as the driver allows. */
-    Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException;
+    Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait) throws SQLException;
 
     /** A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction ends. */
     String sharingSession();
@@ -57,13 +57,13 @@ interface Product {
     /** Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for nobody. */
     Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException;
 
-    /** Sees to it that no statement on a connection of our own waits for a lock for long. */
-    void boundWaits(Connection own) throws SQLException;
+    /** Bounds how long a statement on a connection of our own waits for a lock from here on. */
+    void boundWaits(Connection own, LockWait wait) throws SQLException;
 
     /**
      * Begins a transaction, in which each statement sees what was committed before it.
      *
-     * @param isLent whether the connection is somebody else's: then the transaction alone waits for no lock for long, and the connection is left as it was
+     * @param isLent whether the connection is somebody else's: then the transaction alone has {@link LockWait#BRIEF} for its bound, and the connection is left as it was
      */
     void begin(Statements statements, boolean isLent) throws SQLException;
 
@@ -92,7 +92,7 @@ interface Product {
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */
     boolean tellsAll();
 
-    /** Whether it is busy because somebody has kept a row locked for too long. */
+    /** Whether it is busy because somebody kept a row locked for as long as the statement was to wait. */
     boolean isBlocked(SQLException failure);
 
     /** Whether others were in the way: it had no effect, and is worth another try at once. */

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of one store: one for locks, one that renews sessions, each made when it is needed. Those of our own stay open; those of somebody's pool go back after each trip.
+ * The connections of one store: one for locks, one that renews sessions, now and then one for names whose rows others have locked, each made when it is needed. Those of our own stay open; those of somebody's pool go back after each trip.
  *
  * <p><b>Thread-safety:</b> each use belongs to one thread at a time.
  */
@@ -23,7 +23,10 @@ final class ServerConnections {
     /** What a connection is for. */
     enum Use {
         LOCKS,
-        SESSIONS
+        SESSIONS,
+
+        /** For names whose rows others have locked; there while some of them are wanted. */
+        LOCKED_ROWS
     }
 
     /**
@@ -102,7 +105,7 @@ final class ServerConnections {
             first = open.get(Use.LOCKS);
         }
         if (first != null && !isLent) {
-            known.boundWaits(first);
+            known.boundWaits(first, LockWait.BRIEF);
         }
     }
 
@@ -128,7 +131,8 @@ final class ServerConnections {
             }
             isolate(made);
             if (bounding != null) {
-                bounding.boundWaits(made);
+                // Nobody waits behind a renewal but the next one.
+                bounding.boundWaits(made, use == Use.SESSIONS ? LockWait.PATIENT : LockWait.BRIEF);
             }
         } catch (SQLException e) {
             end(made);

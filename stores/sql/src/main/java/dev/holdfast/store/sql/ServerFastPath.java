@@ -37,6 +37,9 @@ abstract class ServerFastPath {
         return acquire.spec().kind() != Kind.LATCH && acquire.lease().binding() != Binding.DETACHED;
     }
 
+    /** Whether a statement that failed at a locked row has waited for it, and not passed by at once. */
+    abstract boolean waitsForRows();
+
     /** Whether these go as one statement, which needs no transaction around it. */
     abstract boolean isOneStatement(List<Release> releases, List<Acquire> acquires);
 

@@ -106,13 +106,25 @@ final class ServerHousekeeping {
                     }
                 }
             });
-            over.forEach(lane::end);
+            over.forEach(this::end);
             if (!goesOn.getAsBoolean()) {
                 return false;
             }
             // Where none could be ended, all are in use at this moment: the next turn finds them again.
         } while (found[0] == PAGE && !over.isEmpty());
         return true;
+    }
+
+    private void end(long session) {
+        try {
+            lane.end(session);
+        } catch (StoreException e) {
+            if (!LockedRows.areCauseOf(e)) {
+                throw e;
+            }
+            // It is over all the same, and the next turn drops what is left of it.
+            LOG.debug("housekeeping passes over what somebody keeps locked", e);
+        }
     }
 
     private boolean forgetSessions(BooleanSupplier goesOn) {
@@ -168,8 +180,23 @@ final class ServerHousekeeping {
         return true;
     }
 
+    /** Those whose rows somebody keeps locked are left for the next turn. */
     private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) {
-        lane.transact(Set.copyOf(page), ledger -> {
+        List<ResourceName> free = new ArrayList<>(page);
+        while (!free.isEmpty()) {
+            try {
+                attempt(List.copyOf(free), policy, floor, now);
+                return;
+            } catch (LockedRows e) {
+                if (!free.removeAll(e.names())) {
+                    throw e.failure();
+                }
+            }
+        }
+    }
+
+    private void attempt(List<ResourceName> page, IdlePolicy policy, long floor, long now) throws LockedRows {
+        lane.transactUnlessLocked(Set.copyOf(page), ledger -> {
             for (ResourceName name : page) {
                 Resource resource = ledger.resource(name);
                 if (resource.isStored

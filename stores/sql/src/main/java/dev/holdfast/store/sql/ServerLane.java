@@ -3,22 +3,14 @@ package dev.holdfast.store.sql;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Batcher.Call;
-import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CloseSession;
-import dev.holdfast.spi.Command.OnClaim;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Poll;
-import dev.holdfast.spi.Command.Resize;
-import dev.holdfast.spi.Command.SetCount;
-import dev.holdfast.spi.Command.Yield;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,7 +38,7 @@ final class ServerLane implements Batcher.Trip {
     private final Consumer<List<Transaction.Told>> telling;
     private final LockTransactions transactions;
     private final SessionEndings endings;
-    private final Steps steps;
+    private final LongWay longWay;
     private final ServerFastPath fastPath;
 
     /** Names whose rows were found locked for long by somebody else. */
@@ -66,9 +58,9 @@ final class ServerLane implements Batcher.Trip {
             Consumer<List<Transaction.Told>> telling) {
         this.product = product;
         this.telling = telling;
-        this.transactions = new LockTransactions(product, texts, connections, client);
+        this.transactions = new LockTransactions(product, texts, connections, ServerConnections.Use.LOCKS, client);
         this.endings = new SessionEndings(transactions);
-        this.steps = new Steps(transactions.ledger(), transactions.backing());
+        this.longWay = new LongWay(transactions);
         this.fastPath = product.fastPath(texts, connections.areLent(), client);
     }
 
@@ -85,8 +77,7 @@ final class ServerLane implements Batcher.Trip {
                 }
             }
             List<Call> free = withoutLocked(batch, told);
-            List<Call> left =
-                    free.isEmpty() ? free : new ShortWay(product, transactions, fastPath, free, awaited, told).go();
+            List<Call> left = free.isEmpty() ? free : theShortWay(free, told);
             for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
                 together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
             }
@@ -95,17 +86,40 @@ final class ServerLane implements Batcher.Trip {
         }
     }
 
+    /** Gives what is left to do. */
+    @GuardedBy("this")
+    private List<Call> theShortWay(List<Call> calls, List<Transaction.Told> told) {
+        ShortWay shortWay = new ShortWay(product, transactions, fastPath, calls, awaited, told);
+        List<Call> left = shortWay.go();
+        return shortWay.locked().isEmpty() || left.isEmpty()
+                ? left
+                : refuse(left, new LockedRows(shortWay.locked(), null), told);
+    }
+
     /**
      * Carries out work that is no command, as one transaction that has locked these names.
      *
      * @throws StoreException if that fails
      */
     void transact(Set<ResourceName> names, LockTransactions.Work work) {
+        try {
+            transactUnlessLocked(names, work);
+        } catch (LockedRows e) {
+            throw e.failure();
+        }
+    }
+
+    /**
+     * As {@link #transact}.
+     *
+     * @throws LockedRows if somebody keeps rows locked that this needs; nothing was done
+     */
+    void transactUnlessLocked(Set<ResourceName> names, LockTransactions.Work work) throws LockedRows {
         List<Transaction.Told> told = new ArrayList<>(0);
         LockTransactions.Task task = new LockTransactions.Task(work);
         task.names.addAll(names);
         synchronized (this) {
-            transactions.carryOut(task, told);
+            transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
         }
         tell(told);
     }
@@ -118,38 +132,15 @@ final class ServerLane implements Batcher.Trip {
 
     @GuardedBy("this")
     private void together(List<Call> calls, List<Transaction.Told> told) {
-        Reply[] replies = new Reply[calls.size()];
         try {
-            LockTransactions.Task task = new LockTransactions.Task(
-                    state -> {
-                        for (int i = 0; i < replies.length; i++) {
-                            replies[i] = steps.answer(calls.get(i).command());
-                        }
-                    },
-                    // Who waits asks again, and finds that it does not wait any more.
-                    () -> Arrays.stream(replies).allMatch(Reply.Queued.class::isInstance)
-                            // A Yield has given something back, also where nobody could be let in for it.
-                            && calls.stream().noneMatch(call -> call.command() instanceof Yield));
-            calls.forEach(call -> about(call.command(), task));
-            transactions.carryOutUnlessLocked(task, told);
+            if (longWay.carryOut(calls, told, LockWait.BRIEF)) {
+                noteAwaited(calls);
+            }
         } catch (LockedRows e) {
             List<Call> free = refuse(calls, e, told);
             if (!free.isEmpty()) {
                 together(free, told);
             }
-            return;
-        } catch (StoreException e) {
-            if (calls.size() > 1 && e.effect() == Effect.NONE && e.reason() == StoreException.Reason.CORRUPT) {
-                // One of them is to blame, and the others shall not suffer for it.
-                calls.forEach(call -> together(List.of(call), told));
-            } else {
-                calls.forEach(call -> call.fail(e));
-            }
-            return;
-        }
-        noteAwaited(calls);
-        for (int i = 0; i < replies.length; i++) {
-            calls.get(i).answer(replies[i]);
         }
     }
 
@@ -171,7 +162,7 @@ final class ServerLane implements Batcher.Trip {
     private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Told> told) {
         PollAround around = new PollAround(poll, names);
         try {
-            transactions.carryOut(around.task(steps), told);
+            transactions.carryOut(around.task(longWay.steps()), told);
         } catch (StoreException e) {
             return false;
         }
@@ -181,35 +172,46 @@ final class ServerLane implements Batcher.Trip {
         return around.isComplete();
     }
 
-    /** Refuses what is about rows that somebody keeps locked, or all if that can't be told apart; gives the others. */
+    /**
+     * Refuses what is about rows that somebody keeps locked, which may then wait for them elsewhere, or all if that can't be told apart.
+     *
+     * @return the others that are not answered yet
+     */
     @GuardedBy("this")
     private List<Call> refuse(List<Call> calls, LockedRows why, List<Transaction.Told> told) {
-        List<Call> others = calls.stream()
-                .filter(call -> Collections.disjoint(namesOf(call.command()), why.names()))
-                .toList();
-        boolean isTold = others.size() < calls.size();
-        for (Call call : calls) {
-            boolean isAffected = !isTold || !others.contains(call);
-            if (isAffected
-                    && !(isTold && call.command() instanceof Poll poll && pollAround(call, poll, why.names(), told))) {
-                call.fail(why.failure());
-            }
-        }
         if (locked.size() > MOST_KNOWN) {
             locked.clear();
         }
         locked.addAll(why.names());
-        return isTold ? others : List.of();
+        List<Call> others = calls.stream()
+                .filter(call -> Collections.disjoint(LongWay.namesOf(call.command()), why.names()))
+                .toList();
+        if (others.size() == calls.size()) {
+            if (calls.size() > 1 && !why.names().isEmpty()) {
+                // One of them turned out to be about more than it says.
+                calls.forEach(call -> together(List.of(call), told));
+            } else {
+                calls.forEach(call -> call.fail(why.failure()));
+            }
+            return List.of();
+        }
+        for (Call call : calls) {
+            if (!others.contains(call)
+                    && !(call.command() instanceof Poll poll && pollAround(call, poll, why.names(), told))) {
+                call.fail(why.failure());
+            }
+        }
+        return others;
     }
 
-    /** Nobody waits a second time for a row that was found locked for long: what is about it is refused until it is free. */
+    /** Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free. */
     @GuardedBy("this")
     private List<Call> withoutLocked(List<Call> calls, List<Transaction.Told> told) {
         if (locked.isEmpty()) {
             return calls;
         }
         Set<ResourceName> asked = new TreeSet<>();
-        calls.forEach(call -> asked.addAll(namesOf(call.command())));
+        calls.forEach(call -> asked.addAll(LongWay.namesOf(call.command())));
         asked.retainAll(locked);
         if (asked.isEmpty()) {
             return calls;
@@ -221,31 +223,6 @@ final class ServerLane implements Batcher.Trip {
         } catch (StoreException e) {
             calls.forEach(call -> call.fail(e));
             return List.of();
-        }
-    }
-
-    private static Set<ResourceName> namesOf(Command command) {
-        LockTransactions.Task task = new LockTransactions.Task(state -> {});
-        about(command, task);
-        return task.names;
-    }
-
-    /** What a command is about, as far as it says so. */
-    private static void about(Command command, LockTransactions.Task task) {
-        if (command instanceof OnResource onResource) {
-            task.names.add(onResource.resource());
-            if (command instanceof Acquire || command instanceof Yield || command instanceof SetCount) {
-                task.needed.add(onResource.resource());
-            }
-        } else if (command instanceof Poll poll) {
-            poll.claims().forEach(claim -> task.names.add(claim.resource()));
-        }
-        if (command instanceof SetCount set) {
-            task.sessions.add(Session.numberOf(set.session()));
-        } else if (command instanceof Resize resize) {
-            task.sessions.add(Session.numberOf(resize.session()));
-        } else if (command instanceof OnClaim onClaim && (command instanceof Acquire || command instanceof Yield)) {
-            task.sessions.add(Session.numberOf(onClaim.claim().session()));
         }
     }
 

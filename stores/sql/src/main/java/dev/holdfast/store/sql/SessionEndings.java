@@ -2,8 +2,10 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Ends sessions in small transactions, however much they have. Not thread-safe. */
 final class SessionEndings {
@@ -13,12 +15,20 @@ final class SessionEndings {
 
     private final LockTransactions transactions;
 
+    /** Why the end that is under way has passed something over; null if it has not. */
+    private @Nullable LockedRows kept;
+
     SessionEndings(LockTransactions transactions) {
         this.transactions = transactions;
     }
 
-    /** Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then what it has, part by part. */
+    /**
+     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then what it has, part by part.
+     *
+     * @throws StoreException if that fails, or somebody keeps rows locked of what it had: then all else was visited
+     */
     void end(long id, List<Transaction.Told> told) {
+        kept = null;
         transactions.carryOut(new LockTransactions.Task(state -> state.rows().end(id)), told);
         List<ResourceName> contended = new ArrayList<>();
         transactions.carryOut(
@@ -48,11 +58,34 @@ final class SessionEndings {
                         told);
             }
         } while (page.size() == PART);
+        if (kept != null) {
+            throw kept.failure();
+        }
         transactions.carryOut(new LockTransactions.Task(state -> state.rows().forget(id)), told);
     }
 
     /** Looks at resources, and at claims on them, and so drops what is dead. */
     private void visit(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Told> told) {
+        List<ResourceName> left = new ArrayList<>(names);
+        while (true) {
+            List<ResourceName> present = List.copyOf(left);
+            List<ClaimRef> theirs = claims.stream()
+                    .filter(claim -> present.contains(claim.resource()))
+                    .toList();
+            try {
+                attempt(present, theirs, told);
+                return;
+            } catch (LockedRows e) {
+                if (!left.removeAll(e.names())) {
+                    throw e.failure();
+                }
+                kept = e;
+            }
+        }
+    }
+
+    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Told> told)
+            throws LockedRows {
         LockTransactions.Task task = new LockTransactions.Task(state -> {
             for (ResourceName name : names) {
                 var unused = state.resource(name);
@@ -63,6 +96,6 @@ final class SessionEndings {
             state.flush();
         });
         task.names.addAll(names);
-        transactions.carryOut(task, told);
+        transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
     }
 }

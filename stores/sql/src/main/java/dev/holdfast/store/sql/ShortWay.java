@@ -38,6 +38,9 @@ final class ShortWay {
     /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
     private final Set<ResourceName> closed = new HashSet<>();
 
+    /** Names whose rows somebody has kept locked for as long as a statement was to wait. */
+    private final Set<ResourceName> locked = new TreeSet<>();
+
     /**
      * Begins.
      *
@@ -68,6 +71,11 @@ final class ShortWay {
             together();
         }
         return calls.stream().filter(call -> !call.isAnswered()).toList();
+    }
+
+    /** What was found out on the way: what is about these names is not worth another wait. */
+    Set<ResourceName> locked() {
+        return locked;
     }
 
     private void together() {
@@ -111,6 +119,9 @@ final class ShortWay {
             }
         } catch (SQLException e) {
             failed(e, Effect.UNKNOWN, List.of(call), List.of());
+            if (product.isBlocked(e) && fastPath.waitsForRows()) {
+                locked.addAll(transactions.locked(Set.of(nameOf(call))));
+            }
         } finally {
             transactions.rest();
         }
@@ -171,7 +182,7 @@ final class ShortWay {
             answer(acquires, replies.subList(releases.size(), replies.size()));
         } catch (SQLException e) {
             failed(e, effect, releases, acquires);
-            if (isFirst && product.isBlocked(e) && releases.size() + acquires.size() > 1) {
+            if (isFirst && product.isBlocked(e)) {
                 withoutLocked(releases, acquires);
             }
         } finally {
@@ -181,12 +192,18 @@ final class ShortWay {
 
     /** Somebody has a row: that shall not keep up the others. */
     private void withoutLocked(List<Call> releases, List<Call> acquires) {
+        if (!fastPath.waitsForRows() && releases.size() + acquires.size() == 1) {
+            return;
+        }
         Set<ResourceName> names = new TreeSet<>();
         releases.forEach(call -> names.add(nameOf(call)));
         acquires.forEach(call -> names.add(nameOf(call)));
-        Set<ResourceName> locked = transactions.locked(names);
-        releases.removeIf(call -> locked.contains(nameOf(call)));
-        acquires.removeIf(call -> locked.contains(nameOf(call)));
+        Set<ResourceName> found = transactions.locked(names);
+        if (fastPath.waitsForRows()) {
+            locked.addAll(found);
+        }
+        releases.removeIf(call -> found.contains(nameOf(call)));
+        acquires.removeIf(call -> found.contains(nameOf(call)));
         if (!releases.isEmpty() || !acquires.isEmpty()) {
             attempt(releases, acquires, false);
         }
