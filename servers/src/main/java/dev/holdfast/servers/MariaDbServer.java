@@ -14,8 +14,8 @@ import java.util.jar.JarFile;
 
 /**
  * A MariaDB server, on x86-64, of the version that is among the resources, or in the directory that the system property
- * {@code holdfast.mariadb.home} or the environment variable {@code HOLDFAST_MARIADB_HOME} names. It survives being killed,
- * but not that the machine is: it flushes nothing, unless told to.
+ * {@code holdfast.mariadb.home} or the environment variable {@code HOLDFAST_MARIADB_HOME} names. It survives being
+ * killed, but not that the machine is: it flushes nothing, unless told to.
  */
 public final class MariaDbServer extends LocalSqlServer {
 

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis server, of the version that is among the resources, or the program that the system property {@code
- * holdfast.redis.server} or the environment variable {@code HOLDFAST_REDIS_SERVER} names, which may be Valkey's. It keeps
- * nothing on disk unless told to, so one that was killed and started again is empty.
+ * holdfast.redis.server} or the environment variable {@code HOLDFAST_REDIS_SERVER} names, which may be Valkey's. It
+ * keeps nothing on disk unless told to, so one that was killed and started again is empty.
  *
  * <p><b>Thread-safety:</b> {@link #command} may be called from any thread, the rest from one at a time.
  */
@@ -31,7 +31,7 @@ public final class RedisServer implements AutoCloseable {
     /** How the libraries call what they bring, in the names of the files. */
     private static final List<String> NAMES = List.of("7.0.15", "6.2.6-v5", "6.2.7");
 
-    /** What Redis forbids since version 7 unless it is told otherwise; before that it allowed it, and knows no such directive. */
+    /** They allow what Redis forbids since version 7, and always allowed before that. */
     private static final Set<String> SINCE_7 = Set.of("enable-debug-command", "enable-protected-configs");
 
     private static final String PROPERTY = "holdfast.redis.server";

@@ -59,8 +59,8 @@ final class MysqlListening implements Listening {
             + " name VARCHAR(1024) PATH '$[1]', session BIGINT PATH '$[2]', claim BIGINT PATH '$[3]')) v";
 
     /**
-     * A claim is found by its session and number. Its name and state are wrapped into expressions, so that no server looks
-     * it up by these, which would read the whole queue of the name, as MariaDB 10.11 did.
+     * A claim is found by its session and number. Its name and state are wrapped into expressions, so that no server
+     * looks it up by these, which would read the whole queue of the name, as MariaDB 10.11 did.
      */
     private static final String WAITS = " holdfast_claim c ON c.session = v.session AND c.claim = v.claim"
             + " AND CONCAT(c.name) = UNHEX(v.name) AND c.granted + 0 = 0";

@@ -8,7 +8,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How many rows the statements on a MariaDB or MySQL server have read, by its log of slow statements, which has them all. */
+/** How many rows statements on a MariaDB or MySQL server have read, by its log of slow ones, which has them all. */
 final class MysqlCosts implements StatementCosts {
 
     private final LocalSqlServer server;

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Has clients send every command while a database grows around them, and checks what each statement costs: on small tables
- * and then, with the statements that were prepared there, on large ones of which the server has no statistics yet, and on
- * large ones that it has analyzed.
+ * Has clients send every command while a database grows around them, and checks what each statement costs: on small
+ * tables; then, with the statements that were prepared there, on large ones of which the server has no statistics yet;
+ * and on large ones that it has analyzed.
  */
 final class PlanRules {
 
@@ -23,13 +23,13 @@ final class PlanRules {
     /** Housekeeping takes a hundred names together, reads each a few times, and may join them with all sessions. */
     private static final int MOST_ROWS_OF_A_PAGE = 500 + SqlTables.CLAIMS;
 
-    /** So many that a server has made the plans that it keeps for statements that were prepared, after ten uses of each. */
+    /** So many that each statement is used more than ten times, and its server has made the plan that it keeps. */
     private static final int ROUNDS = 8;
 
     private static final int LEAST_STATEMENTS = 20;
     private static final int SHOWN = 5;
 
-    /** What reads a whole table or index: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
+    /** What reads a whole table: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
     private static final Set<Sql> SCANS =
             Set.of(Sql.CONTENDED, Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED);
 

@@ -29,8 +29,8 @@ class PostgresPlansTest {
     private static final int COUNTS_SWITCHED_OFF = 18;
 
     /**
-     * Before that, on connections of our own, these are taken to cost 10,000,000,000, and so compiled, which takes a tenth
-     * of a second: they read a table of one row that has no index for them, or all sessions. The first one is the first
+     * Before that, on connections of our own, these are taken to cost 10,000,000,000, and so compiled, which takes a
+     * tenth of a second: they read a table of one row that has no index for them, or all sessions. The first one is the first
      * use of a name, the rest is housekeeping, once a minute.
      */
     private static final Set<String> TAKEN_FOR_DEAR = new TreeSet<>(Set.of(
@@ -67,8 +67,8 @@ class PostgresPlansTest {
     }
 
     /**
-     * There the server is free to choose. What it has prepared for small tables it keeps until they are analyzed, by its
-     * autovacuum for one; until then, what is asked for together may read all of a table that has grown meanwhile.
+     * There the server is free to choose. What it has prepared for small tables it keeps until they are analyzed, by
+     * its autovacuum for one; until then, what is asked for together may read all of a table that has grown meanwhile.
      */
     @Test
     @DisplayName("on connections of a pool, read few rows, once the server has looked at the tables")
