@@ -38,14 +38,8 @@ local SESSION = '<c1c19ddc16dxxxxx'
 local MAX_TOKEN = 9007199254740991
 -- Claims that one call ends of those whose time has come: bounds the time for which it keeps the server.
 local SWEEP = 200
--- Claims that one call admits from queues, or drops there, before it leaves the rest to the next; each name has one at least.
-local ADMIT = 100
--- Claims at a name that a step looks at one by one for those that have ended, while more is due than was ended.
-local LOOK = 16
 -- Bytes that what is in use under a name may have, before who comes to wait there gets a field of its own.
 local ROOM = 1500
--- Fields of H, or members of O, that one call looks at to repair what was lost.
-local REPAIR = 100
 local NONE = '0000000000000000000'
 
 local time = call('TIME')
@@ -72,9 +66,8 @@ end
 -- What is due; and whether more is due than this call ends: then each step looks for itself, as far as the bounds allow, at
 -- the resource that it is about.
 local due, crowded
-local admits = ADMIT
--- Whether D and O have their marks; whether D or O lacks what H speaks of; and whether a session has ended in this call.
-local marked, lost, ended
+-- Whether D and O have their marks; and whether D or O lacks what H speaks of.
+local marked, lost
 local empty = soonest == MAX_TOKEN
 if soonest <= now then
   due = try('ZRANGEBYSCORE', D, '-inf', now, 'LIMIT', 0, SWEEP)
@@ -161,20 +154,17 @@ while i <= n do
   plain = plain and type(answer) == 'string'
 end
 
--- The marks go with the last of what D has, and come with the first. A bucket that nobody has used yet stays as it is.
-if due or ended then
+-- The marks come with the first of what D has, and go with the last. A bucket that nobody has used yet stays as it is.
+if due then
   local first = call('ZRANGEBYSCORE', D, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
   if first[1] == '!' and not lost then
     call('ZREM', D, '!')
     try('ZREM', O, '!')
     call('HDEL', H, '\255#')
-    soonest, changed = MAX_TOKEN, changed or meta
-  elseif due then
-    soonest, changed = tonumber(first[2] or MAX_TOKEN), changed or meta
-    empty = not marked and first[1]
-  elseif not first[1] then
-    lost = true
+    first = {}
   end
+  soonest, changed = tonumber(first[2] or MAX_TOKEN), changed or meta
+  empty = not marked and first[1]
 end
 if lost then
   soonest, changed = 0, changed or meta

@@ -14,6 +14,10 @@ local RECORD = '^([gw]) (%d+) ([sbd]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+)
 local SLOTS = { 63, 255, 999 }
 -- Grants that are looked at one by one for the earliest of their ends.
 local FEW = 8
+-- Claims that one call admits from queues, or drops there, before it leaves the rest to the next; each name has one at least.
+local admits = 100
+-- Claims at a name that a step looks at one by one for those that have ended, while more is due than was ended.
+local LOOK = 16
 -- Microseconds after which who waits asks again while places are repaired; and for which a repair is not begun again.
 local RETRY = 10000
 local REPAIRED = 60000000

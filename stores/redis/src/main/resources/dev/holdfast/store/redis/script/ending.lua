@@ -38,6 +38,19 @@ local function inslot(sid, slot, touched)
   end
 end
 
+-- The last session takes the marks with it. Where they are missing, D was lost.
+local function unmark()
+  local first = call('ZRANGEBYSCORE', D, '-inf', '+inf', 'LIMIT', 0, 1)[1]
+  if first == '!' and not lost then
+    put('ZREM', D, '!')
+    put('ZREM', O, '!')
+    put('HDEL', H, '\255#')
+    soonest, changed = MAX_TOKEN, true
+  elseif not first then
+    lost = true
+  end
+end
+
 -- Drops claims of an ended session. Looks at so many at most, and gives how many are left of the number.
 local function sweepsession(sid, budget, touched)
   local s = session(sid)
@@ -94,9 +107,9 @@ local function sweepsession(sid, budget, touched)
     crowded = true
     return 0
   end
-  ended = true
   put('HDEL', H, progress)
   put('ZREM', D, 's' .. sid)
+  unmark()
   if not isused(sid) then
     put('HDEL', H, '\255' .. sid)
     sessions[sid] = false
@@ -104,11 +117,12 @@ local function sweepsession(sid, budget, touched)
   return budget
 end
 
--- Is another part.
-local repair
+-- A day: so long the generation of an open latch is remembered.
+local RETENTION = 86400000000
 
 local function sweep(members)
   if lost then
+-- part: repair
     pcall(repair)
   end
   local budget, touched = SWEEP, {}

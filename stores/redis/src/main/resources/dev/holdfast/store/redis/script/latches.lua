@@ -1,6 +1,3 @@
--- A day: so long the generation of an open latch is remembered.
-local RETENTION = 86400000000
-
 local function ids(res)
   return '[' .. res.p .. 'i', '(' .. res.p .. 'j'
 end

@@ -2,6 +2,9 @@
 -- who have counted a latch down. So both are made again from H, part by part: first what H speaks of is put there, then what
 -- H does not know of is taken out of O. What D has too much is found out when its time comes.
 
+-- Fields of H, or members of O, that one call looks at.
+local REPAIR = 100
+
 -- What belongs to a session that is not there ends now.
 local function restoreclaim(c)
   if c.at == 'c' then
@@ -61,7 +64,7 @@ local function isknown(member)
   return c and place({ p = prefix(name) }, c) == member
 end
 
-function repair()
+local function repair()
   local progress = call('HGET', H, '\255#')
   local at = progress and sub(progress, 1, 1) ~= 'e' and progress or 'h0'
   if sub(at, 1, 1) == 'h' then

@@ -1,5 +1,5 @@
 local function rest()
--- part: ending latches repair bounded sessions reports steps
+-- part: ending bounded latches sessions reports steps
 end
 
 local other, sweep
