@@ -14,6 +14,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.holdfast.Environment;
 import java.util.Set;
 
 /** The rules of the architecture. */
@@ -80,6 +81,8 @@ final class Rules {
             .that(IN_CORE)
             .and()
             .doNotHaveFullyQualifiedName("dev.holdfast.engine.ElapsedClock")
+            .and()
+            .areNotAssignableTo(Environment.class) // one that stands before another hands it on
             .should()
             .callMethodWhere(describe(
                     "it reads the wall clock of the environment",
