@@ -10,6 +10,8 @@ import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -17,6 +19,7 @@ import java.util.function.Consumer;
 final class Holders {
 
     private static final int PAGE = 100;
+    private static final int MANY = 1_000;
     private static final Duration MOST_AHEAD = Duration.ofDays(1);
     private static final Instant EARLIEST = Instant.parse("2020-01-01T00:00:00Z");
 
@@ -34,23 +37,24 @@ final class Holders {
         } while (cursor.isPresent());
     }
 
-    /** What the store records about one resource; empty if nothing. */
+    /** What the store records about one resource, with all who hold it; empty if nothing. */
     static Optional<ResourceInfo> find(LockStore store, StoreLocation location, String name)
             throws InterruptedException {
-        boolean ordered = store.traits().orderedInspection();
+        Optional<ResourceInfo> found = Optional.empty();
+        List<Party> holders = new ArrayList<>();
         Optional<String> cursor = Optional.empty();
         do {
-            // In the order of the names, a name stands before all that begin with it: one is enough.
             Reply.Inspected page = (Reply.Inspected)
-                    Stores.ask(store, location, new Command.Inspect(name, cursor, ordered ? 1 : PAGE));
-            for (ResourceInfo info : page.resources()) {
-                if (info.name().value().equals(name)) {
-                    return Optional.of(info);
-                }
+                    Stores.ask(store, location, new Command.Inspect(name, cursor, MANY, Command.Inspect.Scope.NAME));
+            if (page.resources().isEmpty()) {
+                break; // not in use, or not any more
             }
-            cursor = ordered ? Optional.empty() : page.cursor();
+            ResourceInfo info = page.resources().get(0);
+            found = found.or(() -> Optional.of(info));
+            holders.addAll(info.holders());
+            cursor = page.cursor();
         } while (cursor.isPresent());
-        return Optional.empty();
+        return found.map(info -> info.withHolders(holders));
     }
 
     /** As {@code held by ann@web1 pid 12 'report.sh' since 2026-01-02T03:04:05Z, lease 24s left}. */
@@ -64,7 +68,7 @@ final class Holders {
         StringBuilder text = new StringBuilder("held by ").append(label(holder));
         since(holder, tokens).ifPresent(instant -> text.append(" since ").append(instant));
         text.append(", lease ").append(DurationText.format(holder.remaining())).append(" left");
-        int others = info.holders().size() - 1;
+        long others = info.holding() - 1;
         if (others > 0) {
             text.append(", and by ").append(others).append(others == 1 ? " other" : " others");
         }

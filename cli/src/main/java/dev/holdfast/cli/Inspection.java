@@ -123,6 +123,8 @@ final class Inspection {
                 .value(lower(info.spec().order()))
                 .name("capacity")
                 .value(info.spec().capacity())
+                .name("holding")
+                .value(info.holding())
                 .name("holders");
         write(json, info.holders(), tokens);
         json.name("waiting").value(info.waiting()).name("waiters");

@@ -485,11 +485,6 @@ public final class Engine {
         return claims.get();
     }
 
-    /** Whether what begins with a name is told in the order of the names. */
-    boolean inspectsInOrder() {
-        return traits.orderedInspection();
-    }
-
     int blockFor(int used) {
         return (int) Math.min(Tokens.MAX_BLOCK, Math.max(MIN_BLOCK, 2L * used));
     }

@@ -211,7 +211,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Who has a place, in one state of the store. */
     CompletableFuture<List<Party>> present() {
-        return ResourceLook.ask(engine, name, Caller.GOES_ON)
+        return ResourceLook.askForAll(engine, name, Caller.GOES_ON)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
                         .filter(party -> !party.remaining().isZero()

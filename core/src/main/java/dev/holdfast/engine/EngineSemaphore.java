@@ -142,9 +142,7 @@ final class EngineSemaphore implements DistributedSemaphore {
     }
 
     private static int freeIn(ResourceInfo info) {
-        long held =
-                info.holders().stream().mapToLong(ResourceInfo.Party::weight).sum();
-        return (int) Math.max(0, info.spec().capacity() - held);
+        return (int) Math.max(0, info.spec().capacity() - info.held());
     }
 
     private Optional<ResourceInfo> look() {

@@ -4,38 +4,62 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Asks the store once what it records about a resource. */
 final class ResourceLook implements Wire.Answer {
 
-    /** Where names come in any order, the one that is looked for may be anywhere among those that begin so. */
-    private static final int PAGE = 100;
+    private static final int PAGE = 1_000;
+    private static final int MOST_CHANGES = 10;
 
     private final Engine engine;
     private final ResourceName name;
     private final Caller caller;
+    private final int limit;
     private final CompletableFuture<Optional<ResourceInfo>> answer = new CompletableFuture<>();
 
-    private ResourceLook(Engine engine, ResourceName name, Caller caller) {
+    private final AtomicInteger changes = new AtomicInteger();
+
+    // Written by one page and read by the next.
+    private volatile List<Party> before = List.of();
+    private volatile long tokenBefore;
+
+    private ResourceLook(Engine engine, ResourceName name, Caller caller, int limit) {
         this.engine = engine;
         this.name = name;
         this.caller = caller;
+        this.limit = limit;
     }
 
-    /** Ends with what is recorded, empty if the resource is not in use; or fails with a {@link StoreException}. */
+    /**
+     * Ends with what is recorded, of the holders the first only; empty if the resource is not in use. Or fails with a
+     * {@link StoreException}.
+     */
     static CompletableFuture<Optional<ResourceInfo>> ask(Engine engine, ResourceName name, Caller caller) {
-        ResourceLook look = new ResourceLook(engine, name, caller);
-        look.page(Optional.empty());
-        return look.answer;
+        return new ResourceLook(engine, name, caller, 1).begin();
+    }
+
+    /**
+     * Ends with what is recorded at one moment, with all holders; empty if the resource is not in use. Or fails with a
+     * {@link StoreException}, also if there are several pages of them and they keep changing.
+     */
+    static CompletableFuture<Optional<ResourceInfo>> askForAll(Engine engine, ResourceName name, Caller caller) {
+        return new ResourceLook(engine, name, caller, PAGE).begin();
+    }
+
+    private CompletableFuture<Optional<ResourceInfo>> begin() {
+        page(Optional.empty());
+        return answer;
     }
 
     private void page(Optional<String> cursor) {
-        // In the order of the names it is the first of all that begin so.
-        int limit = engine.inspectsInOrder() ? 1 : PAGE;
         engine.part(name)
                 .wire
                 .send(new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME), caller, this);
@@ -50,10 +74,35 @@ final class ResourceLook implements Wire.Answer {
         Optional<ResourceInfo> found = inspected.resources().stream()
                 .filter(info -> info.name().equals(name))
                 .findFirst();
-        if (found.isPresent() || inspected.cursor().isEmpty() || engine.inspectsInOrder()) {
+        if (found.isEmpty()
+                || limit == 1
+                || (before.isEmpty() && inspected.cursor().isEmpty())) {
             answer.complete(found);
         } else {
-            page(inspected.cursor());
+            add(found.get(), inspected.cursor());
+        }
+    }
+
+    /** Goes on while the pages are those of one state. */
+    private void add(ResourceInfo info, Optional<String> cursor) {
+        boolean isSame = before.isEmpty() || info.lastToken() == tokenBefore;
+        List<Party> holders = new ArrayList<>(before);
+        holders.addAll(info.holders());
+        if (isSame && cursor.isPresent()) {
+            before = holders;
+            tokenBefore = info.lastToken();
+            page(cursor);
+        } else if (isSame && info.holding() == holders.size()) {
+            answer.complete(Optional.of(info.withHolders(holders)));
+        } else if (changes.incrementAndGet() <= MOST_CHANGES) {
+            before = List.of();
+            page(Optional.empty());
+        } else {
+            answer.completeExceptionally(new StoreException(
+                    StoreException.Reason.UNAVAILABLE,
+                    StoreException.Effect.NONE,
+                    "The holders of '" + name.value() + "' keep changing while they are told",
+                    null));
         }
     }
 

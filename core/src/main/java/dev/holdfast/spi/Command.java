@@ -349,21 +349,25 @@ public sealed interface Command {
 
     /**
      * Tells which resources are in use (held, waited for, or a latch that counts), for people: {@link
-     * Reply.Inspected}. Changes nothing.
+     * Reply.Inspected}. Changes nothing. A store may tell less in one page than it is asked for, so as not to keep
+     * others waiting; the cursor leads to the rest.
      *
-     * @param prefix only resources whose name begins so; empty for all
+     * @param prefix only resources whose name begins so, or whose name it is; empty for all
      * @param cursor where the page before ended, empty for the first
-     * @param limit the size of a page, at least 1
+     * @param limit how many resources are in a page at most; or after how many holders of the one that is asked for the
+     *     store may end a page; at least 1
      * @param scope whether only the resource of exactly that name is asked for
      */
     record Inspect(String prefix, Optional<String> cursor, int limit, Scope scope) implements Command {
         /** How much of the store is asked about. */
         public enum Scope {
-            /** All whose name begins so. */
+            /** All whose name begins so. Of the holders of one, those after a number that the store chooses may be left out. */
             PREFIX,
             /**
-             * The one whose name is the prefix: a store that keeps names in several places looks in one only. Others
-             * whose name begins so may be told as well.
+             * The one whose name is the prefix, with all its holders, page by page; waiters are only told in the first
+             * page. Each page tells how many hold it, and what they hold together, as it is then: nobody has come
+             * between two pages that tell the same last token, and if as many hold it in the last one as all pages have
+             * named, they are those.
              */
             NAME
         }

@@ -10,18 +10,32 @@ import java.util.Optional;
  *
  * @param name the resource
  * @param spec what it is declared to be, with the current capacity
- * @param holders who holds it, oldest grant first
+ * @param holders who holds it, oldest grant first; where many do, a part of them, as {@link Command.Inspect} says
+ * @param holding how many hold it in all
+ * @param held how much they hold together: the sum of their weights
  * @param waiters who waits, head first; may be cut off after a number that the store chooses
  * @param waiting how many wait in all
  * @param lastToken the newest token that was reserved
  */
 public record ResourceInfo(
-        ResourceName name, ResourceSpec spec, List<Party> holders, List<Party> waiters, long waiting, long lastToken) {
+        ResourceName name,
+        ResourceSpec spec,
+        List<Party> holders,
+        long holding,
+        long held,
+        List<Party> waiters,
+        long waiting,
+        long lastToken) {
 
     /** Copies the lists. */
     public ResourceInfo {
         holders = List.copyOf(holders);
         waiters = List.copyOf(waiters);
+    }
+
+    /** The same with other holders, as they are put together from several pages. */
+    public ResourceInfo withHolders(List<Party> others) {
+        return new ResourceInfo(name, spec, others, holding, held, waiters, waiting, lastToken);
     }
 
     /**

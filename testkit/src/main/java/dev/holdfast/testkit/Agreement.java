@@ -148,6 +148,8 @@ final class Agreement {
                     && other != null
                     && info.spec().equals(other.spec())
                     && parties(info.holders(), true).equals(parties(other.holders(), false))
+                    && info.holding() == other.holding()
+                    && info.held() == other.held()
                     && (!waitersKnown || parties(info.waiters(), true).equals(parties(other.waiters(), false)));
             if (!same) {
                 return Optional.of("they differ about '" + info.name() + "'");

@@ -21,6 +21,9 @@ import org.junit.jupiter.api.Test;
 /** V: what the store tells about itself. */
 abstract class ViewRules extends ReleaseRules {
 
+    /** More than a store need tell of one name beside others. */
+    private static final int MANY = 120;
+
     @Test
     @DisplayName("V1: an inspection names every resource in use once, page by page")
     void inspectionIsComplete() {
@@ -113,6 +116,8 @@ abstract class ViewRules extends ReleaseRules {
                 .containsExactly(Optional.of(three.block()), Optional.of(one.block()));
         assertThat(info.holders())
                 .allSatisfy(party -> assertThat(party.remaining()).isPositive());
+        assertThat(info.holding()).as("how many hold it").isEqualTo(2);
+        assertThat(info.held()).as("what they hold together").isEqualTo(4);
         assertThat(info.lastToken()).isEqualTo(one.block().last());
         if (bench.traits.waitersKnown()) {
             assertThat(info.waiting()).isEqualTo(2);
@@ -134,6 +139,51 @@ abstract class ViewRules extends ReleaseRules {
             Probe bounded = alice.mutex("bounded").with(Lease.bounded(minute)).isGranted();
             assertThat(left(bounded)).isPositive().isLessThanOrEqualTo(minute);
         }
+    }
+
+    @Test
+    @DisplayName("V7: an inspection of one name tells each of its holders once, page by page, and how many there are")
+    void inspectionOfOneNameTellsAllHolders() {
+        bench.needsAdmission(Admission.COUNTED);
+        Client alice = bench.client("alice");
+        Client bob = bench.other("bob");
+        alice.permits("gpu/2", 1, 2).isGranted();
+        List<ClaimRef> all = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            all.add((i % 2 == 0 ? alice : bob)
+                    .permits("gpu", 1 + i % 3, 2 * MANY + 1)
+                    .isGranted()
+                    .ref());
+        }
+        for (int limit : new int[] {MANY / 3, MANY - 1, MANY, 10_000}) {
+            assertThat(holdersOf("gpu", limit, () -> {})).containsExactlyElementsOf(all);
+        }
+        ResourceInfo beside = bench.info(all.get(0).resource());
+        assertThat(beside.holding()).as("how many hold it").isEqualTo(MANY);
+        assertThat(beside.held()).as("what they hold together").isEqualTo(2 * MANY);
+        assertThat(beside.holders()).hasSizeLessThanOrEqualTo(MANY);
+        assertThat(inspect("gp", Optional.empty(), 10).resources()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("V7: who holds a name all the while is told once, whatever comes and goes between the pages")
+    void inspectionOfOneNameIsStable() {
+        bench.needsAdmission(Admission.COUNTED);
+        Client alice = bench.client("alice");
+        List<Probe> held = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            held.add(alice.permits("gpu", 1, 10).isGranted());
+        }
+        List<ClaimRef> told = holdersOf("gpu", 2, () -> {
+            held.get(0).release();
+            held.get(1).release();
+            held.get(4).release();
+            alice.permits("gpu", 1, 10).isGranted();
+        });
+        assertThat(told).doesNotHaveDuplicates();
+        assertThat(told)
+                .containsSubsequence(
+                        held.get(2).ref(), held.get(3).ref(), held.get(5).ref());
     }
 
     @Test
@@ -269,6 +319,29 @@ abstract class ViewRules extends ReleaseRules {
             cursor = page.cursor();
         } while (cursor.isPresent());
         return names;
+    }
+
+    private Reply.Inspected inspect(String name, Optional<String> cursor, int limit) {
+        return Bench.send(
+                bench.first,
+                new Command.Inspect(name, cursor, limit, Command.Inspect.Scope.NAME),
+                Reply.Inspected.class);
+    }
+
+    /** The holders of a name, told page by page; something happens after the first one. */
+    private List<ClaimRef> holdersOf(String name, int limit, Runnable afterFirst) {
+        List<ClaimRef> told = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            Reply.Inspected page = inspect(name, cursor, limit);
+            assertThat(page.resources()).extracting(info -> info.name().value()).containsExactly(name);
+            page.resources().get(0).holders().forEach(party -> told.add(party.claim()));
+            if (cursor.isEmpty()) {
+                afterFirst.run();
+            }
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        return told;
     }
 
     private Duration left(Probe held) {

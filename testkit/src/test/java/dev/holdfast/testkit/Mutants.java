@@ -415,9 +415,21 @@ final class Mutants {
                 Mutant.of("a prefix is a pattern", "V2")
                         .in(
                                 REPORTS,
-                                "resource.name.value().startsWith(command.prefix())",
-                                "resource.name.value().matches(\"(?s)\" + java.util.regex.Pattern.quote(command.prefix()).replace(\"%\", \"\\\\E.*\\\\Q\").replace(\"_\", \"\\\\E.\\\\Q\") + \".*\")")
+                                "name.startsWith(command.prefix())",
+                                "name.matches(\"(?s)\" + java.util.regex.Pattern.quote(command.prefix()).replace(\"%\", \"\\\\E.*\\\\Q\").replace(\"_\", \"\\\\E.\\\\Q\") + \".*\")")
                         .notInRuns(),
+                Mutant.of("an inspection of one name tells others that begin so", "V7")
+                        .in(REPORTS, "name.equals(command.prefix())", "name.startsWith(command.prefix())")
+                        .notInRuns(),
+                Mutant.of("an inspection of one name tells the first hundred who hold it", "V7")
+                        .in(REPORTS, "resource.grants.values(), Integer.MAX_VALUE)", "resource.grants.values(), 100)")
+                        .notInRuns(),
+                Mutant.of("an inspection counts the holders instead of what they hold", "V3")
+                        .andSo("V7")
+                        .in(
+                                REPORTS,
+                                "resource.grants.size(),\n                resource.held,",
+                                "resource.grants.size(),\n                resource.grants.size(),"),
                 Mutant.of("an audit loses a claim at the end of each page", "V5")
                         .andSo("B7")
                         .in(

@@ -43,13 +43,13 @@ final class Reports {
         return new Reply.Audited(held, waiting, Optional.empty());
     }
 
-    /** The cursor is the last name of the page. */
+    /** The cursor is the last name of the page. All holders of a resource are told at once. */
     static Reply inspect(State state, Inspect command) {
         Optional<ResourceName> after = command.cursor().map(ResourceName::new);
         List<Resource> found = new ArrayList<>();
         for (Resource resource : state.allInUse()) {
             boolean isNext = after.isEmpty() || resource.name.compareTo(after.get()) > 0;
-            if (isNext && resource.name.value().startsWith(command.prefix())) {
+            if (isNext && isAskedFor(resource.name.value(), command)) {
                 found.add(resource);
             }
         }
@@ -61,12 +61,21 @@ final class Reports {
                 more ? Optional.of(page.get(page.size() - 1).name.value()) : Optional.empty());
     }
 
+    private static boolean isAskedFor(String name, Inspect command) {
+        return switch (command.scope()) {
+            case PREFIX -> name.startsWith(command.prefix());
+            case NAME -> name.equals(command.prefix());
+        };
+    }
+
     private static ResourceInfo info(State state, Resource resource) {
         ResourceSpec declared = resource.declared;
         return new ResourceInfo(
                 resource.name,
                 new ResourceSpec(declared.kind(), resource.capacity, declared.order()),
                 parties(state, resource.grants.values(), Integer.MAX_VALUE),
+                resource.grants.size(),
+                resource.held,
                 parties(state, resource.queue.values(), MAX_WAITERS_SHOWN),
                 resource.queue.size(),
                 resource.lastToken);

@@ -24,7 +24,7 @@ final class Forced {
     }
 
     static void release(Quorum quorum, Command.ForceRelease command, CompletableFuture<Reply> future) {
-        Reports.holders(quorum, command.resource().value(), (holders, failure) -> {
+        Reports.holders(quorum, command.resource().value(), Command.Inspect.Scope.NAME, (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
                 return;

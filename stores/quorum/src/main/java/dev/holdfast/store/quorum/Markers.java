@@ -114,7 +114,7 @@ final class Markers {
      * @param done is told when that is known or can't be found out now, with what makes the member unfit, if anything
      */
     void verify(MemberSession there, Round round, Consumer<Optional<StoreException>> done) {
-        Command look = new Command.Inspect(NAME.value(), Optional.empty(), 1);
+        Command look = new Command.Inspect(NAME.value(), Optional.empty(), 1, Command.Inspect.Scope.NAME);
         long sentAt = quorum.now();
         there.member.ask(look, (reply, failure) -> {
             if (!(reply instanceof Reply.Inspected found)) {

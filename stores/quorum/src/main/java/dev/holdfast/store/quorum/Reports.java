@@ -2,6 +2,7 @@ package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Inspect.Scope;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
@@ -11,7 +12,10 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,31 +81,42 @@ final class Reports {
         this.done = done;
     }
 
-    /** All holders that a majority tells, of resources whose name begins so. */
-    static void holders(Quorum quorum, String prefix, BiConsumer<List<Holder>, @Nullable StoreException> done) {
+    /** All holders that a majority tells, of the resources that are asked for. */
+    static void holders(
+            Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
         Reports reports = new Reports(quorum, done);
         reports.pending = quorum.members.size();
         for (Member member : quorum.members) {
-            reports.ask(member, prefix, Optional.empty());
+            reports.ask(member, new ArrayDeque<>(List.of(new Command.Inspect(prefix, Optional.empty(), PAGE, scope))));
         }
     }
 
-    private void ask(Member member, String prefix, Optional<String> cursor) {
-        member.ask(new Command.Inspect(prefix, cursor, PAGE), (reply, failure) -> {
+    /** Asks a member for one page after another. */
+    private void ask(Member member, Deque<Command.Inspect> pages) {
+        Command.Inspect next = pages.poll();
+        if (next == null) {
+            answered++;
+            over();
+            return;
+        }
+        member.ask(next, (reply, failure) -> {
             if (!(reply instanceof Reply.Inspected page)) {
                 failures.add(member + ": " + (failure == null ? reply : failure.getMessage()));
                 over();
                 return;
             }
+            page.cursor()
+                    .ifPresent(cursor ->
+                            pages.add(new Command.Inspect(next.prefix(), Optional.of(cursor), PAGE, next.scope())));
             for (ResourceInfo info : page.resources()) {
                 info.holders().forEach(party -> note(member, info, party));
+                if (next.scope() == Scope.PREFIX
+                        && info.holding() > info.holders().size()) {
+                    // There are more than a member tells beside others.
+                    pages.add(new Command.Inspect(info.name().value(), Optional.empty(), PAGE, Scope.NAME));
+                }
             }
-            if (page.cursor().isPresent()) {
-                ask(member, prefix, page.cursor());
-            } else {
-                answered++;
-                over();
-            }
+            ask(member, pages);
         });
     }
 
@@ -136,9 +151,12 @@ final class Reports {
     // ---- Inspect
 
     static void inspect(Quorum quorum, Command.Inspect command, CompletableFuture<Reply> future) {
-        holders(quorum, command.prefix(), (holders, failure) -> {
+        holders(quorum, command.prefix(), command.scope(), (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
+                return;
+            } else if (command.scope() == Scope.NAME) {
+                future.complete(one(quorum, command, holders));
                 return;
             }
             Map<ResourceName, List<Holder>> byName = new TreeMap<>();
@@ -162,6 +180,28 @@ final class Reports {
         });
     }
 
+    /** The cursor is the first token of the last holder of a page. */
+    private static Reply one(Quorum quorum, Command.Inspect command, List<Holder> holders) {
+        if (holders.isEmpty()) {
+            return new Reply.Inspected(List.of(), Optional.empty());
+        }
+        long after = command.cursor().map(Long::parseLong).orElse(0L);
+        ResourceInfo whole = info(quorum, new ResourceName(command.prefix()), holders);
+        List<Party> rest = whole.holders().stream()
+                .filter(party -> firstToken(party) > after)
+                .sorted(Comparator.comparing(Reports::firstToken))
+                .toList();
+        List<Party> page = rest.subList(0, Math.min(command.limit(), rest.size()));
+        Optional<String> cursor = page.size() == rest.size()
+                ? Optional.empty()
+                : Optional.of(Long.toString(firstToken(page.get(page.size() - 1))));
+        return new Reply.Inspected(List.of(whole.withHolders(page)), cursor);
+    }
+
+    private static long firstToken(Party party) {
+        return party.tokens().map(TokenBlock::first).orElse(0L);
+    }
+
     private static ResourceInfo info(Quorum quorum, ResourceName name, List<Holder> holders) {
         List<Party> parties =
                 holders.stream().map(holder -> party(quorum, holder)).toList();
@@ -169,7 +209,8 @@ final class Reports {
                 .mapToLong(party -> party.tokens().map(TokenBlock::last).orElse(0L))
                 .max()
                 .orElse(0);
-        return new ResourceInfo(name, holders.get(0).first.spec(), parties, List.of(), 0, last);
+        long held = parties.stream().mapToLong(Party::weight).sum();
+        return new ResourceInfo(name, holders.get(0).first.spec(), parties, parties.size(), held, List.of(), 0, last);
     }
 
     private static Party party(Quorum quorum, Holder holder) {

@@ -213,10 +213,26 @@ final class Answer {
         return Optional.of(new ResourceInfo(
                 name,
                 new ResourceSpec(declared.kind(), (int) number(2), declared.order()),
-                part(5).parties(name),
-                part(6).parties(name),
+                part(7).parties(name),
                 number(3),
-                number(4)));
+                number(4),
+                part(8).parties(name),
+                number(5),
+                number(6)));
+    }
+
+    /** The place of a holder where the next call goes on; empty if there is nothing left to do. */
+    Optional<String> rest() {
+        return switch (letter()) {
+            case 'I' -> parts.size() > 9 ? Optional.of(text(9)) : Optional.empty();
+            case 'Y' -> Optional.of(text(1));
+            default -> Optional.empty();
+        };
+    }
+
+    /** Whether a resource was not looked at, since the call had told of so many others. */
+    boolean isLeftOut() {
+        return letter() == 'L';
     }
 
     private List<Party> parties(ResourceName name) {

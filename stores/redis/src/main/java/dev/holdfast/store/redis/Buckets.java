@@ -113,6 +113,19 @@ final class Buckets {
                 : CompletableFuture.completedFuture(answer);
     }
 
+    /** Ends the grant that has a token, wherever it is among the others. */
+    CompletionStage<Reply> force(Command.ForceRelease command) {
+        return force(command, "");
+    }
+
+    private CompletionStage<Reply> force(Command.ForceRelease command, String before) {
+        return lane(of(command))
+                .submit(Request.force(command, before))
+                .thenCompose(answer -> answer.rest()
+                        .map(place -> force(command, place))
+                        .orElseGet(() -> CompletableFuture.completedFuture(answer.reply(command))));
+    }
+
     // ---- Several
 
     /** Asks each bucket about its own claims. */
@@ -148,9 +161,9 @@ final class Buckets {
         if (inspect.scope() == Command.Inspect.Scope.NAME) {
             ResourceName name = new ResourceName(inspect.prefix());
             return lane(of(name))
-                    .submit(Request.inspect(List.of(name.utf8())))
-                    .thenApply(answer -> new Reply.Inspected(
-                            answer.each().get(0).info(name).stream().toList(), Optional.empty()));
+                    .submit(Request.inspect(name, inspect.cursor().orElse(""), inspect.limit()))
+                    .thenApply(answer ->
+                            new Reply.Inspected(answer.info(name).stream().toList(), answer.rest()));
         }
         String cursor = inspect.cursor().orElse("0 0 ");
         int space = cursor.indexOf(' ');

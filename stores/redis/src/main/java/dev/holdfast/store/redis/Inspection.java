@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of an inspection. The names in use are the fields of a hash, which the server hands out in parts and in an order of its own; a part may be
- * larger than a page, and is then sorted and read again for each page of it.
+ * One page of an inspection. The names in use are the fields of a hash, which the server hands out in parts and in an order of
+ * its own; a part may be larger than a page, and is then sorted and read again for each page of it.
  *
  * <p>The cursor is where the server begins a part, and the last name of it that was told.
  */
@@ -42,6 +42,9 @@ final class Inspection {
     private final String cursor;
     private final int limit;
     private final List<ResourceName> page = new ArrayList<>();
+
+    /** Where the part begins to which each of them belongs. */
+    private final List<String> parts = new ArrayList<>();
 
     Inspection(
             Lane lane,
@@ -96,6 +99,7 @@ final class Inspection {
                 return told(Optional.of(from + " " + (last == null ? "" : last.value())));
             }
             page.add(name);
+            parts.add(from);
             last = name;
         }
         if (part.isFinished()) {
@@ -113,6 +117,12 @@ final class Inspection {
             List<ResourceInfo> infos = new ArrayList<>(page.size());
             List<Answer> answers = answer.each();
             for (int i = 0; i < page.size(); i++) {
+                if (answers.get(i).isLeftOut()) {
+                    // The first one never is.
+                    return new Reply.Inspected(
+                            infos,
+                            Optional.of(parts.get(i - 1) + " " + page.get(i - 1).value()));
+                }
                 answers.get(i).info(page.get(i)).ifPresent(infos::add);
             }
             return new Reply.Inspected(infos, next);

@@ -209,6 +209,8 @@ public final class RedisStore implements LockStore {
             return buckets.poll(poll);
         } else if (command instanceof Command.Inspect inspect) {
             return buckets.inspect(inspect);
+        } else if (command instanceof Command.ForceRelease force) {
+            return buckets.force(force);
         } else if (command instanceof Command.OpenSession open) {
             return open(open);
         } else if (command instanceof Command.Audit audit) {

@@ -49,6 +49,29 @@ final class Request {
         return request;
     }
 
+    /**
+     * Asks about one resource, for people.
+     *
+     * @param after the place of a holder: only those behind it are asked for
+     * @param most how many of them
+     */
+    static Request inspect(ResourceName name, String after, int most) {
+        return new Request('L').name(name).text(after).number(most);
+    }
+
+    /**
+     * Ends the grant that has a token.
+     *
+     * @param before the place of a holder: it is looked for before that; empty at first
+     */
+    static Request force(Command.ForceRelease command, String before) {
+        // No grant has a token beyond that, and the script counts no further.
+        return new Request('F')
+                .name(command.resource())
+                .number(command.token() > Tokens.MAX_TOKEN ? 0 : Math.max(0, command.token()))
+                .text(before);
+    }
+
     static Request openSession(Command.OpenSession command, long least, String nonce, String client) {
         return new Request('O')
                 .number(Math.max(least, Micros.of(command.ttl())))
@@ -127,10 +150,7 @@ final class Request {
                     .exact(resize.epoch())
                     .number(resize.capacity());
         } else if (command instanceof Command.ForceRelease force) {
-            // No grant has a token beyond that, and the script counts no further.
-            return new Request('F')
-                    .name(force.resource())
-                    .number(force.token() > Tokens.MAX_TOKEN ? 0 : Math.max(0, force.token()));
+            return force(force, "");
         }
         throw new IllegalArgumentException("Not a command that this store knows: " + command);
     }

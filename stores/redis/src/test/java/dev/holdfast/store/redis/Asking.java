@@ -16,6 +16,8 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -65,15 +67,21 @@ final class Asking {
 
     /** How many wait for the names that begin so. */
     static long waiting(LockStore store, String prefix) {
-        long waiting = 0;
+        return inspectAll(store, prefix).stream()
+                .mapToLong(ResourceInfo::waiting)
+                .sum();
+    }
+
+    /** What is recorded of the names that begin so. */
+    static List<ResourceInfo> inspectAll(LockStore store, String prefix) {
+        List<ResourceInfo> all = new ArrayList<>();
         Optional<String> cursor = Optional.empty();
         do {
             Reply.Inspected page = send(store, new Command.Inspect(prefix, cursor, 200), Reply.Inspected.class);
-            waiting +=
-                    page.resources().stream().mapToLong(ResourceInfo::waiting).sum();
+            all.addAll(page.resources());
             cursor = page.cursor();
         } while (cursor.isPresent());
-        return waiting;
+        return all;
     }
 
     static void until(String what, BooleanSupplier isSo) {

@@ -16,6 +16,8 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import io.lettuce.core.RedisClient;
@@ -25,7 +27,9 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -133,6 +137,79 @@ class RedisBoundsTest {
         assertThat(inspected.resources().get(0).holders())
                 .extracting(party -> party.claim().claim())
                 .containsExactly(10L);
+    }
+
+    @Test
+    void whoHoldsANameIsToldInPartsAndTheOneIsFoundThatHasAToken() {
+        int many = 5_000;
+        SessionId readers = session(store, HOUR);
+        askAll(IntStream.rangeClosed(1, many).mapToObj(i -> reads(claim("catalogue", readers, i), 1)));
+        askAll(IntStream.rangeClosed(1, 300).mapToObj(i -> reads(claim("shelf-" + i, readers, i), 1)));
+        askAll(IntStream.rangeClosed(1, 300).mapToObj(i -> reads(claim("shelf-" + i, readers, many + i), 1)));
+        List<ClaimRef> told = new ArrayList<>();
+        List<Long> tokens = new ArrayList<>();
+        Optional<String> place = Optional.of("");
+        while (place.isPresent()) {
+            Answer page = call(Request.inspect(new ResourceName("catalogue"), place.get(), many));
+            ResourceInfo info = page.info(new ResourceName("catalogue")).orElseThrow();
+            assertThat(info.holding()).isEqualTo(many);
+            assertThat(info.held()).isEqualTo(many);
+            info.holders().forEach(party -> told.add(party.claim()));
+            info.holders()
+                    .forEach(party -> tokens.add(party.tokens().orElseThrow().first()));
+            place = page.rest();
+        }
+        assertThat(told).hasSize(many).doesNotHaveDuplicates();
+        assertThat(tokens).isSorted();
+        // Beside each other, names share what one call may tell.
+        List<byte[]> names = Stream.concat(
+                        Stream.of("catalogue"), IntStream.rangeClosed(1, 199).mapToObj(i -> "shelf-" + i))
+                .map(name -> new ResourceName(name).utf8())
+                .toList();
+        List<Answer> beside = call(Request.inspect(names)).each();
+        assertThat(beside.get(0)
+                        .info(new ResourceName("catalogue"))
+                        .orElseThrow()
+                        .holding())
+                .isEqualTo(many);
+        assertThat(beside.get(names.size() - 1).isLeftOut()).isTrue();
+        Map<ResourceName, ResourceInfo> all = new TreeMap<>();
+        for (ResourceInfo info : Asking.inspectAll(store, "")) {
+            assertThat(all.put(info.name(), info)).isNull();
+        }
+        assertThat(all).hasSize(301);
+        assertThat(all.values()).filteredOn(info -> info.holding() == 2).hasSize(300);
+        assertThat(worst).isLessThan(MOST_STEPS);
+
+        // One that has got tokens since stands where its first ones were.
+        ClaimRef early = told.get(7);
+        long block = send(store, new Command.Advance(early, tokens.get(7), 1, 0), Reply.Advanced.class)
+                .tokens()
+                .first();
+        ResourceName catalogue = early.resource();
+        assertThat(forced(catalogue, block)).isInstanceOf(Reply.Released.class);
+        assertThat(forced(catalogue, block)).isInstanceOf(Reply.Absent.class);
+        assertThat(forced(catalogue, tokens.get(7))).isInstanceOf(Reply.Absent.class);
+        assertThat(forced(catalogue, tokens.get(many / 2))).isInstanceOf(Reply.Released.class);
+        assertThat(forced(catalogue, tokens.get(many - 1))).isInstanceOf(Reply.Released.class);
+        assertThat(forced(catalogue, tokens.get(0))).isInstanceOf(Reply.Released.class);
+        assertThat(worst).isLessThan(MOST_STEPS);
+        Answer rest = call(Request.inspect(catalogue, "", 1));
+        assertThat(rest.info(catalogue).orElseThrow().holding()).isEqualTo(many - 4);
+        assertThat(send(store, new Command.Poll(List.of(early, told.get(1))), Reply.Polled.class)
+                        .states())
+                .extracting(Object::getClass)
+                .containsExactly(Reply.Absent.class, Reply.Granted.class);
+    }
+
+    /** Goes on as the store does, with each call counted. */
+    private Reply forced(ResourceName name, long token) {
+        Command.ForceRelease command = new Command.ForceRelease(name, token);
+        Answer answer = call(Request.force(command, ""));
+        while (answer.rest().isPresent()) {
+            answer = call(Request.force(command, answer.rest().get()));
+        }
+        return answer.reply(command);
     }
 
     @Test

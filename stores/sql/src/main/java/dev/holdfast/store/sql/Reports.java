@@ -110,25 +110,37 @@ final class Reports {
         return page.size() > limit ? Optional.of("n" + last) : Optional.empty();
     }
 
-    // Inspection. The cursor is the last name of the page.
+    // Inspection. The cursor is the last name of the page. All holders of a resource are told at once.
 
     Reply inspect(Inspect command) throws SQLException {
+        if (command.scope() == Inspect.Scope.NAME) {
+            return inspectOne(command.prefix());
+        }
         int limit = Math.min(command.limit(), MAX_PAGE);
         byte[] prefix = command.prefix().getBytes(StandardCharsets.UTF_8);
         byte[] from = command.cursor().map(Reports::after).orElse(prefix);
         List<ResourceName> page = ledger.rows().inUse(from, endOf(prefix), limit + 1);
         boolean isLast = page.size() <= limit;
+        Optional<String> next =
+                isLast ? Optional.empty() : Optional.of(page.get(limit - 1).value());
+        return new Reply.Inspected(told(isLast ? page : page.subList(0, limit)), next);
+    }
+
+    private Reply inspectOne(String name) throws SQLException {
+        byte[] key = name.getBytes(StandardCharsets.UTF_8);
+        return new Reply.Inspected(told(ledger.rows().inUse(key, after(name), 1)), Optional.empty());
+    }
+
+    private List<ResourceInfo> told(List<ResourceName> names) throws SQLException {
         List<ResourceInfo> found = new ArrayList<>();
-        ledger.resources().require(page);
-        for (ResourceName name : isLast ? page : page.subList(0, limit)) {
+        ledger.resources().require(names);
+        for (ResourceName name : names) {
             Resource resource = ledger.resource(name);
             if (ledger.isInUse(resource)) {
                 found.add(info(resource));
             }
         }
-        Optional<String> next =
-                isLast ? Optional.empty() : Optional.of(page.get(limit - 1).value());
-        return new Reply.Inspected(found, next);
+        return found;
     }
 
     /** The smallest key behind a name. */
@@ -157,6 +169,8 @@ final class Reports {
                 resource.name,
                 new ResourceSpec(resource.declared.kind(), resource.capacity, resource.declared.order()),
                 parties(grants),
+                grants.size(),
+                grants.stream().mapToLong(grant -> grant.weight).sum(),
                 parties(waiters),
                 resource.waiters,
                 resource.lastToken);

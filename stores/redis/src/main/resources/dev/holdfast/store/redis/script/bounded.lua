@@ -29,11 +29,13 @@ local function extend(name, sid, claim, sequence, length)
   return { 'T', c.extension, remaining < 1 and 1 or remaining }
 end
 
-local function force(name, token)
+-- Ends the grant that has a token, and tells its session. Its place is that of its first token or, if it has got others since, one
+-- before that: a call looks at so many, and the next one goes on before the last of them.
+local function force(name, token, before)
   local res = load(name)
   token = tonumber(token)
   local function ends(c)
-    if c.first <= token and token <= c.last then
+    if c and c.first <= token and token <= c.last then
       local s = session(c.sid)
       if s then
         tell(s, format('R %s %s ', c.sid, c.claim) .. name)
@@ -43,13 +45,19 @@ local function force(name, token)
       return true
     end
   end
-  if res and res.inline and ends(res.inline) then
+  if not res then
+    return 'A'
+  elseif ends(res.inline) then
     return 'R'
+  elseif before == '' then
+    others(res, 1) -- if they are lost, they are repaired
   end
-  for _, c in ipairs(res and others(res, -1) or {}) do
-    if ends(c) then
+  local from = before == '' and '[' .. res.p .. format('g%016.0f}', token) or '(' .. res.p .. before
+  local places = call('ZREVRANGEBYLEX', O, from, '[' .. res.p .. 'g', 'LIMIT', 0, PARTIES)
+  for _, at in ipairs(places) do
+    if ends(claimat(res, at)) then
       return 'R'
     end
   end
-  return 'A'
+  return places[PARTIES] and { 'Y', sub(places[PARTIES], #res.p + 1) } or 'A'
 end

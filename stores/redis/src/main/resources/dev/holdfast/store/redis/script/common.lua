@@ -18,6 +18,9 @@ local FEW = 8
 local admits = 100
 -- Claims at a name that a step looks at one by one for those that have ended, while more is due than was ended.
 local LOOK = 16
+-- Claims, and names, that one call tells of for people, and those of one name that it tells of beside others; and grants that it
+-- looks through for a token.
+local PARTIES, SHOWN = 200, 100
 -- Microseconds after which who waits asks again while places are repaired; and for which a repair is not begun again.
 local RETRY = 10000
 local REPAIRED = 60000000

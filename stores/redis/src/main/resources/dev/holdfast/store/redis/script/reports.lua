@@ -50,27 +50,78 @@ local function party(answer, c)
   end
 end
 
-local function inspect(name)
-  local res = load(name)
-  if not res then
-    return 'A'
+-- The grants at a name from behind a place on, oldest first: at most so many; and the place of the last, if more follow.
+local function page(res, after, most)
+  local function seqof(at)
+    return tonumber(match(at, '^g(%d+)|') or 0)
   end
-  local holders, waiting = {}, {}
-  local inline = res.inline
-  for _, c in ipairs(others(res, -1)) do
-    if inline and inline.seq < c.seq then
-      party(holders, inline)
+  local places, all, inline = {}, {}, res.inline
+  if inline and inline.seq <= seqof(after) then
+    inline = nil
+  end
+  if res.grants > (res.inline and 1 or 0) then
+    places = call('ZRANGEBYLEX', O, after == '' and '[' .. res.p .. 'g' or '(' .. res.p .. after, '(' .. res.p .. 'h', 'LIMIT', 0, most + 1)
+    if not places[1] and after == '' then
+      others(res, 1) -- if they are lost, they are repaired
+    end
+  end
+  for _, at in ipairs(places) do
+    if inline and inline.seq < seqof(sub(at, #res.p + 1)) then
+      all[#all + 1] = place(res, inline)
       inline = nil
     end
-    party(holders, c)
+    all[#all + 1] = at
   end
   if inline then
-    party(holders, inline)
+    all[#all + 1] = place(res, inline)
   end
-  for _, c in ipairs(waiters(res, 100)) do
-    party(waiting, c)
+  local found = {}
+  for i = 1, math.min(most, #all) do
+    local c = claimat(res, all[i])
+    if not c and res.inline and all[i] == place(res, res.inline) then
+      c = res.inline
+    end
+    found[#found + 1] = c
   end
-  return { 'I', res.spec, res.capacity, res.queue, res.newest, holders, waiting }
+  return found, all[most + 1] and sub(all[most], #res.p + 1)
+end
+
+-- What is recorded of a name: so many of its grants, from behind a place on, and of those who wait.
+local function inspect(name, after, most, waiting)
+  local res = load(name)
+  if not res then
+    return 'A', 0
+  end
+  local holding, queue = {}, {}
+  local found, rest = page(res, after, most)
+  for _, c in ipairs(found) do
+    party(holding, c)
+  end
+  local all = waiting > 0 and waiters(res, waiting) or {}
+  for _, c in ipairs(all) do
+    party(queue, c)
+  end
+  return { 'I', res.spec, res.capacity, res.grants, res.held, res.queue, res.newest, holding, queue, rest or nil }, #found + #all
+end
+
+-- Names, each with the first who hold it and who wait for it. What is too much for one call is left to another.
+local function inspectall(names)
+  local answer, budget = {}, PARTIES
+  for i, name in ipairs(names) do
+    if budget > 0 then
+      local told
+      answer[i], told = inspect(name, '', SHOWN, SHOWN)
+      budget = budget - 1 - told
+    else
+      answer[i] = 'L'
+    end
+  end
+  return answer
+end
+
+-- One name, with a page of who holds it.
+local function inspectone(name, after, most)
+  return (inspect(name, after, math.min(most, PARTIES), after == '' and SHOWN or 0))
 end
 
 -- A key that holds something else is told by name, and left as it is: no command of the script writes over it.
