@@ -24,10 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Three real Redis servers, of which some fail. */
-@Timeout(value = 120, unit = TimeUnit.SECONDS)
 @Tag("server")
 class QuorumOfRedisTest {
 

@@ -14,10 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 @DisplayName("The connection on which PostgreSQL tells of grants")
-@Timeout(120)
 @Tag("server")
 @Tag("postgres")
 class PostgresListeningTest {

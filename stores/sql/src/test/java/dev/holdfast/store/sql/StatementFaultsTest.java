@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,7 +47,6 @@ class StatementFaultsTest {
     @ParameterizedTest
     @MethodSource("passing")
     @DisplayName("for a reason that passes is noticed by nobody, whichever one it is, and leaves nothing behind")
-    @Timeout(240)
     void anyStatement(TestDatabase database, FaultySource.Fault fault) throws Exception {
         FaultySource faulty = new FaultySource(database.newUrl());
         try (Holdfast one = client(faulty);
