@@ -57,7 +57,8 @@ final class RedisUnderTest implements StoreUnderTest {
         String ending = replaced(Script.COMMANDS.text(), "local SWEEP = 200", "local SWEEP = 1");
         String near = replaced(ending, "local ROOM = 1500", "local ROOM = 100");
         String few = replaced(near, "local FEW = 8", "local FEW = 0");
-        return new RedisUnderTest(onManualTime(replaced(few, "local REPAIR = 100", "local REPAIR = 1")), true);
+        String pages = replaced(few, "local PARTIES, SHOWN = 200, 100", "local PARTIES, SHOWN = 3, 100");
+        return new RedisUnderTest(onManualTime(replaced(pages, "local REPAIR = 100", "local REPAIR = 1")), true);
     }
 
     private RedisUnderTest(Script script, boolean hasClock) {
