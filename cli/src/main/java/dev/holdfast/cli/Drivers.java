@@ -87,8 +87,15 @@ final class Drivers {
                     .toList();
         }
         String data = environment.getOrDefault("XDG_DATA_HOME", "");
-        Path home = data.isEmpty() ? Path.of(System.getProperty("user.home"), ".local", "share") : Path.of(data);
-        return List.of(home.resolve("holdfast").resolve("drivers"));
+        return List.of((data.isEmpty() ? home(environment).resolve(".local").resolve("share") : Path.of(data))
+                .resolve("holdfast")
+                .resolve("drivers"));
+    }
+
+    /** As the default file is found. */
+    private static Path home(Map<String, String> environment) {
+        String home = environment.getOrDefault("HOME", "");
+        return Path.of(home.isEmpty() ? System.getProperty("user.home", "") : home);
     }
 
     private static List<Path> jarsIn(List<Path> places) {

@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.sql.SqliteStoreProvider;
 import java.nio.file.Path;
@@ -60,13 +61,15 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
     /**
      * The file, whether it is there or not.
      *
-     * @throws CliException (usage) if the URI names none
+     * @throws CliException if the URI names none (usage), or there is no place for the default file
      */
     Path file() {
         try {
             return SqliteStoreProvider.fileOf(uri).toAbsolutePath();
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
+        } catch (StoreException e) {
+            throw Stores.failure(this, e);
         }
     }
 

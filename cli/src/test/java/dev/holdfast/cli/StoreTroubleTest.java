@@ -58,6 +58,20 @@ class StoreTroubleTest {
     }
 
     @Test
+    void aDefaultThatIsAnotherPlaceInEachDirectoryIsSaidSo() {
+        Place place = new Place(directory, Map.of("XDG_STATE_HOME", "state"));
+        try (CliProcess run = place.run("run", "x", "--", "touch", "ran");
+                CliProcess list = place.run("ls")) {
+            assertThat(run.exitCode()).isEqualTo(78);
+            assertThat(run.err())
+                    .startsWith("holdfast: store sqlite: can't be used: $XDG_STATE_HOME is 'state'")
+                    .hasLineCount(1);
+            assertThat(list.exitCode()).isEqualTo(78);
+        }
+        assertThat(directory).isDirectoryNotContaining(path -> Files.isDirectory(path) || path.endsWith("ran"));
+    }
+
+    @Test
     void aPlaceWhereNothingCanBeMadeIsSaidSo() {
         Place place = new Place(directory, Map.of("HOLDFAST_STORE", "sqlite:/proc/locks.db"));
         try (CliProcess run = place.run("run", "x", "--", "touch", "ran")) {

@@ -1,13 +1,13 @@
 package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.sql.SqliteStore.Synchronous;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -28,27 +28,24 @@ public final class SqliteStoreProvider implements StoreProvider {
 
     @Override
     public LockStore open(StoreUri uri) {
-        return builder(uri, System.getenv(), System.getProperty("user.home"), System.getProperty("os.name"))
-                .open();
+        return builder(uri, DefaultFile.ofThisProcess()).open();
     }
 
     /**
      * The file that a URI means, for tools that want to know whether it is there before they open it, which would make it. Touches nothing.
      *
      * @throws IllegalArgumentException if the URI is not of this form
+     * @throws StoreException if it means the default file, and there is no place for that
      */
     public static Path fileOf(StoreUri uri) {
-        return uri.rest().isEmpty()
-                ? defaultFile(System.getenv(), System.getProperty("user.home"), System.getProperty("os.name"))
-                : file(uri);
+        return uri.rest().isEmpty() ? DefaultFile.ofThisProcess().path() : file(uri);
     }
 
-    static SqliteStore.Builder builder(StoreUri uri, Map<String, String> environment, String home, String system) {
+    static SqliteStore.Builder builder(StoreUri uri, DefaultFile byDefault) {
         uri.allowOnly(Set.of(SYNCHRONOUS));
         boolean isDefault = uri.rest().isEmpty();
-        SqliteStore.Builder builder = isDefault
-                ? SqliteStore.builder(defaultFile(environment, home, system)).makeDirectory()
-                : SqliteStore.builder(file(uri));
+        SqliteStore.Builder builder =
+                isDefault ? SqliteStore.builder(byDefault.path()).makeDirectory() : SqliteStore.builder(file(uri));
         String synchronous = uri.parameters().get(SYNCHRONOUS);
         return synchronous == null ? builder : builder.synchronous(synchronous(synchronous));
     }
@@ -60,23 +57,6 @@ public final class SqliteStoreProvider implements StoreProvider {
                     "A SQLite store is a file of this machine: write sqlite:/path or sqlite:///path, not " + uri);
         }
         return Path.of(rest.startsWith("///") ? rest.substring(2) : rest);
-    }
-
-    /** Where a user's programs keep what should survive them, by the customs of the system. */
-    static Path defaultFile(Map<String, String> environment, String home, String system) {
-        String name = system.toLowerCase(Locale.ROOT);
-        Path directory;
-        if (name.startsWith("windows")) {
-            String local = environment.get("LOCALAPPDATA");
-            directory = local == null || local.isEmpty() ? Path.of(home, "AppData", "Local") : Path.of(local);
-        } else if (name.startsWith("mac")) {
-            directory = Path.of(home, "Library", "Application Support");
-        } else {
-            String state = environment.get("XDG_STATE_HOME");
-            // A relative path there is to be ignored, says the custom.
-            directory = state == null || !state.startsWith("/") ? Path.of(home, ".local", "state") : Path.of(state);
-        }
-        return directory.resolve("holdfast").resolve("locks.db");
     }
 
     private static Synchronous synchronous(String value) {

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -37,18 +39,54 @@ class SqliteStoreProviderTest {
         }
     }
 
+    private static Path linux(Map<String, String> environment, String userHome) {
+        return new DefaultFile(environment, userHome, "Linux").path();
+    }
+
     @Test
     void theDefaultIsAFileOfTheUser() {
-        assertThat(SqliteStoreProvider.defaultFile(Map.of(), "/home/ann", "Linux"))
-                .isEqualTo(Path.of("/home/ann/.local/state/holdfast/locks.db"));
-        assertThat(SqliteStoreProvider.defaultFile(Map.of("XDG_STATE_HOME", "/state"), "/home/ann", "Linux"))
+        assertThat(linux(Map.of(), "/home/ann")).isEqualTo(Path.of("/home/ann/.local/state/holdfast/locks.db"));
+        assertThat(linux(Map.of("XDG_STATE_HOME", "/state", "HOME", "/home/bob"), "/home/ann"))
                 .isEqualTo(Path.of("/state/holdfast/locks.db"));
-        assertThat(SqliteStoreProvider.defaultFile(Map.of("XDG_STATE_HOME", "relative"), "/home/ann", "Linux"))
-                .isEqualTo(Path.of("/home/ann/.local/state/holdfast/locks.db"));
-        assertThat(SqliteStoreProvider.defaultFile(Map.of(), "/Users/ann", "Mac OS X"))
+        assertThat(linux(Map.of("XDG_STATE_HOME", "", "HOME", "/home/bob"), "/home/ann"))
+                .isEqualTo(Path.of("/home/bob/.local/state/holdfast/locks.db"));
+        assertThat(new DefaultFile(Map.of(), "/Users/ann", "Mac OS X").path())
                 .isEqualTo(Path.of("/Users/ann/Library/Application Support/holdfast/locks.db"));
-        assertThat(SqliteStoreProvider.defaultFile(Map.of("LOCALAPPDATA", "/c/local"), "/c/ann", "Windows 11"))
+        assertThat(new DefaultFile(Map.of("LOCALAPPDATA", "/c/local"), "/c/ann", "Windows 11").path())
                 .isEqualTo(Path.of("/c/local/holdfast/locks.db"));
+    }
+
+    /** As in a container whose user the system does not know. */
+    @Test
+    void aUserWithoutAHomeHasTheFileWhereTheEnvironmentSays() {
+        assertThat(linux(Map.of("HOME", "/"), "?")).isEqualTo(Path.of("/.local/state/holdfast/locks.db"));
+        assertThatThrownBy(() -> linux(Map.of(), "?"))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("$HOME is not set")
+                .extracting(thrown -> ((StoreException) thrown).reason())
+                .isEqualTo(StoreException.Reason.DENIED);
+    }
+
+    /** The next place would be another file, and the lock two locks. */
+    @Test
+    void aPlaceThatIsRelativeIsNoReasonToTakeTheNext() {
+        for (String variable : new String[] {"XDG_STATE_HOME", "HOME"}) {
+            assertThatThrownBy(() -> linux(Map.of(variable, "relative"), "/home/ann"))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("$" + variable + " is 'relative'");
+        }
+    }
+
+    @Test
+    void aPlaceThatCannotBeMadeIsNoReasonToTakeTheNext() throws IOException {
+        Path taken = Files.writeString(directory.resolve("taken"), "a file");
+        Map<String, String> environment = Map.of("XDG_STATE_HOME", taken.toString(), "HOME", directory.toString());
+        assertThatThrownBy(() -> SqliteStoreProvider.builder(
+                                StoreUri.parse("sqlite:"), new DefaultFile(environment, directory.toString(), "Linux"))
+                        .open())
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining(taken.toString());
+        assertThat(directory).isDirectoryNotContaining(path -> path.endsWith(".local"));
     }
 
     @Test
@@ -56,7 +94,7 @@ class SqliteStoreProviderTest {
         Map<String, String> environment =
                 Map.of("XDG_STATE_HOME", directory.resolve("state").toString());
 
-        SqliteStoreProvider.builder(StoreUri.parse("sqlite:"), environment, "/", "Linux")
+        SqliteStoreProvider.builder(StoreUri.parse("sqlite:"), new DefaultFile(environment, "/", "Linux"))
                 .open()
                 .close();
 
