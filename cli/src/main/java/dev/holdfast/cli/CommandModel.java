@@ -12,6 +12,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The commands, their options and their help, for the general parser. Built without annotations, so that nothing is
@@ -24,6 +25,7 @@ final class CommandModel {
     static final String PREFIX = "--prefix";
     static final String JSON = "--json";
     static final String FORCE = "--force";
+    static final String TOKEN = "--token";
     static final String HELP = "--help";
     static final String VERSION = "--version";
     static final String NAME = "NAME";
@@ -80,9 +82,20 @@ final class CommandModel {
         return parsed.matchedOptionValue(option, otherwise);
     }
 
-    /** The sentence about a mistake, with the way to the help. */
+    /** The sentence about a mistake, with what may have been meant. */
     static String explain(ParameterException mistake) {
-        return Printable.escape(String.valueOf(mistake.getMessage()));
+        String text = Printable.escape(String.valueOf(mistake.getMessage()));
+        if (!(mistake instanceof UnmatchedArgumentException unmatched)) {
+            return text;
+        }
+        List<String> near = unmatched.getSuggestions();
+        return near.isEmpty() ? text : text + ". Did you mean " + String.join(" or ", near) + "?";
+    }
+
+    /** Whether the first thing that no rule takes is a word, and no option. */
+    static boolean isAboutAWord(ParameterException mistake) {
+        return mistake instanceof UnmatchedArgumentException unmatched
+                && !unmatched.getUnmatched().get(0).startsWith("-");
     }
 
     private static CommandSpec run() {
@@ -138,6 +151,11 @@ final class CommandModel {
         spec.addOption(OptionSpec.builder(FORCE)
                 .type(boolean.class)
                 .description("Take the lock away from its holder.")
+                .build());
+        spec.addOption(OptionSpec.builder(TOKEN)
+                .type(String.class)
+                .paramLabel("T")
+                .description("Only the hold with this fencing token, as 'holdfast show' tells it: a later one stays.")
                 .build());
         spec.addOption(help());
         spec.addPositional(name("The lock."));

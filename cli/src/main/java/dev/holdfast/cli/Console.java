@@ -2,8 +2,11 @@ package dev.holdfast.cli;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * Where the command talks to people: always UTF-8, whatever the locale of the JVM. Text from elsewhere is {@linkplain
@@ -16,21 +19,38 @@ final class Console {
     private final PrintStream out;
     private final PrintStream err;
     private final boolean verbose;
+    private final boolean terminal;
 
-    Console(PrintStream out, PrintStream err, boolean verbose) {
+    Console(PrintStream out, PrintStream err, boolean verbose, boolean terminal) {
         this.out = out;
         this.err = err;
         this.verbose = verbose;
+        this.terminal = terminal;
     }
 
     /** The streams of this process. */
     static Console ofProcess() {
-        return new Console(stream(FileDescriptor.out), stream(FileDescriptor.err), false);
+        return new Console(stream(FileDescriptor.out), stream(FileDescriptor.err), false, isTerminal(1));
     }
 
     /** The same streams, telling more or less. */
     Console verbose(boolean wanted) {
-        return new Console(out, err, wanted);
+        return new Console(out, err, wanted, terminal);
+    }
+
+    /** Whether a person reads the answers, and no program. */
+    boolean isTerminal() {
+        return terminal;
+    }
+
+    /** What the JVM says of its console is about all streams at once, and not the same on each version. */
+    private static boolean isTerminal(int descriptor) {
+        try {
+            Path device = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor));
+            return device.startsWith("/dev/pts") || device.toString().startsWith("/dev/tty");
+        } catch (IOException e) {
+            return false; // there is no telling
+        }
     }
 
     /** Writes a line of the answer. */

@@ -66,10 +66,12 @@ final class HelpText {
             "",
             "The holder is told, but it may be in the midst of its work, and the next one starts at once: both may",
             "write. What they write to is safe only if it checks the fencing token. So --force must be given.",
-            "Exit code 1 says that nobody held the lock.",
+            "With --token, one that has begun since you looked is left alone. Exit code 1 says that nothing was",
+            "released.",
             "",
-            "Example:",
-            "  holdfast release nightly-report --force");
+            "Examples:",
+            "  holdfast release nightly-report --force",
+            "  holdfast release nightly-report --force --token 1809639016083865");
 
     static final List<String> COMPLETION = List.of(
             "",

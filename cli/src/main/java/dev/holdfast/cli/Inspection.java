@@ -21,6 +21,7 @@ final class Inspection {
     /** Lists what is held or waited for. */
     void list(String prefix, boolean json) throws InterruptedException {
         Json all = new Json().beginArray();
+        boolean[] isEmpty = {true};
         Optional<LockStore> opened = Stores.openToLook(location, console);
         if (opened.isPresent()) {
             try (LockStore store = opened.get()) {
@@ -29,6 +30,7 @@ final class Inspection {
                     if (info.holders().isEmpty() && info.waiting() == 0) {
                         return; // only the counter of its tokens is left
                     }
+                    isEmpty[0] = false;
                     if (json) {
                         write(all, info, tokens);
                     } else {
@@ -39,6 +41,9 @@ final class Inspection {
         }
         if (json) {
             console.print(all.endArray().toString());
+        } else if (isEmpty[0] && console.isTerminal()) {
+            String which = prefix.isEmpty() ? "nothing" : "nothing that begins with " + Printable.quote(prefix);
+            console.say(which + " is held or waited for in " + location.describe());
         }
     }
 

@@ -1,6 +1,11 @@
 package dev.holdfast.cli;
 
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What to do when the lock can't be kept.
@@ -23,6 +28,29 @@ record LossPolicy(Action action, String program, Duration grace) {
         IGNORE,
         /** A program of the user's, in the place of TERM. */
         EXEC
+    }
+
+    /**
+     * Sees to it that the program of the user's is there before anything depends on it.
+     *
+     * @throws CliException (usage) if it can't be found or run
+     */
+    void requireProgram(Map<String, String> environment) {
+        if (action == Action.EXEC && !isRunnable(environment.getOrDefault("PATH", ""))) {
+            throw CliException.usage("there is no program " + Printable.quote(program)
+                    + " that can be run, which --on-lost names; the command was not run");
+        }
+    }
+
+    private boolean isRunnable(String path) {
+        if (program.indexOf('/') >= 0) {
+            return isRunnable(Path.of(program));
+        }
+        return Stream.of(path.split(File.pathSeparator, -1)).anyMatch(each -> isRunnable(Path.of(each, program)));
+    }
+
+    private static boolean isRunnable(Path file) {
+        return Files.isRegularFile(file) && Files.isExecutable(file);
     }
 
     /**

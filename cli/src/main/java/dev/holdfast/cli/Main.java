@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -32,7 +33,7 @@ public final class Main {
                     return runCommand(plain, environment, console);
                 }
             }
-            return dispatch(args, environment, console);
+            return dispatch(asOption(args), environment, console);
         } catch (CliException e) {
             console.say(String.valueOf(e.getMessage()));
             return e.exitCode();
@@ -44,6 +45,15 @@ public final class Main {
             console.trace(e);
             return ExitCode.INTERNAL;
         }
+    }
+
+    /** {@code holdfast help [COMMAND]} is {@code holdfast [COMMAND] --help}. */
+    private static List<String> asOption(List<String> args) {
+        boolean isHelp = !args.isEmpty() && args.size() <= 2 && args.get(0).equals("help");
+        return isHelp
+                ? Stream.concat(args.stream().skip(1), Stream.of(CommandModel.HELP))
+                        .toList()
+                : args;
     }
 
     private static int runCommand(RunArguments arguments, Map<String, String> environment, Console console) {
@@ -62,6 +72,10 @@ public final class Main {
             parsed = all.parseArgs(front.toArray(new String[0]));
         } catch (ParameterException e) {
             CommandLine command = e.getCommandLine();
+            if (command.getCommandName().equals("run") && separator < 0 && CommandModel.isAboutAWord(e)) {
+                throw CliException.usage(
+                        "'--' is missing before the command: holdfast run NAME -- COMMAND [ARGUMENT...]");
+            }
             throw CliException.usage(CommandModel.explain(e) + "\nTry '"
                     + command.getCommandSpec().qualifiedName() + " --help'.");
         }
@@ -119,7 +133,9 @@ public final class Main {
                     "release takes the lock away from whoever holds it and may be in the midst of its work; look at"
                             + " 'holdfast show' first, and say --force if you mean it");
         }
-        return new Release(location(parsed, environment), console).run(name);
+        Release release = new Release(location(parsed, environment), console);
+        String token = CommandModel.value(parsed, CommandModel.TOKEN);
+        return token == null ? release.run(name) : release.run(name, Release.token(token));
     }
 
     private static boolean isJson(ParseResult parsed) {

@@ -42,13 +42,16 @@ final class RunCommand {
         if (location.isOfThisProcess()) {
             console.say("store " + location + " is known to this process alone, and keeps nobody else out");
         }
+        options.lossPolicy().requireProgram(environment);
         String label = Label.of(options.command(), environment);
         try (LockStore store = Stores.open(location);
                 Holdfast client = Holdfast.builder(store)
                         .sessionTtl(options.lease())
                         .label(label)
                         .build()) {
-            Optional<? extends Hold> hold = acquire(store, Wanted.of(client, options.name(), options.share()));
+            console.sayIfVerbose(
+                    "using " + location.describe() + ", " + store.traits().product());
+            Optional<? extends Hold> hold = acquire(store, wanted(client));
             if (hold.isEmpty()) {
                 return gaveUp(store);
             }
@@ -59,6 +62,15 @@ final class RunCommand {
             throw failure(e);
         } catch (ClientClosedException e) {
             throw new CliException(ExitCode.INTERNAL, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private Wanted wanted(Holdfast client) {
+        try {
+            return Wanted.of(client, options.name(), options.share());
+        } catch (IllegalArgumentException e) {
+            // Names and numbers are checked by now: the store can't do it.
+            throw new CliException(ExitCode.STORE_UNUSABLE, Printable.escape(String.valueOf(e.getMessage())), e);
         }
     }
 

@@ -11,7 +11,7 @@ enum RunOption {
             "URI",
             "Where the locks are. Default: $HOLDFAST_STORE, else 'sqlite:', a file for you on this machine."),
     WAIT("--wait", "-w", "D", "Wait for the lock this long at the most; 0 tries once. Default: as long as it takes."),
-    NONBLOCK("--nonblock", null, null, "Don't wait: the same as --wait 0."),
+    NONBLOCK("--nonblock", "-n", null, "Don't wait: the same as --wait 0."),
     SHARED(
             "--shared",
             null,

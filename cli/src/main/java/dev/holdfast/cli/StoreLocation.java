@@ -53,6 +53,11 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
         return uri.scheme().equals("sqlite");
     }
 
+    /** For people: the URI, and of a file where it is. */
+    String describe() {
+        return "store " + this + (isFile() ? " (" + Printable.escape(file().toString()) + ")" : "");
+    }
+
     /** Whether no other process can reach it. */
     boolean isOfThisProcess() {
         return uri.scheme().equals("memory");

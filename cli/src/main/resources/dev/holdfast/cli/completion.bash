@@ -46,7 +46,7 @@ _holdfast_options() {
             ;;
         ls) _holdfast_words $'--store\n--prefix\n--json\n--help' ;;
         show) _holdfast_words $'--store\n--json\n--help' ;;
-        release) _holdfast_words $'--store\n--force\n--help' ;;
+        release) _holdfast_words $'--store\n--force\n--token\n--help' ;;
         completion) _holdfast_words '--help' ;;
     esac
 }
@@ -85,7 +85,7 @@ _holdfast() {
     fi
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --prefix) i=$((i + 1)) ;;
+            --store | --wait | -w | --permits | --lease | --grace | --on-lost | --leftovers | --conflict-exit-code | -E | --prefix | --token) i=$((i + 1)) ;;
             -*) ;;
             *) name=${COMP_WORDS[i]} ;;
         esac

@@ -63,9 +63,18 @@ class HelpTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '"',
             value = {
                 "rum x -- true | rum",
-                "run x true | true",
+                "run x true | is missing before the command: holdfast run NAME -- COMMAND",
+                "run x sh -c true | is missing before the command: holdfast run NAME -- COMMAND",
+                "run --nonblok x -- true | Did you mean --nonblock",
+                "run --store postgres://a/b x -- true | Did you mean 'postgresql:'",
+                "run --store sqlite3:x x -- true | Did you mean 'sqlite:'?",
+                "run --store jdbc:postgresql://a/b x -- true | Leave out 'jdbc:'",
+                "run --on-lost exec:no-such-program x -- true | no-such-program",
+                "run --on-lost exec:/no/such x -- true | /no/such",
+                "sho x | Did you mean show",
                 "run x -- | there is no command to run",
                 "run -- true | NAME",
                 "run --wait x -- true | NAME",
@@ -80,6 +89,18 @@ class HelpTest {
         assertThat(run(line.strip().split(" "))).isEqualTo(64);
         assertThat(out.size()).isZero();
         assertThat(text(err)).startsWith("holdfast: ").contains(wanted.strip());
+    }
+
+    @Test
+    void helpIsACommandToo() {
+        assertThat(run("help")).isZero();
+        String all = text(out);
+        out.reset();
+        assertThat(run("--help")).isZero();
+        assertThat(text(out)).isEqualTo(all);
+        out.reset();
+        assertThat(run("help", "run")).isZero();
+        assertThat(text(out)).contains("holdfast run [OPTIONS] NAME -- COMMAND");
     }
 
     @Test
@@ -115,7 +136,7 @@ class HelpTest {
         return Main.run(
                 List.of(args),
                 Map.of("HOLDFAST_STORE", "sqlite:/no/such/directory/x.db"),
-                new Console(stream(out), stream(err), false));
+                new Console(stream(out), stream(err), false, false));
     }
 
     private static PrintStream stream(ByteArrayOutputStream to) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,7 @@ class InspectionTest {
 
     private String store;
     private Holdfast client;
+    private boolean isTerminal;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
@@ -146,13 +148,53 @@ class InspectionTest {
         hold.releaseAsync().toCompletableFuture().join();
     }
 
+    @Test
+    void byItsTokenALaterHoldIsLeftAlone() throws Exception {
+        long seen;
+        try (Hold first = client.lock("x").acquire()) {
+            seen = first.fencingToken();
+        }
+        try (Hold later = client.lock("x").acquire()) {
+            assertThat(run("release", "--force", "--token", Long.toString(seen), "x"))
+                    .isEqualTo(1);
+            assertThat(err())
+                    .startsWith("holdfast: lock 'x' is not held with token " + seen
+                            + ": it is held by ann@web1 pid 12 'report.sh'")
+                    .contains("token " + later.fencingToken() + "; nothing was changed");
+            assertThat(later.isHeld()).isTrue();
+            assertThat(run("release", "--force", "x", "--token", Long.toString(later.fencingToken())))
+                    .isZero();
+            assertThat(out()).contains("released 'x', which was held with token " + later.fencingToken());
+            CliProcess.until("the holder learns of it", () -> !later.isHeld());
+            later.releaseAsync().toCompletableFuture().join();
+        } catch (LockLostException e) {
+            // What its end tells.
+        }
+        for (String token : List.of("0", "-1", "x", "")) {
+            assertThat(run("release", "--force", "--token=" + token, "x")).isEqualTo(64);
+        }
+        assertThat(run("release", "--token", "1", "x")).isEqualTo(64);
+    }
+
+    @Test
+    void onATerminalAnEmptyStoreIsNamed() {
+        isTerminal = true;
+        assertThat(run("ls")).isZero();
+        assertThat(out()).isEmpty();
+        assertThat(err()).isEqualTo("holdfast: nothing is held or waited for in store " + store + "\n");
+        assertThat(run("ls", "--prefix", "a/")).isZero();
+        assertThat(err()).contains("nothing that begins with 'a/'");
+        assertThat(run("ls", "--json")).isZero();
+        assertThat(err()).isEmpty();
+    }
+
     @CanIgnoreReturnValue
     private int run(String command, String... rest) {
         out.reset();
         err.reset();
         List<String> args = new java.util.ArrayList<>(List.of(command, "--store", store));
         args.addAll(List.of(rest));
-        return Main.run(args, Map.of(), new Console(stream(out), stream(err), false));
+        return Main.run(args, Map.of(), new Console(stream(out), stream(err), false, isTerminal));
     }
 
     private static PrintStream stream(ByteArrayOutputStream to) {

@@ -170,7 +170,7 @@ class LeaseWatchTest {
     }
 
     private void watch(Action action, String program) {
-        Console console = new Console(System.out, new PrintStream(said, true, StandardCharsets.UTF_8), false);
+        Console console = new Console(System.out, new PrintStream(said, true, StandardCharsets.UTF_8), false, false);
         watch = new LeaseWatch(hold, tree, new LossPolicy(action, program, GRACE), console);
         watch.start();
     }

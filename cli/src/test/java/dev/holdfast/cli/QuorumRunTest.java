@@ -75,6 +75,15 @@ class QuorumRunTest {
     }
 
     @Test
+    void whatAQuorumCannotDoIsSaidSo() {
+        try (CliProcess run = place().run("run", "--permits", "1/3", "x", "--", "touch", "ran")) {
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(78);
+            assertThat(run.err()).contains("has no semaphores").doesNotContain("bug", "Exception");
+            assertThat(directory.resolve("ran")).doesNotExist();
+        }
+    }
+
+    @Test
     void withoutAMajorityNothingIsRun() {
         servers.get(0).kill();
         servers.get(2).kill();

@@ -450,7 +450,7 @@ class SqliteRunTest {
     private String show(String name) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         PrintStream print = new PrintStream(out, true, StandardCharsets.UTF_8);
-        int code = Main.run(List.of("show", name), place.environment(), new Console(print, print, false));
+        int code = Main.run(List.of("show", name), place.environment(), new Console(print, print, false, false));
         assertThat(code).as(out.toString(StandardCharsets.UTF_8)).isZero();
         return out.toString(StandardCharsets.UTF_8);
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.spi;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -47,7 +48,15 @@ public interface StoreProvider {
         } catch (ServiceConfigurationError e) {
             throw new IllegalStateException("A store module on the class path can't be loaded: " + e.getMessage(), e);
         }
+        String scheme = uri.scheme();
+        String meant = scheme.equals("jdbc")
+                ? "Leave out 'jdbc:'."
+                : known.stream()
+                        .filter(each -> each.startsWith(scheme) || scheme.startsWith(each))
+                        .min(Comparator.naturalOrder())
+                        .map(each -> "Did you mean '" + each + ":'?")
+                        .orElse("Add the store's module, or correct the scheme.");
         throw new IllegalArgumentException("No store on the class path serves '" + uri + "'; known schemes are "
-                + new TreeSet<>(known) + ". Add the store's module, or correct the scheme.");
+                + new TreeSet<>(known) + ". " + meant);
     }
 }
