@@ -288,7 +288,8 @@ public final class Holdfast implements AutoCloseable {
 
         /**
          * How long everything that this client holds outlives it after a crash, and how long it may be cut off from
-         * the store before its holds are lost; 30 s if not set.
+         * the store before its holds are lost; 30 s if not set. A keep-alive that is not answered within a quarter of
+         * it is repeated on another connection, whatever the time-outs of the store are.
          *
          * @throws IllegalArgumentException if it is under 200 ms
          */
@@ -323,7 +324,8 @@ public final class Holdfast implements AutoCloseable {
 
         /**
          * How long the store may leave this client without any answer before calls that wait fail with {@link
-         * StoreUnavailableException}; 10 s if not set.
+         * StoreUnavailableException}; 10 s if not set. It may be longer than the {@linkplain #sessionTtl ttl}: keep-alives
+         * don't wait for so long.
          *
          * @throws IllegalArgumentException if it is not positive
          */
@@ -373,7 +375,7 @@ public final class Holdfast implements AutoCloseable {
          *
          * @throws IllegalArgumentException if settings contradict each other
          * @throws StoreUnavailableException if the store does not answer
-         * @throws StoreRefusedException if the store can't be used
+         * @throws StoreRefusedException if the store can't be used, or not with these settings
          */
         public Holdfast build() {
             return new Holdfast(Engine.start(opening, storeName, closesStore, options(), environment));

@@ -6,6 +6,7 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,6 +26,13 @@ final class Keeper {
     private static final int MAX_DOUBLINGS = 5;
 
     static final int LOOKS_PER_KEEP_ALIVE = 3;
+
+    /**
+     * A keep-alive without an answer is repeated after this part of the ttl: less than a third, also when it is noticed
+     * late by a quarter of that. After the regular interval, this leaves a quarter of the ttl for the repetition, or a
+     * tenth if slow round trips make the margin as large as it can be.
+     */
+    private static final int PATIENCES_PER_TTL = 4;
 
     private final StorePart part;
     private final Wire wire;
@@ -63,6 +71,11 @@ final class Keeper {
         this.rules = part.engine.rules;
         this.options = part.engine.options;
         this.settler = part.settler;
+    }
+
+    /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
+    static Duration patience(Duration ttl) {
+        return ttl.dividedBy(PATIENCES_PER_TTL);
     }
 
     /** The session that is alive, or null while there is none. */
@@ -110,7 +123,7 @@ final class Keeper {
                     }
 
                     @Override
-                    public void late(Reply reply) {
+                    public void late(Reply reply, long sentAt) {
                         if (reply instanceof Reply.SessionOpened opened) {
                             // Nobody waits for it any more; without this it would stand at the store for one ttl.
                             settler.closeOrphan(opened.session());
@@ -210,7 +223,9 @@ final class Keeper {
             lock.unlock();
         }
         scheduleRenewal(of, options.keepAliveEvery().toNanos());
-        wire.send(new Command.KeepAlive(of.id, epoch), Caller.GOES_ON, new Wire.Answer() {
+        Duration patience = patience(Duration.ofNanos(of.ttlNanos));
+        Command keepAlive = new Command.KeepAlive(of.id, epoch, patience);
+        wire.send(keepAlive, Caller.GOES_ON, patience.toNanos(), new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.SessionAlive) {
@@ -229,6 +244,15 @@ final class Keeper {
             @Override
             public void failure(StoreException failure, long sentAt) {
                 renewalFailed(of, failure);
+            }
+
+            @Override
+            public void late(Reply reply, long sentAt) {
+                // The store renewed the session all the same: a slow answer is as good as a prompt one until the
+                // deadline.
+                if (reply instanceof Reply.SessionAlive || reply instanceof Reply.SessionEnded) {
+                    reply(reply, sentAt);
+                }
             }
         });
     }

@@ -50,7 +50,8 @@ final class StorePart {
                 engine.store,
                 engine.environment,
                 engine.clock,
-                engine.options.storeTimeout().dividedBy(2));
+                engine.options.storeTimeout().dividedBy(2),
+                Keeper.patience(engine.options.sessionTtl()));
         settler = new Settler(wire, engine.environment, engine.clock);
         keeper = new Keeper(this);
         poller = new Poller(this, engine.traits);

@@ -35,13 +35,17 @@ final class Wire {
         void failure(StoreException failure, long sentAt);
 
         /** A reply after the time-out, which was answered as a failure. */
-        default void late(Reply reply) {}
+        default void late(Reply reply, long sentAt) {}
     }
+
+    /** A time-out is noticed late by at most one part in so many. */
+    private static final int SWEEPS_PER_TIMEOUT = 4;
 
     private final LockStore store;
     private final Environment environment;
     private final ElapsedClock clock;
     private final long timeoutNanos;
+    private final long sweepNanos;
     private final RoundTrips roundTrips = new RoundTrips();
 
     /**
@@ -63,16 +67,23 @@ final class Wire {
      * Makes the way to a store.
      *
      * @param timeout how long a command waits for its answer before its outcome is taken as unknown
+     * @param shortest the shortest other time-out that a command is sent with
      */
-    Wire(LockStore store, Environment environment, ElapsedClock clock, Duration timeout) {
+    Wire(LockStore store, Environment environment, ElapsedClock clock, Duration timeout, Duration shortest) {
         this.store = store;
         this.environment = environment;
         this.clock = clock;
         this.timeoutNanos = timeout.toNanos();
+        this.sweepNanos = Math.min(timeoutNanos, shortest.toNanos()) / SWEEPS_PER_TIMEOUT;
     }
 
     void send(Command command, Caller caller, Answer answer) {
-        Trip trip = new Trip(numbers.incrementAndGet(), answer);
+        send(command, caller, timeoutNanos, answer);
+    }
+
+    /** Sends a command that waits for its answer no longer than so many nanoseconds, nor than the time-out of all. */
+    void send(Command command, Caller caller, long patienceNanos, Answer answer) {
+        Trip trip = new Trip(numbers.incrementAndGet(), answer, Math.min(patienceNanos, timeoutNanos));
         if (isClosed) {
             trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
             return;
@@ -120,7 +131,7 @@ final class Wire {
 
     private void startSweep() {
         if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
-            environment.schedule(timeoutNanos / 4, this::sweep);
+            environment.schedule(sweepNanos, this::sweep);
         }
     }
 
@@ -128,7 +139,7 @@ final class Wire {
         try {
             long now = clock.now();
             for (Trip trip : underWay.values()) {
-                if (now - trip.sentAt >= timeoutNanos) {
+                if (now - trip.sentAt >= trip.patienceNanos) {
                     trip.timeOut();
                 }
             }
@@ -146,14 +157,16 @@ final class Wire {
 
         private final long number;
         private final transient Answer answer;
+        private final long patienceNanos;
 
         // Set once, before the command is sent.
         private long sentAt;
         private boolean wasSent;
 
-        Trip(long number, Answer answer) {
+        Trip(long number, Answer answer, long patienceNanos) {
             this.number = number;
             this.answer = answer;
+            this.patienceNanos = patienceNanos;
         }
 
         void begin(long now) {
@@ -178,7 +191,7 @@ final class Wire {
 
         private void take(Reply reply, boolean isFirst) {
             if (!isFirst) {
-                answer.late(reply);
+                answer.late(reply, sentAt);
                 return;
             }
             Throwable thrown = Failsafe.run("the reaction to an answer", () -> answer.reply(reply, sentAt));
@@ -192,7 +205,7 @@ final class Wire {
             fail(new StoreException(
                     Reason.UNAVAILABLE,
                     Effect.UNKNOWN,
-                    "the store did not answer within " + Duration.ofNanos(timeoutNanos),
+                    "the store did not answer within " + Duration.ofNanos(patienceNanos),
                     null));
         }
 

@@ -92,8 +92,15 @@ public sealed interface Command {
      *
      * @param epoch from now on, every {@code Acquire}, {@code Yield}, {@code KeepAlive}, {@code Resize} and
      *     {@code SetCount} below it is stale
+     * @param patience how long the client waits for the answer before it sends another. A store with connections makes
+     *     sure that the next one does not wait behind a connection that has been silent for so long
      */
-    record KeepAlive(SessionId session, long epoch) implements Command {}
+    record KeepAlive(SessionId session, long epoch, Duration patience) implements Command {
+        /** Waits for an answer as long as the store does. */
+        public KeepAlive(SessionId session, long epoch) {
+            this(session, epoch, MAX_DURATION);
+        }
+    }
 
     /**
      * Raises the epoch of a session to its highest value <em>without</em> moving the deadline: nothing new can come

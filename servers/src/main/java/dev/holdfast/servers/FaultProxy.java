@@ -110,6 +110,19 @@ public final class FaultProxy implements AutoCloseable {
         change(() -> swallowed.addAll(Set.of(Direction.values())));
     }
 
+    /**
+     * Silences the open connections for good, as a NAT or a load balancer does that has forgotten them: nothing comes
+     * through, not even the end of a connection, and nobody is told. New connections work.
+     */
+    public void silence() {
+        links.forEach(link -> link.isSilent = true);
+    }
+
+    /** How many of the open connections are silent, and not given up by the client. */
+    public long silent() {
+        return links.stream().filter(link -> link.isSilent && !link.isGivenUp).count();
+    }
+
     /** Refuses new connections, by closing them at once. */
     public void refuse() {
         change(() -> refusing = true);
@@ -253,6 +266,10 @@ public final class FaultProxy implements AutoCloseable {
         private final Socket client;
         private final Socket server;
         private volatile boolean cutNext;
+        private volatile boolean isSilent;
+
+        /** By the client, which the server does not hear of. */
+        private volatile boolean isGivenUp;
 
         Link(Socket client, Socket server) {
             this.client = client;
@@ -262,10 +279,12 @@ public final class FaultProxy implements AutoCloseable {
         void pump(Direction direction) {
             boolean isRequest = direction == Direction.TO_SERVER;
             byte[] chunk = new byte[CHUNK];
-            try (InputStream in = (isRequest ? client : server).getInputStream();
-                    OutputStream out = (isRequest ? server : client).getOutputStream()) {
+            Socket from = isRequest ? client : server;
+            try {
+                InputStream in = from.getInputStream();
+                OutputStream out = (isRequest ? server : client).getOutputStream();
                 for (int size = in.read(chunk); size >= 0; size = in.read(chunk)) {
-                    if (!letThrough(direction)) {
+                    if (!letThrough(direction) || isSilent) {
                         continue;
                     }
                     if (isRequest) {
@@ -287,7 +306,14 @@ public final class FaultProxy implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } finally {
-                reset();
+                if (isSilent) {
+                    if (isRequest) {
+                        isGivenUp = true;
+                    }
+                    closeQuietly(from);
+                } else {
+                    reset();
+                }
             }
         }
 

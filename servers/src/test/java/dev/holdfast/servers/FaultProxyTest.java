@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisException;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -92,6 +95,24 @@ class FaultProxyTest {
         assertThatThrownBy(asked::join).hasCauseInstanceOf(RedisException.class);
         assertThat(proxy.forwarded(FaultProxy.Direction.TO_SERVER)).isEqualTo(before);
         assertThat(server.command("EXISTS", "a")).containsExactly(0L);
+    }
+
+    @Test
+    void silencesWhatIsOpenAndLetsNewConnectionsThrough() throws IOException {
+        byte[] ping = "PING\r\n".getBytes(StandardCharsets.US_ASCII);
+        try (Socket open = new Socket("127.0.0.1", proxy.port())) {
+            open.getOutputStream().write(ping);
+            assertThat(open.getInputStream().readNBytes(7)).asString().isEqualTo("+PONG\r\n");
+            proxy.silence();
+            open.getOutputStream().write(ping);
+            try (RedisAdmin fresh = new RedisAdmin(proxy.port(), null)) {
+                assertThat(fresh.command("PING")).containsExactly("PONG");
+            }
+            assertThat(open.getInputStream().available()).isZero();
+            assertThat(proxy.silent()).as("with that of every test").isEqualTo(2);
+        }
+        Until.isSo("it is seen that the client gave it up", () -> proxy.silent() == 1);
+        assertThat(proxy.connections()).as("which the server does not hear of").isGreaterThanOrEqualTo(2);
     }
 
     @Test

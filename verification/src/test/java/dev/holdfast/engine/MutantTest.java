@@ -54,7 +54,8 @@ class MutantTest {
                 store("weights are ignored", BrokenPrimitives::weightIgnored, "A3"),
                 store("readers go past writers", BrokenPrimitives::readersFirst, "A4"),
                 store("fewer permits revoke", BrokenPrimitives::fewerPermitsRevoke, "R1"),
-                store("who can never fit goes on waiting", BrokenPrimitives::tooHeavyWaitersStay, "A11"),
+                // It keeps the dead among them too.
+                store("who can never fit goes on waiting", BrokenPrimitives::tooHeavyWaitersStay, "A11", "S2"),
                 store("a shrink is relative", BrokenPrimitives::shrinkIsRelative, "R4"),
                 store("a detached grant ends with its session", BrokenPrimitives::detachedEndsWithSession, "R1", "P5"),
                 store("who waits for a latch passes before zero", BrokenPrimitives::passBeforeZero, "K5"),

@@ -1,0 +1,105 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("A keep-alive without an answer")
+@Tag("C19")
+class UnansweredKeepAliveTest {
+
+    private final World world = World.still();
+    private final Line line = world.line();
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    private Holdfast client(Duration ttl) {
+        return world.client(world.builder("alice", line).sessionTtl(ttl));
+    }
+
+    private static Duration step(Duration ttl) {
+        return ttl.dividedBy(200);
+    }
+
+    /** Lets time pass in small steps until one more keep-alive was sent; tells how long that took. */
+    private Duration untilNext(Duration ttl) {
+        int before = line.sent(KeepAlive.class).size();
+        Duration passed = Duration.ZERO;
+        while (line.sent(KeepAlive.class).size() == before) {
+            assertThat(passed).as("no keep-alive so far").isLessThan(ttl);
+            world.passes(step(ttl));
+            passed = passed.plus(step(ttl));
+        }
+        return passed;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0.2S", "PT1.5S", "PT2S", "PT6S", "PT12S", "PT30S"})
+    @DisplayName("is repeated within a third of the ttl, and the hold goes on with its token, whatever the ttl is")
+    void isRepeatedInTime(String text) throws InterruptedException {
+        Duration ttl = Duration.parse(text);
+        Hold hold = client(ttl).lock("ledger").acquire();
+        long token = hold.fencingToken();
+        for (int i = 0; i < 5; i++) {
+            line.losesNext(KeepAlive.class);
+            Duration third = ttl.dividedBy(3).plus(step(ttl));
+            assertThat(untilNext(ttl)).isLessThanOrEqualTo(third);
+            Duration repeated = untilNext(ttl);
+            // After a pause that grows with failures and not with the ttl.
+            assertThat(repeated).isLessThanOrEqualTo(third.plusMillis(40));
+            assertThat(hold.isHeld()).isTrue();
+        }
+        assertThat(hold.fencingToken()).isEqualTo(token);
+        hold.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0.2S", "PT2S", "PT30S"})
+    @DisplayName("says how long it waits for its answer: less than a third of the ttl")
+    void saysItsPatience(String text) throws InterruptedException {
+        Duration ttl = Duration.parse(text);
+        Hold hold = client(ttl).lock("ledger").acquire();
+        world.passes(ttl);
+        assertThat(line.sent(KeepAlive.class))
+                .isNotEmpty()
+                .allSatisfy(sent -> assertThat(sent.patience()).isPositive().isLessThan(ttl.dividedBy(3)));
+        hold.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT2S", "PT30S"})
+    @DisplayName("counts all the same when the answer comes before the deadline, though it was repeated for nothing")
+    @Tag("C14")
+    void lateAnswerCounts(String text) throws InterruptedException {
+        Duration ttl = Duration.parse(text);
+        Hold hold = client(ttl).lock("ledger").acquire();
+        Line.HeldUp late = line.holdsUpNext(KeepAlive.class);
+        untilNext(ttl);
+        line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        world.passes(ttl.dividedBy(2));
+        late.goesOn();
+        // Past the deadline before that, which was counted from the opening of the session; not past that of the
+        // keep-alive.
+        world.passes(ttl.dividedBy(5));
+        assertThat(hold.isHeld()).isTrue();
+        line.isMended();
+        world.passes(ttl);
+        assertThat(hold.isHeld()).isTrue();
+        hold.close();
+    }
+}
