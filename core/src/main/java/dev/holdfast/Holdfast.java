@@ -324,8 +324,8 @@ public final class Holdfast implements AutoCloseable {
 
         /**
          * How long the store may leave this client without any answer before calls that wait fail with {@link
-         * StoreUnavailableException}; 10 s if not set. It may be longer than the {@linkplain #sessionTtl ttl}: keep-alives
-         * don't wait for so long.
+         * StoreUnavailableException}; 10 s if not set. It may be longer than the {@linkplain #sessionTtl ttl}:
+         * keep-alives don't wait for so long.
          *
          * @throws IllegalArgumentException if it is not positive
          */

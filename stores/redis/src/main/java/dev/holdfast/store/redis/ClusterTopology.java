@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -307,6 +308,11 @@ final class ClusterTopology implements Topology {
     void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
         nodes.values().forEach(node -> node.giveUp(broken));
         refresh();
+    }
+
+    /** As {@link Way#replace}. */
+    void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
+        nodes.values().forEach(node -> node.replace(silent, isSilent));
     }
 
     /** How long a command is sent from node to node before it fails: less than it would take until nobody waits for it. */

@@ -5,6 +5,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The way to the node of a cluster that serves one bucket at present. */
@@ -38,6 +39,11 @@ final class ClusterWay implements Way {
     @Override
     public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
         cluster.giveUp(broken);
+    }
+
+    @Override
+    public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
+        cluster.replace(silent, isSilent);
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
+import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -110,6 +111,18 @@ final class Failures {
                 acknowledged + " of the " + wanted.count() + " replicas that are waited for acknowledged the grant of "
                         + server + " within " + wanted.timeout()
                         + ", so it does not count and was withdrawn; look at the replicas, or wait for fewer",
+                null);
+    }
+
+    /** What is said when a client begins. */
+    static StoreException replicasTooSlow(Replicas replicas, Duration ttl) {
+        return new StoreException(
+                Reason.DENIED,
+                Effect.NONE,
+                "this store waits for replicas for up to " + replicas.timeout()
+                        + ", which is more than a quarter of the session ttl of " + ttl
+                        + ": a keep-alive that waits behind that would be taken as lost; make replicaTimeout shorter,"
+                        + " or sessionTtl longer",
                 null);
     }
 

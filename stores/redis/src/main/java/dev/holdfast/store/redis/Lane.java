@@ -123,6 +123,16 @@ final class Lane {
         }
     }
 
+    /** Has the connections of trips replaced that took longer than that, unless they answer after all. */
+    void replaceSilent(Duration most) {
+        long now = ticks.getAsLong();
+        for (Trip trip : trips) {
+            if (now - trip.sentAt >= most.toNanos()) {
+                way.replace(trip.connection, () -> !trip.over.get());
+            }
+        }
+    }
+
     /**
      * Leaves it if nothing was sent for so long and nothing is under way; whoever has it still in hand is served by the one that takes its place.
      *

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -32,6 +33,9 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
     /** How much longer whoever waits for an attempt waits than it may take: the attempt says better what is wrong. */
     static final Duration GRACE = Duration.ofSeconds(1);
+
+    /** So many are made at a time beside one that does not answer: each may get lost on its way too. */
+    private static final int MOST_REPLACEMENTS = 3;
 
     private static final long SHORTEST_PAUSE_MILLIS = 10;
     private static final long LONGEST_PAUSE_MILLIS = 1_000;
@@ -55,6 +59,10 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
 
     @GuardedBy("this")
     private boolean connecting;
+
+    /** How many connections are being made beside the present one. */
+    @GuardedBy("this")
+    private int replacements;
 
     private volatile boolean closed;
 
@@ -144,6 +152,45 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         }
     }
 
+    /**
+     * Makes a connection beside one that does not answer. It takes the place of that one, which is ended, unless that
+     * one has answered by then.
+     *
+     * @param isSilent whether that one still does not answer
+     * @param whenReplaced done before the silent one is ended
+     */
+    void replace(T silent, BooleanSupplier isSilent, Runnable whenReplaced) {
+        int present;
+        synchronized (this) {
+            if (closed || connection != silent || replacements == MOST_REPLACEMENTS) {
+                return;
+            }
+            replacements++;
+            present = round;
+        }
+        LOG.debug("server={} does not answer on a connection; another is made", server);
+        made(made -> takePlace(made, silent, isSilent, present, whenReplaced)).whenComplete((made, failed) -> {
+            synchronized (this) {
+                replacements--;
+            }
+            if (failed != null) {
+                LOG.debug("server={} another connection can't be made", server, failed);
+            }
+        });
+    }
+
+    private boolean takePlace(T made, T silent, BooleanSupplier isSilent, int attempted, Runnable whenReplaced) {
+        synchronized (this) {
+            if (closed || attempted != round || connection != silent || !made.isOpen() || !isSilent.getAsBoolean()) {
+                return false;
+            }
+            connection = made;
+        }
+        whenReplaced.run();
+        Driver.end(silent);
+        return true;
+    }
+
     /** If there is no connection, looks again at once for where to connect, whatever is being tried. */
     void hurry() {
         int present;
@@ -167,6 +214,11 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     }
 
     private CompletionStage<T> connect(int attempted) {
+        return made(made -> adopt(made, attempted));
+    }
+
+    /** Makes a connection, and ends it if it is not taken. */
+    private CompletionStage<T> made(Predicate<T> taken) {
         CompletionStage<T> attempt;
         try {
             attempt = connector.get();
@@ -181,7 +233,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
                     Driver.end(made);
                     throw new CompletionException(Failures.bare(failed));
                 }
-                if (!adopt(made, attempted)) {
+                if (!taken.test(made)) {
                     Driver.end(made);
                 } else if (!made.isOpen()) {
                     lost(made);

@@ -3,6 +3,7 @@ package dev.holdfast.store.redis;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.function.BooleanSupplier;
 
 /**
  * One node of a cluster, with connections of its own: what befalls them is nothing to the other nodes.
@@ -21,6 +22,14 @@ record Node(
             commands.giveUp(broken);
             end(messages);
         }
+    }
+
+    /**
+     * Has another connection take the place of the one for commands if that is this one and stays silent; and then of
+     * the one for messages, which tells nothing either.
+     */
+    void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
+        commands.replace(silent, isSilent, () -> end(messages));
     }
 
     /** It takes part no more: connects no more, and ends the connections. */

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -69,6 +70,7 @@ public final class RedisStore implements LockStore {
     private final ServerWatch watch;
     private final Topology topology;
     private final Confirming confirming;
+    private final Replicas replicas;
     private final KeyLayout layout;
     private final Buckets buckets;
     private final StoreTraits traits;
@@ -87,6 +89,7 @@ public final class RedisStore implements LockStore {
         this.topology = options.isCluster()
                 ? new ClusterTopology(driver, options.servers(), layout, client, commandTimeout)
                 : new SinglePrimary(driver, Finder.of(driver, options.servers().get(0)), layout.channel(0, client));
+        this.replicas = options.replicas;
         this.confirming = new Confirming(options.replicas, topology.name());
         this.buckets =
                 new Buckets(topology, layout, confirming, commandTimeout, bucket -> lane(bucket, options, traffic));
@@ -213,6 +216,8 @@ public final class RedisStore implements LockStore {
             return buckets.force(force);
         } else if (command instanceof Command.OpenSession open) {
             return open(open);
+        } else if (command instanceof Command.KeepAlive keepAlive) {
+            return keepAlive(keepAlive);
         } else if (command instanceof Command.Audit audit) {
             watch.audited(topology.way(buckets.of(audit)));
             return answered(command, Request.audit(audit, LARGEST_AUDIT));
@@ -229,6 +234,9 @@ public final class RedisStore implements LockStore {
         if (open.part() >= buckets.count()) {
             return CompletableFuture.failedFuture(new IllegalArgumentException("There is no part " + open.part()));
         }
+        if (!replicas.leaveTimeFor(open.ttl())) {
+            return CompletableFuture.failedFuture(Failures.replicasTooSlow(replicas, open.ttl()));
+        }
         watch.opened(open.ttl());
         // What waits under it is to be told from the beginning; but a session without that is better than none.
         CompletableFuture<?> heard = topology.listen(open.part())
@@ -244,6 +252,27 @@ public final class RedisStore implements LockStore {
                         topology.ignore(open.part());
                     }
                 });
+    }
+
+    /** Sends it, and sees to it that the next one does not wait behind a silent connection. */
+    private CompletionStage<Reply> keepAlive(Command.KeepAlive keepAlive) {
+        CompletionStage<Reply> answered = answered(keepAlive, Request.of(keepAlive, layout.slotDigits()));
+        Duration patience = keepAlive.patience();
+        if (patience.compareTo(commandTimeout) < 0) {
+            Lane lane = buckets.lane(buckets.of(keepAlive));
+            try {
+                // What was on its way for half of that has kept the keep-alive waiting, or is the keep-alive.
+                Future<?> look = topology.scheduler()
+                        .schedule(
+                                () -> lane.replaceSilent(patience.dividedBy(2)),
+                                patience.toNanos(),
+                                TimeUnit.NANOSECONDS);
+                answered.whenComplete((reply, failure) -> look.cancel(false));
+            } catch (RejectedExecutionException shuttingDown) {
+                // Then nothing is renewed any more either.
+            }
+        }
+        return answered;
     }
 
     private CompletionStage<Reply> answered(Command command, Request request) {
@@ -341,6 +370,8 @@ public final class RedisStore implements LockStore {
 
         /**
          * After which time a command that is not answered ends with an unknown outcome, and its connection is made anew; five seconds by default.
+         * A keep-alive waits for a quarter of the session's ttl at most; then another connection takes the place of one
+         * that does not answer.
          *
          * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
          */
@@ -402,7 +433,8 @@ public final class RedisStore implements LockStore {
          * {@link dev.holdfast.StoreRefusedException} that says how many have it. This makes it less likely that a fail-over forgets a grant; it does not
          * rule it out, since a replica that lacks it may be chosen. Off by default.
          *
-         * <p>All commands of the client wait while replicas are waited for, so the time should be short.
+         * <p>All commands of the client wait while replicas are waited for, so the time should be short. Clients whose
+         * session ttl is less than four times as long are refused: a keep-alive can't wait that long.
          *
          * @param count 0 to wait for none
          * @param timeout 1 ms to a minute, and less than {@link #commandTimeout}

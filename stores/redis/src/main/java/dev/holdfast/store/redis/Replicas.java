@@ -23,6 +23,11 @@ record Replicas(int count, Duration timeout) {
         }
     }
 
+    /** Whether a keep-alive of such a session can wait for them: it is taken as lost after a quarter of the ttl. */
+    boolean leaveTimeFor(Duration ttl) {
+        return !areAsked() || timeout.multipliedBy(4).compareTo(ttl) <= 0;
+    }
+
     boolean areAsked() {
         return count > 0;
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.StoreException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -12,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +31,12 @@ final class SinglePrimary implements Topology, Way {
     /** What the server of the commands said of itself when it was connected to. */
     private volatile @Nullable ServerFacts facts;
 
-    /** Where the connections lead to. */
-    private volatile @Nullable String commandsAt;
+    /** The connections that were made last, used or not, and where they lead to. */
+    private volatile @Nullable Destination commandsAt;
 
-    private volatile @Nullable String messagesAt;
+    private volatile @Nullable Destination messagesAt;
+
+    private record Destination(StatefulConnection<?, ?> connection, String place) {}
 
     SinglePrimary(Driver driver, Finder finder, String channel) {
         this.driver = driver;
@@ -41,7 +45,7 @@ final class SinglePrimary implements Topology, Way {
         this.commands = new Link<>(
                 () -> finder.find()
                         .thenCompose(at -> driver.connect(at).thenApply(made -> {
-                            commandsAt = Driver.place(at);
+                            commandsAt = new Destination(made, Driver.place(at));
                             return made;
                         })),
                 made -> told(made.async().info()).thenAccept(found -> {
@@ -54,7 +58,7 @@ final class SinglePrimary implements Topology, Way {
         this.messages = new Link<>(
                 () -> finder.find()
                         .thenCompose(at -> driver.listen(at).thenApply(made -> {
-                            messagesAt = Driver.place(at);
+                            messagesAt = new Destination(made, Driver.place(at));
                             return made;
                         })),
                 made -> {
@@ -113,7 +117,16 @@ final class SinglePrimary implements Topology, Way {
 
     @Override
     public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
+        if (broken == commands.current()) {
+            // A server that leaves a command unanswered tells nothing either, or not on this way.
+            giveUp(messages);
+        }
         commands.giveUp(broken);
+    }
+
+    @Override
+    public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
+        commands.replace(silent, isSilent, () -> giveUp(messages));
     }
 
     @Override
@@ -132,15 +145,22 @@ final class SinglePrimary implements Topology, Way {
     /** If another server is the primary by now, goes there. */
     private void follow() {
         finder.find().thenAccept(now -> {
-            if (!Driver.place(now).equals(commandsAt)) {
-                giveUp(commands);
-            }
-            if (!Driver.place(now).equals(messagesAt)) {
-                giveUp(messages);
-            }
+            leaveUnlessAt(now, commands, commandsAt);
+            leaveUnlessAt(now, messages, messagesAt);
             commands.hurry();
             messages.hurry();
         });
+    }
+
+    private static <T extends StatefulConnection<byte[], byte[]>> void leaveUnlessAt(
+            RedisURI primary, Link<T> link, @Nullable Destination made) {
+        T present = link.current();
+        if (present != null
+                && (made == null
+                        || made.connection() != present
+                        || !made.place().equals(Driver.place(primary)))) {
+            link.giveUp(present);
+        }
     }
 
     private static <T extends StatefulConnection<byte[], byte[]>> void giveUp(Link<T> link) {

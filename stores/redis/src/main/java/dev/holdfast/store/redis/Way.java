@@ -3,6 +3,7 @@ package dev.holdfast.store.redis;
 import dev.holdfast.spi.StoreException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The way to the server that serves a bucket at present; it may lead to another one the next time that it is asked for. */
@@ -14,6 +15,13 @@ interface Way {
 
     /** Gives a connection up that does not answer any more, though nobody has closed it. */
     void giveUp(StatefulRedisConnection<byte[], byte[]> broken);
+
+    /**
+     * A connection has left a trip unanswered for longer than a keep-alive can wait. It may have been forgotten on the
+     * way, or the server is slow: another connection is made, which takes its place if the trip is still unanswered
+     * then.
+     */
+    void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent);
 
     /** Hears what the server at the other end refused to do, so that the way may lead elsewhere from now on. */
     void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why);

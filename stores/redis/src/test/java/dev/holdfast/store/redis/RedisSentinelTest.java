@@ -260,7 +260,9 @@ class RedisSentinelTest {
         String waits = all.uri() + "&timeout=PT1M&namespace=counts&waitForReplicas=2&replicaTimeout=";
         // Only the one that is to be refused is short of time: a replica may be late, or come back after a fail-over.
         try (Holdfast one = Holdfast.connect(waits + "PT0.2S");
-                Holdfast patient = Holdfast.connect(waits + "PT30S");
+                Holdfast patient = Holdfast.builder(waits + "PT30S")
+                        .sessionTtl(Duration.ofMinutes(2))
+                        .build();
                 Holdfast two = Holdfast.connect(all.uri() + "&namespace=counts")) {
             patient.lock("ledger").acquire().close();
             RedisServer primary = all.primary();
