@@ -14,6 +14,7 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.store.sql.ServerConnections.Use;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,6 +30,8 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Locks in the tables of a PostgreSQL, MySQL or MariaDB server.
@@ -42,14 +45,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>What many threads ask for while one transaction is under way goes together in the next.
  * </ul>
  *
- * <p>An instance uses one connection for locks and one that renews sessions, another while rows that it needs are locked by transactions of others, and one on which it is told: on PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
+ * <p>An instance uses one connection for locks and one that renews sessions, one or two more of these while that does not answer, another while rows that it needs are locked by transactions of others, and one on which it is told: on PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class JdbcStore implements LockStore {
 
-    private static final int LOCKS = 0;
-    private static final int SESSIONS = 1;
     private static final int MAX_BATCH = 256;
     /** Where nobody tells. */
     private static final Duration POLL = Duration.ofMillis(10);
@@ -59,13 +60,19 @@ public final class JdbcStore implements LockStore {
 
     private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
 
+    private static final Logger LOG = LoggerFactory.getLogger(JdbcStore.class);
+
     private final StoreTraits traits;
+
+    /** Zero where a silent connection does not keep a thread waiting. */
+    private final Duration longestWait;
+
     private final Listener listener = new Listener();
     private final ServerConnections connections;
     private final ServerLane lane;
-    private final SessionLane sessions;
     private final ThreadPoolExecutor executor;
     private final Batcher batcher;
+    private final SessionLanes sessions;
 
     /** For what can't go on where it holds up others. */
     private final Batcher lockedRows;
@@ -82,11 +89,12 @@ public final class JdbcStore implements LockStore {
         Product product;
         Texts texts;
         try {
-            Connection first = connections.get(ServerConnections.Use.LOCKS);
+            Connection first = connections.get(Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
             texts = new Texts(product.texts(), options.schema, options.prefix, product.quote());
             connections.know(product);
             prepare(product, product.schema(texts), first, options);
+            this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
             this.listening = options.listens ? product.listening(source, texts, client, listener) : null;
             if (listening != null) {
                 listening.start();
@@ -99,19 +107,20 @@ public final class JdbcStore implements LockStore {
             connections.close();
             throw e;
         }
-        connections.rest(ServerConnections.Use.LOCKS, new Statements(texts));
+        connections.rest(Use.LOCKS, new Statements(texts));
         this.traits = traits(product, listening != null);
         this.lane = new ServerLane(product, texts, connections, client, this::tell);
-        this.sessions = new SessionLane(product, texts, connections, random, client);
         this.executor = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), JdbcStore::thread);
-        this.batcher = new Batcher(
-                2,
-                (command, lanes) -> ServerSessions.isOurs(command) ? SESSIONS : LOCKS,
+        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
+        this.sessions = new SessionLanes(
+                number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
                 MAX_BATCH,
-                true,
                 executor,
-                (number, calls) -> (number == SESSIONS ? sessions : lane).make(number, calls));
+                SystemMachine::nanoTime,
+                options.isPool,
+                this::leaveSilent,
+                number -> connections.dropUnlessTaken(Use.ofSessions(number)));
         LockedRowsLane lockedRowsLane = new LockedRowsLane(product, texts, connections, client, this::tell);
         this.lockedRows = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lockedRowsLane);
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
@@ -144,6 +153,18 @@ public final class JdbcStore implements LockStore {
                 isTold ? POLL_WHEN_TOLD : POLL);
     }
 
+    /**
+     * A lane of sessions does not answer while another does. What is on its way elsewhere has as long to answer as a
+     * keep-alive has.
+     */
+    private void leaveSilent(int lane) {
+        long now = SystemMachine.nanoTime();
+        Duration patience = sessions.patience();
+        connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
+        CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
+                .execute(() -> connections.endTakenBefore(now));
+    }
+
     private static Thread thread(Runnable work) {
         Thread thread = new Thread(work, "holdfast-jdbc");
         thread.setDaemon(true);
@@ -169,11 +190,46 @@ public final class JdbcStore implements LockStore {
     public CompletionStage<Reply> execute(Command command, Caller caller) {
         if (command instanceof Command.KeepAlive) {
             housekeeping.consider();
+        } else if (command instanceof Command.OpenSession open) {
+            warnIfTooShort(open.ttl());
         }
         return listening == null ? submit(command, caller) : listening.follow(command, () -> submit(command, caller));
     }
 
+    /**
+     * How long a thread may wait for an answer on a connection of a pool that nobody can end meanwhile; zero where its
+     * driver can.
+     */
+    static Duration longestWait(Connection connection) throws SQLException {
+        if (!connection.getMetaData().getDriverName().startsWith("MariaDB")) {
+            return Duration.ZERO;
+        }
+        int millis = connection.getNetworkTimeout();
+        return millis == 0 ? Command.MAX_DURATION : Duration.ofMillis(millis);
+    }
+
+    private void warnIfTooShort(Duration ttl) {
+        String warning = tooLong(longestWait, ttl);
+        if (warning != null) {
+            LOG.warn(warning);
+        }
+    }
+
+    /** What is to be said of a pool whose connections may keep a thread waiting for so long; null if it is nothing. */
+    static @Nullable String tooLong(Duration wait, Duration ttl) {
+        if (wait.multipliedBy(3).compareTo(ttl) <= 0) {
+            return null;
+        }
+        return "a connection of this pool that goes silent may cost the holds of a client with a ttl of " + ttl
+                + ": its driver waits " + (wait.equals(Command.MAX_DURATION) ? "for ever" : "for " + wait)
+                + " for an answer, more than a third of that, and can't be told to stop; set its socketTimeout to a"
+                + " quarter of the ttl";
+    }
+
     private CompletionStage<Reply> submit(Command command, Caller caller) {
+        if (ServerSessions.isOurs(command)) {
+            return sessions.submit(command, caller);
+        }
         return batcher.submit(command, caller)
                 .exceptionallyCompose(
                         failure -> LockedRows.areCauseOf(failure) && !(command instanceof Command.CloseSession)
@@ -200,6 +256,7 @@ public final class JdbcStore implements LockStore {
     public void close() {
         listener.unsubscribe();
         batcher.close();
+        sessions.close();
         lockedRows.close();
         if (listening != null) {
             listening.close();

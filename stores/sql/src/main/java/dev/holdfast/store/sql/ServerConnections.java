@@ -3,7 +3,9 @@ package dev.holdfast.store.sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
@@ -25,8 +27,25 @@ final class ServerConnections {
         LOCKS,
         SESSIONS,
 
+        /** For what is about sessions while the connection for that does not answer. */
+        SESSIONS_SECOND,
+
+        /** While that one does not answer either. */
+        SESSIONS_THIRD,
+
         /** For names whose rows others have locked; there while some of them are wanted. */
-        LOCKED_ROWS
+        LOCKED_ROWS;
+
+        private static final List<Use> OF_SESSIONS = List.of(SESSIONS, SESSIONS_SECOND, SESSIONS_THIRD);
+
+        /** That of a lane of {@link SessionLanes}. */
+        static Use ofSessions(int lane) {
+            return OF_SESSIONS.get(lane);
+        }
+
+        boolean isOfSessions() {
+            return OF_SESSIONS.contains(this);
+        }
     }
 
     /**
@@ -61,6 +80,9 @@ final class ServerConnections {
 
     /** Guarded by this. */
     private final Map<Use, Connection> open = new EnumMap<>(Use.class);
+
+    /** Since when a trip has had each of them that is in use. Guarded by this. */
+    private final Map<Use, Long> takenAt = new EnumMap<>(Use.class);
 
     /** When each of them was last used. Guarded by this. */
     private final Map<Use, Long> usedAt = new EnumMap<>(Use.class);
@@ -117,6 +139,7 @@ final class ServerConnections {
         synchronized (this) {
             present = open.get(use);
             bounding = isLent ? null : product;
+            takenAt.putIfAbsent(use, ticks.getAsLong());
             Long last = usedAt.put(use, ticks.getAsLong());
             isOld = last != null && ticks.getAsLong() - last > IDLE.toNanos();
         }
@@ -132,7 +155,7 @@ final class ServerConnections {
             isolate(made);
             if (bounding != null) {
                 // Nobody waits behind a renewal but the next one.
-                bounding.boundWaits(made, use == Use.SESSIONS ? LockWait.PATIENT : LockWait.BRIEF);
+                bounding.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
             }
         } catch (SQLException e) {
             end(made);
@@ -174,6 +197,9 @@ final class ServerConnections {
 
     /** Called after each trip. */
     void rest(Use use, Statements statements) {
+        synchronized (this) {
+            takenAt.remove(use);
+        }
         if (isPool) {
             statements.forget();
             drop(use);
@@ -185,6 +211,55 @@ final class ServerConnections {
         Connection present;
         synchronized (this) {
             present = open.remove(use);
+        }
+        end(present);
+    }
+
+    /**
+     * A connection does not answer, while the server does on another: it is ended, and so fails the trip that has it.
+     * The network may have forgotten others at the same moment: those that no trip has are ended too, and those that a
+     * trip took before that time.
+     *
+     * @param takenBefore in nanoseconds of the monotonic time
+     */
+    void endSilent(Use silent, long takenBefore) {
+        Connection present;
+        List<@Nullable Connection> resting = new ArrayList<>();
+        Runnable action;
+        synchronized (this) {
+            present = open.get(silent);
+            for (Use use : Use.values()) {
+                if (!takenAt.containsKey(use)) {
+                    resting.add(open.remove(use));
+                }
+            }
+            action = whenReplaced;
+        }
+        abort(present);
+        endTakenBefore(takenBefore);
+        resting.forEach(ServerConnections::discard);
+        action.run();
+    }
+
+    /** Ends what a trip took before that time, and still has. */
+    void endTakenBefore(long nanos) {
+        List<@Nullable Connection> old = new ArrayList<>();
+        synchronized (this) {
+            takenAt.forEach((use, since) -> {
+                if (since - nanos < 0) {
+                    old.add(open.get(use));
+                }
+            });
+        }
+        // The trips give them back when they notice.
+        old.forEach(ServerConnections::abort);
+    }
+
+    /** Gives a connection back, or ends it, unless a trip has it. */
+    void dropUnlessTaken(Use use) {
+        Connection present;
+        synchronized (this) {
+            present = takenAt.containsKey(use) ? null : open.remove(use);
         }
         end(present);
     }
@@ -223,17 +298,29 @@ final class ServerConnections {
 
     /** Ends a connection itself, also where it is one of a pool. */
     static void discard(@Nullable Connection connection) {
+        abort(connection);
         if (connection == null) {
             return;
         }
         try {
-            connection.abort(Runnable::run);
             // Fails, by which a pool notices that it must not lend this one again.
             connection.createStatement().close();
         } catch (SQLException e) {
             LOG.debug("a connection was discarded", e);
         }
         end(connection);
+    }
+
+    /** Ends a connection, whoever waits for an answer on it. */
+    private static void abort(@Nullable Connection connection) {
+        if (connection == null) {
+            return;
+        }
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException | RuntimeException e) {
+            LOG.debug("a connection could not be ended", e);
+        }
     }
 
     void close() {

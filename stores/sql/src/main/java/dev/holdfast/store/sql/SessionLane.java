@@ -14,12 +14,21 @@ final class SessionLane implements Batcher.Trip {
 
     private final Product product;
     private final ServerConnections connections;
+    private final ServerConnections.Use use;
     private final Statements statements;
     private final ServerSessions sessions;
 
-    SessionLane(Product product, Texts texts, ServerConnections connections, SplittableRandom random, long client) {
+    /** @param use which of the connections */
+    SessionLane(
+            Product product,
+            Texts texts,
+            ServerConnections connections,
+            ServerConnections.Use use,
+            SplittableRandom random,
+            long client) {
         this.product = product;
         this.connections = connections;
+        this.use = use;
         this.statements = new Statements(texts);
         this.sessions = new ServerSessions(product, statements, random, client);
     }
@@ -29,7 +38,7 @@ final class SessionLane implements Batcher.Trip {
         try {
             calls.forEach(this::answer);
         } finally {
-            connections.rest(ServerConnections.Use.SESSIONS, statements);
+            connections.rest(use, statements);
         }
     }
 
@@ -37,18 +46,18 @@ final class SessionLane implements Batcher.Trip {
         for (int left = MOST_TRIES; !call.isAnswered(); left--) {
             boolean isConnected = false;
             try {
-                statements.attach(connections.get(ServerConnections.Use.SESSIONS));
+                statements.attach(connections.get(use));
                 isConnected = true;
                 sessions.answer(call);
             } catch (SQLException e) {
                 if (isConnected && product.isReadOnly(e)) {
                     statements.forget();
-                    if (left == 0 || !connections.replace(ServerConnections.Use.SESSIONS)) {
+                    if (left == 0 || !connections.replace(use)) {
                         call.fail(product.translated(e, Effect.NONE));
                     }
                 } else if (product.isConnectionLost(e) || !isConnected) {
                     statements.forget();
-                    connections.drop(ServerConnections.Use.SESSIONS);
+                    connections.drop(use);
                     call.fail(product.translated(e, isConnected ? Effect.UNKNOWN : Effect.NONE));
                 } else if (!product.isBusy(e) || left == 0) {
                     statements.forget();
