@@ -83,7 +83,7 @@ final class Commands {
             stale(session, future);
         } else {
             session.epoch = command.epoch();
-            new KeepAliveRound(quorum, session, future).begin();
+            new KeepAliveRound(quorum, session, command.patience(), future).begin();
         }
     }
 

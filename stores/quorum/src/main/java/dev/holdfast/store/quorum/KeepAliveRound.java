@@ -5,6 +5,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +23,7 @@ final class KeepAliveRound {
 
     private final Quorum quorum;
     private final Session session;
+    private final Duration patience;
     private final CompletableFuture<Reply> future;
     private final long begunAt;
     private final List<String> failures = new ArrayList<>();
@@ -29,9 +31,11 @@ final class KeepAliveRound {
     private int acknowledged;
     private int stale;
 
-    KeepAliveRound(Quorum quorum, Session session, CompletableFuture<Reply> future) {
+    /** @param patience how long a member may take to answer, unless all commands have less */
+    KeepAliveRound(Quorum quorum, Session session, Duration patience, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.session = session;
+        this.patience = patience;
         this.future = future;
         this.begunAt = quorum.now();
     }
@@ -50,7 +54,7 @@ final class KeepAliveRound {
         pending++;
         there.lastSentAt = begunAt;
         long epoch = Math.max(Settling.epoch(session, there), there.epoch);
-        there.member.ask(new Command.KeepAlive(there.id, epoch), (reply, failure) -> {
+        there.member.ask(new Command.KeepAlive(there.id, epoch, patience), (reply, failure) -> {
             pending--;
             take(there, epoch, reply, failure);
             quorum.loop.post(this::decide);

@@ -61,6 +61,9 @@ final class Member {
         Trip trip = new Trip(answer, quorum.now());
         underWay.add(trip);
         watch();
+        if (command instanceof Command.KeepAlive keepAlive) {
+            hurry(trip, keepAlive.patience().toNanos());
+        }
         CompletionStage<Reply> stage;
         try {
             stage = store.execute(command, Caller.GOES_ON);
@@ -82,6 +85,26 @@ final class Member {
         }
     }
 
+    /** A client that renews a short session waits for less than others do. */
+    private void hurry(Trip trip, long patience) {
+        if (patience < quorum.patience) {
+            quorum.later(patience, () -> timeOut(trip, patience));
+        }
+    }
+
+    private void timeOut(Trip trip, long patience) {
+        if (!trip.isAnswered) {
+            end(
+                    trip,
+                    null,
+                    new StoreException(
+                            Reason.UNAVAILABLE,
+                            Effect.UNKNOWN,
+                            "it did not answer within " + Duration.ofNanos(patience),
+                            null));
+        }
+    }
+
     private void watch() {
         Trip oldest = underWay.peekFirst();
         if (!isWatched && oldest != null) {
@@ -95,14 +118,7 @@ final class Member {
         for (Trip oldest = underWay.peekFirst();
                 oldest != null && quorum.now() - oldest.sentAt >= quorum.patience;
                 oldest = underWay.peekFirst()) {
-            end(
-                    oldest,
-                    null,
-                    new StoreException(
-                            Reason.UNAVAILABLE,
-                            Effect.UNKNOWN,
-                            "it did not answer within " + Duration.ofNanos(quorum.patience),
-                            null));
+            timeOut(oldest, quorum.patience);
         }
         watch();
     }

@@ -191,7 +191,8 @@ public final class QuorumStore implements LockStore {
 
         /**
          * How long a member may take to answer a command before it counts as silent for that command; one second if
-         * nothing is said. A minority that is silent delays nobody. Shorter than the store time-out of the clients.
+         * nothing is said. A minority that is silent delays nobody. Shorter than the store time-out of the clients. To
+         * a keep-alive a member has to answer within a quarter of the session's ttl, if that is shorter.
          */
         @CanIgnoreReturnValue
         public Builder answerWithin(Duration time) {

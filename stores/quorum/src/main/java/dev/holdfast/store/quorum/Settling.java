@@ -120,7 +120,9 @@ final class Settling {
         if (!isLast) {
             there.lastSentAt = sentAt;
         }
-        Command command = isLast ? new Command.Retire(there.id) : new Command.KeepAlive(there.id, epoch);
+        Command command = isLast
+                ? new Command.Retire(there.id)
+                : new Command.KeepAlive(there.id, epoch, session.ttl.dividedBy(4));
         there.member.ask(command, (reply, failure) -> raised(session, there, epoch, sentAt, failures, reply));
     }
 
