@@ -90,6 +90,8 @@ public enum Rule {
     WHO_LEFT_LEADS_NO_MORE("E6", "who left is not elected"),
     /** A closed client has no candidates. */
     CAMPAIGNS_END("E9", "closing ends campaigns"),
+    /** What a majority of a quorum's members has is kept, whichever of them go and come back one after another. */
+    OUTLIVES_MEMBERS("Q9", "a hold outlives its members, one after another"),
     /** Nothing throws what nobody catches. Not a promise to users. */
     NO_EXCEPTION("", "no exception escapes"),
     /** The same seed is the same run. Not a promise to users, but what every other finding rests on. */

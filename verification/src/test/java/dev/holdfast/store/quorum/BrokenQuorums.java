@@ -42,6 +42,30 @@ public enum BrokenQuorums {
         }
     }),
 
+    /** Asks members that come back for nothing. */
+    NOTHING_REGAINED(new QuorumRules() {
+        @Override
+        boolean repairs() {
+            return false;
+        }
+    }),
+
+    /** Counts members that have come back whatever their tokens are. */
+    REGAINED_WITH_LESSER_TOKENS(new QuorumRules() {
+        @Override
+        boolean raisesRepaired() {
+            return false;
+        }
+    }),
+
+    /** Counts members that have come back for a hold, though they have granted it to another. */
+    REGAINED_AGAINST_OTHERS(new QuorumRules() {
+        @Override
+        boolean heedsRefusals() {
+            return false;
+        }
+    }),
+
     /** Counts members whose sessions were renewed long before the client's deadline began. */
     VALIDITY_UNCHECKED(new QuorumRules() {
         @Override

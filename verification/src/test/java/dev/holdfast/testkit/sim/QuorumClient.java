@@ -20,12 +20,15 @@ final class QuorumClient {
     private final SimEnvironment environment;
     private final Dice dice;
     final List<SimLink> links = new ArrayList<>();
+    private final boolean isKeeper;
+    private final List<Kept> kept = new ArrayList<>();
     private @Nullable ClientUnderTest subject;
 
     /** How many have not been served yet in the calm. */
     int unserved;
 
-    QuorumClient(QuorumRun run, SimProcess process, SimEnvironment environment, Dice dice) {
+    QuorumClient(QuorumRun run, SimProcess process, SimEnvironment environment, Dice dice, boolean isKeeper) {
+        this.isKeeper = isKeeper;
         this.run = run;
         this.process = process;
         this.environment = environment;
@@ -51,6 +54,11 @@ final class QuorumClient {
                         return;
                     }
                     subject = started;
+                    if (isKeeper) {
+                        keep(QuorumRun.MUTEX, true);
+                        keep(QuorumRun.BOTH, false);
+                        return;
+                    }
                     for (int i = 0; i < run.plan.threads; i++) {
                         new User().think();
                     }
@@ -60,11 +68,50 @@ final class QuorumClient {
     /** The chaos is over: each is to be served once more. */
     void calm() {
         if (!process.isDead()) {
+            releaseKept();
             unserved = run.plan.threads;
             for (int i = 0; i < run.plan.threads; i++) {
                 new User().askAtLast();
             }
         }
+    }
+
+    // ---- What is held from the beginning to the end
+
+    private record Kept(String resource, Hold hold, long token) {}
+
+    private void keep(String resource, boolean writes) {
+        lock(resource, writes).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
+            if (hold == null) {
+                process.after(50 * MILLI, () -> keep(resource, writes));
+            } else {
+                run.judge.begins(process, resource, hold, writes);
+                kept.add(new Kept(resource, hold, hold.fencingToken()));
+            }
+        });
+    }
+
+    int kept() {
+        return kept.size();
+    }
+
+    /** Everything is held as it was. */
+    void checkKept() {
+        for (Kept each : kept) {
+            if (!each.hold().isHeld()) {
+                run.world.fail(Rule.OUTLIVES_MEMBERS, process + " has lost " + each.resource());
+            } else if (each.hold().fencingToken() != each.token()) {
+                run.world.fail(Rule.OWN_TOKEN, each.resource() + " had token " + each.token());
+            }
+        }
+    }
+
+    private void releaseKept() {
+        for (Kept each : kept) {
+            run.judge.ends(each.resource(), each.hold());
+            var unused = each.hold().releaseAsync();
+        }
+        kept.clear();
     }
 
     private DistributedLock lock(String resource, boolean writes) {
@@ -87,7 +134,8 @@ final class QuorumClient {
             if (run.isCalm) {
                 return;
             }
-            String resource = dice.chance(0.7) ? QuorumRun.MUTEX : QuorumRun.BOTH;
+            boolean isMutex = dice.chance(0.7) || run.areClocksFarApart;
+            String resource = isMutex ? QuorumRun.MUTEX : QuorumRun.BOTH;
             boolean writes = resource.equals(QuorumRun.MUTEX) || dice.chance(0.4);
             AcquireOptions options = AcquireOptions.defaults();
             if (dice.chance(0.3)) {

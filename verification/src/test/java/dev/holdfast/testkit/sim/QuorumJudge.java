@@ -15,6 +15,7 @@ final class QuorumJudge {
     private final World world;
     private final Map<String, List<Believed>> inHand = new HashMap<>();
     private final Map<String, Long> newest = new HashMap<>();
+    private final Map<String, Long> newestWrite = new HashMap<>();
     int grants;
 
     QuorumJudge(World world) {
@@ -54,10 +55,20 @@ final class QuorumJudge {
             world.fail(Rule.TOKENS_RISE, resource + " has token " + token + " after " + before);
         }
         newest.put(resource, Math.max(before, token));
+        if (writes) {
+            newestWrite.put(resource, token);
+        }
         holds.add(new Believed(process, hold, writes));
     }
 
+    /** Of a hold that is believed in to its end nobody else may have had a part in between. */
     void ends(String resource, Hold hold) {
+        if (hold.isHeld() && newestWrite.getOrDefault(resource, 0L) > hold.fencingToken()) {
+            world.fail(
+                    Rule.EXCLUSION,
+                    resource + " is still held with token " + hold.fencingToken() + ", but " + newestWrite.get(resource)
+                            + " was given since");
+        }
         List<Believed> holds = inHand.get(resource);
         if (holds != null) {
             holds.removeIf(each -> each.hold() == hold);

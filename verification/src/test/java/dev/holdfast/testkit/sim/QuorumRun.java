@@ -17,12 +17,16 @@ import java.util.Optional;
  * Clients on a quorum of three or five reference stores, each with its own clock, network and faults. A minority of the
  * members is chosen for each seed; these go down, come back empty, and have their clocks stepped. Every way between a
  * client and a member loses, delays, doubles and cuts; every process pauses, sleeps and dies.
+ *
+ * In the other profile each member in turn comes back empty, round after round, and nothing else fails but the processes
+ * of those who contend; what the first client holds from before the first round must be held after the last.
  */
 
 /** One run of one seed on a quorum. */
 public final class QuorumRun {
 
     private static final long MILLI = 1_000_000;
+    private static final long HOUR = 3_600_000 * MILLI;
     private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
 
     static final String MUTEX = "mutex";
@@ -45,6 +49,14 @@ public final class QuorumRun {
         public void signalLost(Signal signal) {}
     };
 
+    /** What befalls a quorum. */
+    public enum Profile {
+        /** Everything that a minority may suffer. */
+        FAULTS,
+        /** All members are replaced by empty ones, one after another. */
+        REPLACEMENTS
+    }
+
     /** Makes the quorums of the clients. */
     interface Maker {
         LockStore of(List<SimLink> links, Environment environment);
@@ -57,6 +69,11 @@ public final class QuorumRun {
     final ClientUnderTest.Starter starter;
     final Maker quorum;
     final List<SimServer> servers = new ArrayList<>();
+    final Profile profile;
+
+    /** Whether the clocks of the members are further apart than tokens that nobody holds can stand. */
+    final boolean areClocksFarApart;
+
     boolean isCalm;
     private final Dice dice;
     private final Trace trace;
@@ -65,7 +82,8 @@ public final class QuorumRun {
     private final long chaos;
     private int processes;
 
-    private QuorumRun(long seed, Trace trace, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+    private QuorumRun(long seed, Profile profile, Trace trace, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+        this.profile = profile;
         this.trace = trace;
         this.dice = new Dice(seed);
         this.world = new World(dice.fork(), trace);
@@ -77,6 +95,10 @@ public final class QuorumRun {
         int members = dice.chance(0.7) ? 3 : 5;
         this.faulty = (int) dice.between(0, (members - 1) / 2);
         long skew = dice.oneOf(0, 1, 20, 200) * MILLI;
+        this.areClocksFarApart = profile == Profile.REPLACEMENTS && dice.chance(0.5);
+        if (areClocksFarApart) {
+            skew = HOUR;
+        }
         Reached reached = new Reached();
         for (int i = 0; i < members; i++) {
             // A member that was raised above its clock and then lost its data gives lesser tokens: what it does alone
@@ -97,22 +119,21 @@ public final class QuorumRun {
      *
      * @throws SimulationFailure if a rule was broken
      */
-    public static Result run(long seed, ClientUnderTest.Starter starter, BrokenQuorums rules) {
-        return play(seed, Trace.hashOnly(), starter, rules);
+    public static Result run(long seed, Profile profile, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+        return play(new QuorumRun(seed, profile, Trace.hashOnly(), starter, rules));
     }
 
     /** Runs one seed and shows the last lines of what happened if it fails. */
-    public static Result inWords(long seed, ClientUnderTest.Starter starter, BrokenQuorums rules) {
+    public static Result inWords(long seed, Profile profile, ClientUnderTest.Starter starter, BrokenQuorums rules) {
         Trace trace = Trace.inWords(400);
         try {
-            return play(seed, trace, starter, rules);
+            return play(new QuorumRun(seed, profile, trace, starter, rules));
         } catch (SimulationFailure failure) {
             throw failure.told(seed, "", trace.lines(), "seed " + seed);
         }
     }
 
-    private static Result play(long seed, Trace trace, ClientUnderTest.Starter starter, BrokenQuorums rules) {
-        QuorumRun run = new QuorumRun(seed, trace, starter, rules);
+    private static Result play(QuorumRun run) {
         Thread thread = Thread.currentThread();
         Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
         thread.setUncaughtExceptionHandler(
@@ -129,8 +150,12 @@ public final class QuorumRun {
         for (int i = 0; i < Math.max(2, plan.processes); i++) {
             addClient();
         }
-        spread();
-        go(chaos);
+        if (profile == Profile.FAULTS) {
+            spread();
+            go(chaos);
+        } else {
+            replaceAll();
+        }
         heal();
         long bound = 8 * plan.ttl
                 + 3 * plan.storeTimeout
@@ -156,9 +181,54 @@ public final class QuorumRun {
         SimClock clock = new SimClock(rate, origin, EPOCH_2026, dice.chance(0.5));
         SimProcess process = new SimProcess(world, "p" + ++processes, clock);
         SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), plan.lateness);
-        QuorumClient client = new QuorumClient(this, process, environment, dice.fork());
+        QuorumClient client = new QuorumClient(
+                this, process, environment, dice.fork(), profile == Profile.REPLACEMENTS && clients.isEmpty());
         clients.add(client);
         process.after(dice.between(0, 20 * MILLI), client::open);
+    }
+
+    // ---- Replacements
+
+    private void replaceAll() {
+        weather.clear();
+        QuorumClient keeper = clients.get(0);
+        awaitKept(keeper);
+        long rounds = dice.between(2, 3);
+        // A member counts again after the longest lease and a tenth more, and keep-alives are sent every third of a
+        // ttl:
+        // one finds that the session has ended, one opens another, one claims again, and two are for tries that failed.
+        long settled = plan.ttl + plan.ttl / 10 + 5 * plan.ttl / 3 + 20 * plan.lateness;
+        go(settled);
+        keeper.checkKept();
+        times(plan.pauses + plan.kills, settled * rounds * servers.size(), this::disturbContender);
+        for (int round = 0; round < rounds; round++) {
+            for (SimServer server : servers) {
+                outage(server, true);
+                go(plan.ttl / 4 + settled + settled / 10);
+                keeper.checkKept();
+            }
+        }
+    }
+
+    private void awaitKept(QuorumClient keeper) {
+        long until = world.now() + 20 * plan.ttl;
+        while (keeper.kept() < 2) {
+            if (world.now() > until) {
+                world.fail(Rule.EVERYTHING_ENDS, "the first client was not served");
+            }
+            world.step();
+        }
+    }
+
+    private void disturbContender() {
+        SimProcess process = clients.get(1 + dice.below(clients.size() - 1)).process;
+        if (process.isRunning() && dice.chance(0.5)) {
+            process.stop(SimProcess.Stop.PAUSED);
+            world.after(dice.heavyTail(MILLI, 2 * plan.ttl), process::resume);
+        } else {
+            process.kill();
+            addClient();
+        }
     }
 
     // ---- Faults
@@ -170,14 +240,18 @@ public final class QuorumRun {
         times(plan.freezes, () -> stop(SimProcess.Stop.FROZEN));
         times(plan.kills, this::kill);
         if (faulty > 0) {
-            times(dice.between(0, 3), () -> outage(faultyServer()));
+            times(dice.between(0, 3), () -> outage(faultyServer(), false));
             times(dice.between(0, 2), () -> faultyServer().stepClock(step()));
         }
     }
 
     private void times(long count, Runnable event) {
+        times(count, chaos, event);
+    }
+
+    private void times(long count, long within, Runnable event) {
         for (long i = 0; i < count; i++) {
-            world.after(dice.between(100 * MILLI, chaos), () -> {
+            world.after(dice.between(100 * MILLI, within), () -> {
                 if (!isCalm) {
                     event.run();
                 }
@@ -215,11 +289,11 @@ public final class QuorumRun {
         addClient();
     }
 
-    private void outage(SimServer server) {
+    private void outage(SimServer server, boolean losesData) {
         if (!server.isUp()) {
             return;
         }
-        boolean isAmnesic = dice.chance(0.7);
+        boolean isAmnesic = losesData || dice.chance(0.7);
         server.goDown();
         int index = servers.indexOf(server);
         for (QuorumClient client : clients) {
@@ -227,7 +301,8 @@ public final class QuorumRun {
                 client.links.get(index).breakAll();
             }
         }
-        world.after(dice.heavyTail(MILLI, plan.ttl), () -> {
+        long longest = profile == Profile.FAULTS ? plan.ttl : plan.ttl / 4;
+        world.after(dice.heavyTail(MILLI, longest), () -> {
             if (isAmnesic) {
                 server.loseEverything();
             }

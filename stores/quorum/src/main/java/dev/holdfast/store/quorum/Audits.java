@@ -101,6 +101,7 @@ final class Audits {
         Set<ClaimRef> known = new HashSet<>();
         for (Claim claim : List.copyOf(session.claims.values())) {
             claim.ending.forEach(hold -> known.add(hold.ref));
+            claim.repairs.forEach(hold -> known.add(hold.ref));
             for (Hold hold : List.copyOf(claim.holds)) {
                 known.add(hold.ref);
                 if (hold.session == there && expected.contains(hold) && hold.isHeld()) {

@@ -40,6 +40,8 @@ final class Changing {
     /** Answers {@link Reply.Done}. */
     static void shrink(
             Quorum quorum, Claim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long askedAt) {
+        // The client has given it back already, whether or not members hear of it.
+        claim.weight = Math.min(claim.weight, command.weight());
         new Changing(quorum, claim, future, askedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight())).begin();
     }
 
@@ -56,6 +58,10 @@ final class Changing {
     }
 
     private void begin() {
+        // What is being claimed again elsewhere would not have the change.
+        claim.changes++;
+        claim.changing++;
+        var unused = future.whenComplete((reply, failure) -> claim.changing--);
         for (Hold hold : List.copyOf(claim.holds)) {
             if (hold.isHeld()) {
                 ask(hold);
@@ -97,14 +103,18 @@ final class Changing {
         if (claim.state == Claim.State.OVER) {
             future.complete(new Reply.Absent());
         } else if (Claim.countHeld(done) >= quorum.majority(done.size())) {
-            future.complete(
-                    newestExtension > 0
-                            ? new Reply.Extended(newestExtension, Look.remaining(quorum, done, askedAt))
-                            : new Reply.Done());
+            future.complete(newestExtension > 0 ? extended() : new Reply.Done());
         } else if (pending == 0) {
             future.completeExceptionally(
                     quorum.unavailable(Effect.UNKNOWN, "'" + claim.ref.resource() + "' was changed", failures));
         }
+    }
+
+    private Reply extended() {
+        Duration remaining = Look.remaining(quorum, done, askedAt);
+        // It may be less than before.
+        claim.leaseEndsAt = askedAt + remaining.toNanos();
+        return new Reply.Extended(newestExtension, remaining);
     }
 
     /**

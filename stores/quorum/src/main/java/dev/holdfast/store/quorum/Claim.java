@@ -40,8 +40,14 @@ final class Claim {
     /** How often it has asked. */
     int attempts;
 
-    /** What members have of it: one for each that was asked in the attempt that succeeded. */
+    /** What members have of it: of those that were asked in the attempt that succeeded, and of those repaired since. */
     List<Hold> holds = new ArrayList<>();
+
+    /** What is being claimed again at members that were away; none of it counts yet. */
+    final List<Hold> repairs = new ArrayList<>();
+
+    /** How often it was claimed again anywhere. */
+    int repaired;
 
     /** What is being ended of it at members, of this asking or an earlier one. */
     final List<Hold> ending = new ArrayList<>();
@@ -59,6 +65,18 @@ final class Claim {
     @Nullable
     TokenBlock tokens;
 
+    /** How much is held: what was asked for, less what was given back. */
+    int weight;
+
+    /** Of a claim with a lease of its own: until when the client may believe in it, by the clock here. */
+    long leaseEndsAt;
+
+    /** How many changes are under way at its members. */
+    int changing;
+
+    /** How many changes were begun. */
+    int changes;
+
     /** Whether the client was told that it may be lost. */
     boolean isSuspect;
 
@@ -68,6 +86,7 @@ final class Claim {
         this.ref = ref;
         this.lease = lease;
         this.request = request;
+        this.weight = request == null ? 1 : request.weight();
     }
 
     /** Whether it is known from members alone, and not from all of them: what was given may end where only those that are missing stand. */

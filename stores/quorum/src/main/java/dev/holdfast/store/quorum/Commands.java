@@ -280,6 +280,7 @@ final class Commands {
         if (known != null) {
             // What members may still have of it must not be forgotten.
             claim.attempts = known.attempts;
+            claim.repaired = known.repaired;
             claim.ending.addAll(known.ending);
         }
         session.claims.put(claim.ref, claim);

@@ -30,6 +30,7 @@ final class KeepAliveRound {
     private int pending;
     private int acknowledged;
     private int stale;
+    private boolean isSuccess;
 
     /** @param patience how long a member may take to answer, unless all commands have less */
     KeepAliveRound(Quorum quorum, Session session, Duration patience, CompletableFuture<Reply> future) {
@@ -57,6 +58,10 @@ final class KeepAliveRound {
         there.member.ask(new Command.KeepAlive(there.id, epoch, patience), (reply, failure) -> {
             pending--;
             take(there, epoch, reply, failure);
+            if (isSuccess) {
+                // It was not waited for, but it may have claims to regain like the others.
+                quorum.repairs.start(session, there);
+            }
             quorum.loop.post(this::decide);
         });
     }
@@ -109,6 +114,12 @@ final class KeepAliveRound {
         }
         quorum.sessions.put(session.id, session);
         future.complete(new Reply.SessionAlive());
+        isSuccess = true;
+        for (MemberSession there : session.at) {
+            if (there != null) {
+                quorum.repairs.start(session, there);
+            }
+        }
     }
 
     private boolean isAllCovered() {

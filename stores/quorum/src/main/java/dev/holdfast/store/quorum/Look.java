@@ -129,8 +129,12 @@ final class Look {
         if (tokens == null) {
             throw new IllegalStateException("It waits: " + claim.ref);
         }
-        return new Reply.Granted(
-                tokens, claim.hasOwnLease() ? Optional.of(remaining(quorum, holds, askedAt)) : Optional.empty(), true);
+        if (!claim.hasOwnLease()) {
+            return new Reply.Granted(tokens, Optional.empty(), true);
+        }
+        Duration remaining = remaining(quorum, holds, askedAt);
+        claim.leaseEndsAt = Math.max(claim.leaseEndsAt, askedAt + remaining.toNanos());
+        return new Reply.Granted(tokens, Optional.of(remaining), true);
     }
 
     /** What a majority leaves of its own lease, counted from when the client asked. */

@@ -1,7 +1,9 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.SessionId;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
 /** A session at one member: the client's there, until the member ends or forgets it. Then another one may follow. */
@@ -38,6 +40,15 @@ final class MemberSession {
 
     /** From when on the member counts; it may still be kept out after it lost its data. */
     long trustedFrom;
+
+    /** What is held elsewhere, and is to be claimed again here. */
+    final Deque<Claim> toRepair = new ArrayDeque<>();
+
+    /** How many claims are being claimed again. */
+    int repairing;
+
+    /** How many were regained since the last that was told about it. */
+    int repaired;
 
     private final List<Waiting> waiting = new ArrayList<>();
     boolean isRaising;

@@ -22,7 +22,10 @@ final class Names {
     private static final int ATTEMPT_BITS = 22;
 
     /** Claims are told apart at members for as many askings as this. */
-    static final int MAX_ATTEMPTS = 1 << ATTEMPT_BITS;
+    static final int MAX_ATTEMPTS = 1 << (ATTEMPT_BITS - 1);
+
+    /** Set where a claim that is held was claimed again. */
+    private static final long REPAIR = MAX_ATTEMPTS;
 
     private static final long MOST_PLAIN = 1L << 40;
     private static final long OPAQUE = 1L << 62;
@@ -88,6 +91,16 @@ final class Names {
     /** The number under which a claim asks. */
     static long claim(long claim, int attempt, long random) {
         return claim < MOST_PLAIN ? claim << ATTEMPT_BITS | attempt : OPAQUE | (random >>> 2);
+    }
+
+    /** The number under which a claim that is held asks a member that was away; repeats itself after very many. */
+    static long repair(long claim, int repair, long random) {
+        return claim(claim, repair & (MAX_ATTEMPTS - 1), random) | (claim < MOST_PLAIN ? REPAIR : 0);
+    }
+
+    /** Whether a claim that is held asked so. */
+    static boolean isRepair(long asked) {
+        return (asked & OPAQUE) == 0 && (asked & REPAIR) != 0;
     }
 
     /** The number of the claim that asked so; 0 if it does not tell. */

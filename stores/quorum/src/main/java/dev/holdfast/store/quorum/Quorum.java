@@ -35,6 +35,7 @@ final class Quorum {
     final List<Member> members = new ArrayList<>();
     final Map<SessionId, Session> sessions = new HashMap<>();
     final Settling settling = new Settling(this);
+    final Repairs repairs = new Repairs(this);
     final Markers markers = new Markers(this);
     final Sessions opener = new Sessions(this);
     Duration minTtl = Duration.ofMillis(1);
@@ -161,6 +162,9 @@ final class Quorum {
             attempt.abandon();
         }
         for (Hold hold : List.copyOf(claim.holds)) {
+            settling.end(hold);
+        }
+        for (Hold hold : List.copyOf(claim.repairs)) {
             settling.end(hold);
         }
         forgetIfSettled(claim);

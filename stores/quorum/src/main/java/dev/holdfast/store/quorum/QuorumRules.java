@@ -39,6 +39,26 @@ class QuorumRules {
         return longestLease.plus(longestLease.dividedBy(10));
     }
 
+    /** Whether a claim that a majority keeps is claimed again at members that were away. */
+    boolean repairs() {
+        return true;
+    }
+
+    /** Whether a member that refuses a claim does not count for it. */
+    boolean heedsRefusals() {
+        return true;
+    }
+
+    /** Whether a member that was away counts only when it stands at the last token that the claim was given. */
+    boolean raisesRepaired() {
+        return true;
+    }
+
+    /** Whether a member that was away counts only after a majority without it has said that it has the claim still. */
+    boolean confirmsRepaired() {
+        return true;
+    }
+
     /** Whether a claim is taken back also from members that have not answered, which may have made it. */
     boolean settlesUnknown() {
         return true;

@@ -14,12 +14,15 @@ import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -37,11 +40,28 @@ final class Reports {
     static final class Holder {
         final ResourceInfo first;
         final String nonce;
+        final long asked;
         final List<Sight> sights = new ArrayList<>();
 
-        Holder(ResourceInfo first, String nonce) {
+        Holder(ResourceInfo first, String nonce, long asked) {
             this.first = first;
             this.nonce = nonce;
+            this.asked = asked;
+        }
+
+        void add(Sight sight) {
+            if (sights.stream().noneMatch(other -> other.member() == sight.member())) {
+                sights.add(sight);
+            }
+        }
+
+        boolean isSeen(Hold hold) {
+            return sights.stream().anyMatch(sight -> sight.party().claim().equals(hold.ref));
+        }
+
+        /** What its claim is called in all of its askings. */
+        String claim() {
+            return nonce + " claim " + Names.claimOf(asked) + " " + first.name().value();
         }
 
         /** The number that the greatest part of them reaches. */
@@ -123,13 +143,33 @@ final class Reports {
     private void note(Member member, ResourceInfo info, Party party) {
         Optional<String> nonce = Names.nonceIn(party.label());
         if (nonce.isPresent() && !info.name().equals(Markers.NAME)) {
-            String key = nonce.get() + " " + party.claim().claim() + " "
-                    + info.name().value();
-            Holder holder = holders.computeIfAbsent(key, unused -> new Holder(info, nonce.get()));
-            if (holder.sights.stream().noneMatch(sight -> sight.member() == member)) {
-                holder.sights.add(new Sight(member, party));
+            long asked = party.claim().claim();
+            String key = nonce.get() + " " + asked + " " + info.name().value();
+            holders.computeIfAbsent(key, unused -> new Holder(info, nonce.get(), asked))
+                    .add(new Sight(member, party));
+        }
+    }
+
+    /**
+     * What was claimed again at some members is joined with the rest of its claim. Of a claim that waits the askings
+     * are kept apart: parts of several of them don't make a majority.
+     */
+    private Collection<Holder> joined() {
+        Set<String> repaired = new HashSet<>();
+        for (Holder holder : holders.values()) {
+            if (Names.isRepair(holder.asked)) {
+                repaired.add(holder.claim());
             }
         }
+        Map<String, Holder> joined = new LinkedHashMap<>();
+        holders.forEach((key, holder) -> {
+            String claim = Names.claimOf(holder.asked) != 0 && repaired.contains(holder.claim()) ? holder.claim() : key;
+            Holder first = joined.putIfAbsent(claim, holder);
+            if (first != null) {
+                holder.sights.forEach(first::add);
+            }
+        });
+        return joined.values();
     }
 
     private void over() {
@@ -141,7 +181,7 @@ final class Reports {
             done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held is known", failures));
         } else {
             done.accept(
-                    holders.values().stream()
+                    joined().stream()
                             .filter(holder -> holder.sights.size() >= quorum.majority())
                             .toList(),
                     null);
@@ -233,13 +273,12 @@ final class Reports {
 
     /** The claim of this connection that it is. */
     static @Nullable Claim own(Quorum quorum, Holder holder) {
-        long asked = holder.sights.get(0).party().claim().claim();
         for (Session session : quorum.sessions.values()) {
             if (session.nonce.equals(holder.nonce)) {
                 for (Claim claim : session.claims.values()) {
                     if (claim.state == Claim.State.HELD
                             && claim.ref.resource().equals(holder.first.name())
-                            && claim.holds.stream().anyMatch(hold -> hold.ref.claim() == asked)) {
+                            && claim.holds.stream().anyMatch(holder::isSeen)) {
                         return claim;
                     }
                 }

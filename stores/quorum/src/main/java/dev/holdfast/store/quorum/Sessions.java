@@ -154,6 +154,11 @@ final class Sessions {
             if (claim.isDetached()) {
                 continue;
             }
+            for (Hold hold : claim.repairs) {
+                if (hold.session == there && hold.state == Hold.State.HELD) {
+                    hold.state = Hold.State.NONE;
+                }
+            }
             Attempt attempt = claim.attempt;
             if (attempt != null) {
                 attempt.endedAt(there);

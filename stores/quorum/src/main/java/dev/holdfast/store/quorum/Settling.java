@@ -26,6 +26,7 @@ final class Settling {
     /** Ends what a member has of a claim, however often that must be sent. */
     void end(Hold hold) {
         hold.claim.holds.remove(hold);
+        hold.claim.repairs.remove(hold);
         if (hold.isEnding || hold.state == Hold.State.NONE) {
             return;
         }

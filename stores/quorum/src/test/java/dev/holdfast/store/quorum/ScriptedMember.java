@@ -4,9 +4,12 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.store.memory.ReferenceStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +24,7 @@ final class ScriptedMember implements LockStore {
 
     private static final Predicate<Command> NONE = command -> false;
 
-    private final LongSupplier clock;
+    private LongSupplier clock;
     private ReferenceStore server;
     private Predicate<Command> commandsKept = NONE;
     private Predicate<Command> answersKept = NONE;
@@ -69,6 +72,28 @@ final class ScriptedMember implements LockStore {
     /** What was kept is never heard of again. */
     void dropKept() {
         kept.clear();
+    }
+
+    /** From now on it has the clock of another. */
+    void hasClockOf(ScriptedMember other) {
+        clock = other.clock;
+    }
+
+    /** Ends there, by force, what one client holds. */
+    void forcesRelease(String name) {
+        long token = info(name).holders().get(0).tokens().orElseThrow().last();
+        var unused = now(new Command.ForceRelease(new ResourceName(name), token));
+    }
+
+    /** What is left there of the one lease on a name. */
+    Duration remaining(String name) {
+        return info(name).holders().get(0).remaining();
+    }
+
+    private ResourceInfo info(String name) {
+        return ((Reply.Inspected) now(new Command.Inspect(name, Optional.empty(), 1)))
+                .resources()
+                .get(0);
     }
 
     void losesItsData() {

@@ -1,0 +1,461 @@
+package dev.holdfast.store.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of a hold whose members go away and come back, one after another. */
+class QuorumRepairTest extends ScriptedQuorum {
+
+    private static final ResourceSpec BOTH =
+            new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, ResourceSpec.MUTEX.order());
+
+    /** Lets the longest lease and a tenth more pass, and sees to it that sessions live on. */
+    private void outlastKeepOut(SessionId... sessions) {
+        for (int i = 0; i < 9; i++) {
+            time.advance(Duration.ofSeconds(4));
+            for (SessionId session : sessions) {
+                assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+            }
+            time.advance(PATIENCE);
+        }
+    }
+
+    private void comesBackEmpty(ScriptedMember member, SessionId... sessions) {
+        member.losesItsData();
+        for (int i = 0; i < 2; i++) {
+            for (SessionId session : sessions) {
+                assertThat(keptAlive(session)).isInstanceOf(Reply.SessionAlive.class);
+            }
+        }
+        outlastKeepOut(sessions);
+    }
+
+    private Command.Acquire acquireBoth(SessionId session, int weight, long claim) {
+        return new Command.Acquire(
+                new ClaimRef(new ResourceName("catalogue"), session, claim),
+                0,
+                Command.Sending.FIRST,
+                BOTH,
+                weight,
+                Lease.SESSION,
+                Command.Waiting.TRY,
+                1);
+    }
+
+    // ---- What is kept
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a hold outlives any number of losses, one member at a time")
+    void holdIsRegained() {
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        long token = token(held);
+        for (int round = 0; round < 5; round++) {
+            for (ScriptedMember member : List.of(a, b, c)) {
+                comesBackEmpty(member, session);
+                assertThat(member.names()).as("in round %d", round).containsExactly("ledger");
+            }
+        }
+        assertThat(heard).isEmpty();
+        assertThat(((Reply.Granted) state(held)).tokens().first()).isEqualTo(token);
+        release(held);
+        for (ScriptedMember member : List.of(a, b, c)) {
+            assertThat(member.names()).isEmpty();
+        }
+        assertThat(token(acquire("ledger", session))).isGreaterThan(token);
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: and is lost by that where nothing is claimed again")
+    void holdIsLostWithoutRepairs() {
+        with(new QuorumRules() {
+            @Override
+            boolean repairs() {
+                return false;
+            }
+        });
+        SessionId session = session();
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        comesBackEmpty(a, session);
+        assertThat(heard).isEmpty();
+        comesBackEmpty(b, session);
+        assertThat(heard).containsExactly("revoked ledger");
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a member that was cut off when the claim was made has it after the next keep-alive")
+    void memberThatWasAwayIsAsked() {
+        SessionId session = session();
+        c.isCutOff();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        time.advance(PATIENCE.plus(MOMENT));
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        assertThat(c.names()).isEmpty();
+        keptAlive(session);
+        keptAlive(session);
+        assertThat(c.names()).containsExactly("ledger");
+        a.isCutOff();
+        assertThat(isCoveredByKeepAlive(session)).isTrue();
+        a.isBack();
+        release(held);
+        assertThat(c.names()).isEmpty();
+    }
+
+    private boolean isCoveredByKeepAlive(SessionId session) {
+        Reply reply = inTime(new Command.KeepAlive(session, 0));
+        return reply instanceof Reply.SessionAlive && heard.isEmpty();
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a member that answers after the others has it too, and one that is silent is not asked")
+    void slowMemberIsAskedAndSilentOneIsNot() {
+        SessionId session = session();
+        c.isCutOff();
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        time.advance(PATIENCE.plus(MOMENT));
+        c.dropKept();
+        int[] asked = new int[1];
+        c.isListenedTo(command -> asked[0] += command instanceof Command.Acquire ? 1 : 0);
+        for (int i = 0; i < 3; i++) {
+            keptAlive(session);
+            time.advance(PATIENCE.plus(MOMENT));
+        }
+        assertThat(asked[0]).isZero();
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        c.keepsAnswers(command -> command instanceof Command.KeepAlive);
+        keptAlive(session);
+        assertThat(c.names()).isEmpty();
+        c.letGo();
+        assertThat(c.names()).containsExactly("ledger");
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: nothing is claimed at a member that is kept out")
+    void memberThatIsKeptOutIsNotAsked() {
+        SessionId session = session();
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        c.losesItsData();
+        for (int i = 0; i < 6; i++) {
+            keptAlive(session);
+            time.advance(Duration.ofSeconds(5));
+            assertThat(c.names()).isEmpty();
+        }
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: many claims are regained, some of them at a time")
+    void manyAreRegained() {
+        SessionId session = session();
+        List<Command.Acquire> held = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            held.add(acquire("ledger/" + i, session));
+            assertThat(isGranted(held.get(i))).isTrue();
+        }
+        c.losesItsData();
+        keptAlive(session);
+        keptAlive(session);
+        outlastKeepOut(session);
+        assertThat(c.names()).hasSize(60);
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a member that comes back is asked for a few claims at a time")
+    void memberIsNotFlooded() {
+        SessionId session = session();
+        c.isCutOff();
+        for (int i = 0; i < 60; i++) {
+            assertThat(isGranted(acquire("ledger/" + i, session))).isTrue();
+        }
+        time.advance(PATIENCE.plus(MOMENT));
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        List<Command> asked = new ArrayList<>();
+        c.isListenedTo(command -> {
+            if (command instanceof Command.Acquire) {
+                asked.add(command);
+            }
+        });
+        c.keepsAnswers(command -> command instanceof Command.Acquire);
+        keptAlive(session);
+        keptAlive(session);
+        assertThat(asked).hasSize(16);
+        c.isBack();
+        c.letGo();
+        assertThat(asked).hasSize(60);
+        assertThat(c.names()).hasSize(60);
+    }
+
+    // ---- What is not regained
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a claim that is released while it is claimed again leaves nothing")
+    void releaseOvertakesRepair() {
+        SessionId session = session();
+        c.isCutOff();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        time.advance(PATIENCE.plus(MOMENT));
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        c.keepsCommands(command -> command instanceof Command.Acquire);
+        keptAlive(session);
+        keptAlive(session);
+        CompletableFuture<Reply> released = send(new Command.Release(held.claim()));
+        assertThat(answered(released)).isInstanceOf(Reply.Released.class);
+        c.letGo();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        assertThat(c.names()).isEmpty();
+        SessionId other = session();
+        assertThat(isGranted(acquire("ledger", other))).isTrue();
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a member that has granted it to another does not count")
+    void memberOfAnotherDoesNotCount() {
+        assertThat(isLostWithOneMemberOfAnother(new QuorumRules())).isTrue();
+        assertThat(isLostWithOneMemberOfAnother(new QuorumRules() {
+                    @Override
+                    boolean heedsRefusals() {
+                        return false;
+                    }
+
+                    @Override
+                    boolean raisesRepaired() {
+                        return false;
+                    }
+                }))
+                .as("by a quorum that does not heed what the member says")
+                .isFalse();
+    }
+
+    private boolean isLostWithOneMemberOfAnother(QuorumRules rules) {
+        with(rules);
+        heard.clear();
+        SessionId session = session();
+        SessionId other = session();
+        c.isCutOff();
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        time.advance(PATIENCE.plus(MOMENT));
+        c.dropKept();
+        c.isBack();
+        // What is left of another's try: it was answered, and the release does not come through.
+        c.keepsCommands(command -> command instanceof Command.Release);
+        assertThat(isGranted(acquire("ledger", other))).isFalse();
+        time.advance(PATIENCE);
+        keptAlive(other);
+        keptAlive(session);
+        keptAlive(session);
+        time.advance(PATIENCE);
+        a.losesItsData();
+        keptAlive(session);
+        return heard.contains("revoked ledger");
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a hold that had no majority for a while is not regained")
+    void majorityMustNotHaveBeenInterrupted() {
+        assertThat(isInterruptionCoveredUp(new QuorumRules())).isFalse();
+        assertThat(isInterruptionCoveredUp(new QuorumRules() {
+                    @Override
+                    boolean confirmsRepaired() {
+                        return false;
+                    }
+                }))
+                .as("by a quorum that does not ask the majority")
+                .isTrue();
+    }
+
+    /** One member ends the claim while another is asked for it: for that moment one of three had it. */
+    private boolean isInterruptionCoveredUp(QuorumRules rules) {
+        with(rules);
+        SessionId session = session();
+        c.isCutOff();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        time.advance(PATIENCE.plus(MOMENT));
+        c.dropKept();
+        c.isBack();
+        time.advance(PATIENCE.multipliedBy(5));
+        c.isListenedTo(command -> {
+            if (command instanceof Command.Acquire acquire
+                    && acquire.claim().resource().equals(held.claim().resource())) {
+                b.forcesRelease("ledger");
+            }
+        });
+        keptAlive(session);
+        keptAlive(session);
+        time.advance(PATIENCE);
+        c.isListenedTo(command -> {});
+        return state(held) instanceof Reply.Granted;
+    }
+
+    // ---- As what it is regained
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a member that was away counts only when it stands at the last token that was given")
+    void tokensAreRaised() {
+        assertThat(isTokenLessAfterLosses(new QuorumRules())).isFalse();
+        assertThat(isTokenLessAfterLosses(new QuorumRules() {
+                    @Override
+                    boolean raisesRepaired() {
+                        return false;
+                    }
+                }))
+                .as("by a quorum that takes members as they are")
+                .isTrue();
+    }
+
+    private boolean isTokenLessAfterLosses(QuorumRules rules) {
+        a = member(Duration.ofHours(1));
+        b = member(Duration.ofHours(1));
+        c = member(Duration.ZERO);
+        ScriptedMember slow = member(Duration.ZERO);
+        store = quorum(rules);
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        long token = token(held);
+        // The two that stand at it lose their counters, and come back with clocks that are an hour behind.
+        a.hasClockOf(slow);
+        comesBackEmpty(a, session);
+        b.hasClockOf(slow);
+        comesBackEmpty(b, session);
+        release(held);
+        return token(acquire("ledger", session)) <= token;
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a write hold that became a read hold is regained as a read hold")
+    void whatWasGivenBackIsNotRegained() {
+        SessionId session = session();
+        SessionId reader = session();
+        Command.Acquire writer = acquireBoth(session, Integer.MAX_VALUE, 1_000);
+        assertThat(isGranted(writer)).isTrue();
+        assertThat(answered(send(new Command.ShrinkTo(writer.claim(), 1)))).isInstanceOf(Reply.Done.class);
+        comesBackEmpty(a, session, reader);
+        comesBackEmpty(b, session, reader);
+        comesBackEmpty(c, session, reader);
+        assertThat(isGranted(acquireBoth(reader, 1, 1_001))).isTrue();
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a read hold beside others and a write hold are regained as such")
+    void sharesAreRegained() {
+        SessionId session = session();
+        SessionId reader = session();
+        Command.Acquire one = acquireBoth(session, 1, 1_000);
+        Command.Acquire two = acquireBoth(reader, 1, 1_001);
+        assertThat(isGranted(one)).isTrue();
+        assertThat(isGranted(two)).isTrue();
+        for (ScriptedMember member : List.of(a, b, c)) {
+            comesBackEmpty(member, session, reader);
+        }
+        assertThat(heard).isEmpty();
+        assertThat(isGranted(acquireBoth(reader, Integer.MAX_VALUE, 1_002))).isFalse();
+        release(one);
+        release(two);
+        Command.Acquire writer = acquireBoth(reader, Integer.MAX_VALUE, 1_003);
+        assertThat(isGranted(writer)).isTrue();
+        for (ScriptedMember member : List.of(a, b, c)) {
+            comesBackEmpty(member, session, reader);
+        }
+        assertThat(heard).isEmpty();
+        assertThat(isGranted(acquireBoth(session, 1, 1_004))).isFalse();
+    }
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: a lease of its own is regained as long as it is, and extended everywhere after that")
+    void leaseIsRegainedAsItIs() {
+        for (Lease.Binding binding : List.of(Lease.Binding.BOUNDED, Lease.Binding.DETACHED)) {
+            with(new QuorumRules());
+            SessionId session = session();
+            c.isCutOff();
+            Command.Acquire held = acquire("ledger", session, new Lease(binding, Duration.ofSeconds(20)));
+            assertThat(isGranted(held)).isTrue();
+            time.advance(PATIENCE.plus(MOMENT));
+            c.dropKept();
+            c.isBack();
+            time.advance(Duration.ofSeconds(9));
+            keptAlive(session);
+            keptAlive(session);
+            assertThat(c.names()).as("%s", binding).containsExactly("ledger");
+            Duration left = ((Reply.Granted) state(held)).remaining().orElseThrow();
+            assertThat(c.remaining("ledger")).isBetween(left, left.plusMillis(1));
+            var unused = answered(send(new Command.Extend(held.claim(), 1, Duration.ofSeconds(15))));
+            assertThat(c.remaining("ledger")).isEqualTo(Duration.ofSeconds(15));
+            a.losesItsData();
+            keptAlive(session);
+            assertThat(((Reply.Granted) state(held)).remaining()).contains(Duration.ofSeconds(15));
+        }
+    }
+
+    // ---- What is seen of it
+
+    @Test
+    @Tag("Q9")
+    @DisplayName("Q9: what was regained is one holder to every connection, and ends everywhere by force")
+    void regainedIsOneHolder() {
+        SessionId session = session();
+        Command.Acquire held = acquire("ledger", session);
+        assertThat(isGranted(held)).isTrue();
+        comesBackEmpty(a, session);
+        comesBackEmpty(b, session);
+        QuorumStore other = quorum(new QuorumRules());
+        for (QuorumStore each : List.of(store, other)) {
+            Command look = new Command.Inspect("", Optional.empty(), 10);
+            Reply reply =
+                    answered(each.execute(look, dev.holdfast.spi.Caller.GOES_ON).toCompletableFuture());
+            List<ResourceInfo> all = ((Reply.Inspected) reply).resources();
+            assertThat(all).hasSize(1);
+            assertThat(all.get(0).holders()).hasSize(1);
+        }
+        assertThat(inTime(new Command.Audit(session, Optional.empty(), 10)))
+                .isEqualTo(new Reply.Audited(List.of(held.claim()), List.of(), Optional.empty()));
+        long shown = ((Reply.Granted) state(held)).tokens().first();
+        assertThat(inTime(new Command.ForceRelease(new ResourceName("ledger"), shown)))
+                .isInstanceOf(Reply.Released.class);
+        time.advance(PATIENCE);
+        for (ScriptedMember member : List.of(a, b, c)) {
+            assertThat(member.names()).isEmpty();
+        }
+    }
+}
