@@ -4,6 +4,7 @@ module dev.holdfast.cli {
     requires static org.jspecify;
     requires dev.holdfast;
     requires dev.holdfast.store.memory;
+    requires dev.holdfast.store.quorum;
     requires dev.holdfast.store.sql;
     requires info.picocli;
     requires java.sql;

@@ -46,6 +46,7 @@ final class CommandModel {
         root.addSubcommand("ls", ls());
         root.addSubcommand("show", show());
         root.addSubcommand("release", release());
+        root.addSubcommand("members", members());
         root.addSubcommand("completion", completion());
         CommandLine line = new CommandLine(root);
         // A lock may be called '@daily', and files are never read as arguments.
@@ -160,6 +161,15 @@ final class CommandModel {
         spec.addOption(help());
         spec.addPositional(name("The lock."));
         describe(spec, "Takes a lock away from whoever holds it.", HelpText.RELEASE);
+        return spec;
+    }
+
+    private static CommandSpec members() {
+        CommandSpec spec = CommandSpec.create();
+        spec.addOption(store());
+        spec.addOption(json());
+        spec.addOption(help());
+        describe(spec, "Shows how the members of a quorum are doing.", HelpText.MEMBERS);
         return spec;
     }
 

@@ -11,6 +11,9 @@ final class ExitCode {
     /** {@code release}: nobody holds it. */
     static final int NOTHING_TO_RELEASE = 1;
 
+    /** {@code members}: one of them is away, is kept out, or lacks what a majority holds. */
+    static final int MEMBERS_INCOMPLETE = 1;
+
     /** The command line is wrong; nothing was touched. */
     static final int USAGE = 64;
 

@@ -73,6 +73,15 @@ final class HelpText {
             "  holdfast release nightly-report --force",
             "  holdfast release nightly-report --force --token 1809639016083865");
 
+    static final List<String> MEMBERS = List.of(
+            "",
+            "A member of a quorum is 'complete' when it has all that a majority holds. One that was away is regained",
+            "by the clients, and until then counts as away: wait for it before the next one is stopped.",
+            "Exit code 0 says that all members are complete, 1 that one of them isn't.",
+            "",
+            "Example:",
+            "  until holdfast members; do sleep 5; done");
+
     static final List<String> COMPLETION = List.of(
             "",
             "Examples:",

@@ -117,6 +117,7 @@ public final class Main {
                 yield ExitCode.OK;
             }
             case "release" -> release(parsed, environment, console);
+            case "members" -> new Members(location(parsed, environment), console).run(isJson(parsed));
             default -> {
                 console.printText(Completion.scriptFor(CommandModel.name(parsed)));
                 yield ExitCode.OK;

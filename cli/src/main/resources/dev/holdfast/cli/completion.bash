@@ -47,6 +47,7 @@ _holdfast_options() {
         ls) _holdfast_words $'--store\n--prefix\n--json\n--help' ;;
         show) _holdfast_words $'--store\n--json\n--help' ;;
         release) _holdfast_words $'--store\n--force\n--token\n--help' ;;
+        members) _holdfast_words $'--store\n--json\n--help' ;;
         completion) _holdfast_words '--help' ;;
     esac
 }
@@ -67,7 +68,7 @@ _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand=${COMP_WORDS[1]-} i name=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        _holdfast_words $'run\nls\nshow\nrelease\ncompletion\n--help\n--version'
+        _holdfast_words $'run\nls\nshow\nrelease\nmembers\ncompletion\n--help\n--version'
         return
     fi
     if [[ $subcommand == run ]]; then

@@ -42,7 +42,7 @@ class CompletionTest {
     @Test
     void offersCommandsThenOptionsThenNames() {
         assertThat(offered("holdfast", ""))
-                .containsExactly("run", "ls", "show", "release", "completion", "--help", "--version");
+                .containsExactly("run", "ls", "show", "release", "members", "completion", "--help", "--version");
         assertThat(offered("holdfast", "r")).containsExactly("run", "release");
         assertThat(offered("holdfast", "run", "--w")).containsExactly("--wait");
         assertThat(offered("holdfast", "run", "")).containsExactly("nightly-report", "orders/42");

@@ -121,6 +121,7 @@ class HelpTest {
             {"run", "--permits", "4/3", "x", "--", "true"},
             {"run", "", "--", "true"},
             {"release", "x"},
+            {"members"},
             {"no-such-command"}
         }) {
             String line = String.join(" ", args);

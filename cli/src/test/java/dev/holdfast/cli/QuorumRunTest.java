@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
 import dev.holdfast.servers.RedisServer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -91,6 +92,55 @@ class QuorumRunTest {
             assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
             assertThat(run.err()).contains("can't be reached").doesNotContain("canary", "Exception");
             assertThat(directory.resolve("ran")).doesNotExist();
+        }
+    }
+
+    @Test
+    void membersAreCompleteUntilOneComesBackEmptyAndAfterItIsRepaired() {
+        Map<String, String> brief =
+                Map.of("HOLDFAST_STORE", place().environment().get("HOLDFAST_STORE") + "?longestLease=PT15S");
+        Place place = new Place(directory, brief);
+        try (CliProcess held = place.start(
+                "run",
+                "--lease",
+                "15s",
+                "x",
+                "--",
+                "sh",
+                "-c",
+                "touch begun; while [ ! -e done ]; do sleep 0.05; done")) {
+            CliProcess.until("it runs", () -> Files.exists(directory.resolve("begun")));
+            CliProcess.until("all members have it", () -> exitCodeOfMembers(place) == 0);
+            servers.get(1).kill();
+            try (CliProcess away = place.run("members")) {
+                assertThat(away.exitCode()).as(away.err()).isEqualTo(1);
+                assertThat(away.out().lines()).hasSize(3);
+                assertThat(away.out())
+                        .contains(": away: ", "complete, has 1 of 1 holds")
+                        .doesNotContain("canary");
+            }
+            servers.get(1).restart();
+            CliProcess.until("the member is kept out", () -> {
+                try (CliProcess keptOut = place.run("members", "--json")) {
+                    return keptOut.exitCode() == 1
+                            && keptOut.out().contains("\"state\":\"kept out\"")
+                            && keptOut.out().contains("\"held\":0,\"missing\":1");
+                }
+            });
+            CliProcess.until("it counts", () -> {
+                try (CliProcess members = place.run("members", "--json")) {
+                    return !members.out().contains("kept out");
+                }
+            });
+            CliProcess.until("the member has it again", () -> exitCodeOfMembers(place) == 0);
+            place.script("done", "");
+            assertThat(held.exitCode()).as(held.err()).isZero();
+        }
+    }
+
+    private static int exitCodeOfMembers(Place place) {
+        try (CliProcess members = place.run("members")) {
+            return members.exitCode();
         }
     }
 }

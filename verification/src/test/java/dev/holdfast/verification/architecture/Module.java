@@ -13,7 +13,7 @@ enum Module {
     QUORUM("dev.holdfast.store.quorum", CORE),
     SERVERS("dev.holdfast.servers"),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
-    CLI("dev.holdfast.cli", CORE, MEMORY, SQL, REDIS),
+    CLI("dev.holdfast.cli", CORE, MEMORY, SQL, REDIS, QUORUM),
     BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL, REDIS, SERVERS);
 
     private final String root;

@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * A member that comes back empty has forgotten whom it had granted what, and with another member it could make a second
@@ -40,6 +42,8 @@ final class Markers {
 
     /** No program would choose it; an inspection does not show it. */
     static final ResourceName NAME = new ResourceName("\u0001holdfast\u0001quorum\u0001member");
+
+    private static final Logger log = LoggerFactory.getLogger(Markers.class);
 
     private static final long FOUNDED = 1L << 61;
     private static final int SIZE_SHIFT = 57;
@@ -146,11 +150,19 @@ final class Markers {
                 return unfit(there, "it is the same store as " + quorum.members.get(i));
             }
         }
-        long age = Command.MAX_DURATION.toNanos() - marker.remaining().toNanos();
-        long left = quorum.rules.keptOut(quorum.longestLease).toNanos() - Math.max(0, age);
-        there.trustedFrom = (number & FOUNDED) != 0 ? sentAt : sentAt + Math.max(0, left);
+        there.trustedFrom = sentAt + keptOutFor(marker).toNanos();
         there.isVerified = true;
         return Optional.empty();
+    }
+
+    /** For how long a member is still kept out, by the age of its marker. */
+    Duration keptOutFor(ResourceInfo.Party marker) {
+        if ((marker.claim().claim() & FOUNDED) != 0) {
+            return Duration.ZERO;
+        }
+        long age = Command.MAX_DURATION.toNanos() - marker.remaining().toNanos();
+        long left = quorum.rules.keptOut(quorum.longestLease).toNanos() - Math.max(0, age);
+        return Duration.ofNanos(Math.max(0, left));
     }
 
     private Optional<StoreException> unfit(MemberSession there, String why) {
@@ -181,6 +193,13 @@ final class Markers {
                 Waiting.TRY,
                 1);
         there.member.ask(command, (reply, failure) -> {
+            if (reply instanceof Reply.Granted && isLoss) {
+                log.warn(
+                        "member={} has come back without its data; it is kept out for {}, and then regains what a"
+                                + " majority has kept",
+                        there.member,
+                        quorum.rules.keptOut(quorum.longestLease));
+            }
             if (reply instanceof Reply.Granted || reply instanceof Reply.Refused) {
                 // Read it again: somebody else may have been first.
                 verify(there, marked(round), done);

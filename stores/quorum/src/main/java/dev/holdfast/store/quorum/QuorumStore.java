@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>This is not consensus. It rests on leases, so on clocks that run at about the same rate, on members that don't
  * share a fate and don't copy each other's data, and on members that either write through to the disk or stay down for
  * the {@linkplain Builder#longestLease longest lease} after a crash. A member that comes back empty is noticed and kept
- * out for that time. Fencing tokens rise over all grants, whichever majority makes them.
+ * out for that time; then it regains what a majority has kept. Fencing tokens rise over all grants, whichever majority makes them.
  *
  * <p>It admits exclusive and shared claims; counts of several members don't add up, so there are no semaphores and no
  * latches. Waiting is in no order: who waits asks again at random times.
@@ -124,6 +124,26 @@ public final class QuorumStore implements LockStore {
     @Override
     public Subscription subscribe(Consumer<Signal> listener) {
         return quorum.listeners.add(listener);
+    }
+
+    /**
+     * Tells how the members are doing, in the order in which they were named. Asks each for all that it holds.
+     *
+     * <p>A member that was away has regained everything when it {@linkplain MemberStatus#isComplete() is complete}. Until
+     * then it counts as away: with as many others as make a majority, it may take holds with it.
+     *
+     * @return a stage that ends when all have answered or have had their time; exceptionally if the store is closed
+     */
+    public CompletionStage<List<MemberStatus>> members() {
+        CompletableFuture<List<MemberStatus>> future = new CompletableFuture<>();
+        quorum.loop.post(() -> {
+            if (isClosed) {
+                future.completeExceptionally(closed(Effect.NONE));
+            } else {
+                Reports.members(quorum, future);
+            }
+        });
+        return future;
     }
 
     /** A member took something away by force: what is left of it is looked at. */

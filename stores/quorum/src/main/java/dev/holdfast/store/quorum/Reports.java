@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -88,26 +89,36 @@ final class Reports {
     }
 
     private final Quorum quorum;
-    private final BiConsumer<List<Holder>, @Nullable StoreException> done;
     /** In the order in which the first member that answers tells them: oldest grant first. */
     private final Map<String, Holder> holders = new LinkedHashMap<>();
 
     private final List<String> failures = new ArrayList<>();
+
+    /** By the index of the member. */
+    private final Map<Integer, String> problems = new HashMap<>();
+
+    private final Map<Integer, Party> markers = new HashMap<>();
     private int pending;
     private int answered;
 
-    private Reports(Quorum quorum, BiConsumer<List<Holder>, @Nullable StoreException> done) {
+    private Runnable whenAll = () -> {};
+
+    private Reports(Quorum quorum) {
         this.quorum = quorum;
-        this.done = done;
     }
 
     /** All holders that a majority tells, of the resources that are asked for. */
     static void holders(
             Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
-        Reports reports = new Reports(quorum, done);
-        reports.pending = quorum.members.size();
+        Reports reports = new Reports(quorum);
+        reports.begin(prefix, scope, () -> reports.tellHolders(done));
+    }
+
+    private void begin(String prefix, Scope scope, Runnable action) {
+        whenAll = action;
+        pending = quorum.members.size();
         for (Member member : quorum.members) {
-            reports.ask(member, new ArrayDeque<>(List.of(new Command.Inspect(prefix, Optional.empty(), PAGE, scope))));
+            ask(member, new ArrayDeque<>(List.of(new Command.Inspect(prefix, Optional.empty(), PAGE, scope))));
         }
     }
 
@@ -121,7 +132,9 @@ final class Reports {
         }
         member.ask(next, (reply, failure) -> {
             if (!(reply instanceof Reply.Inspected page)) {
-                failures.add(member + ": " + (failure == null ? reply : failure.getMessage()));
+                String problem = failure == null ? "it answered " + reply : String.valueOf(failure.getMessage());
+                problems.put(member.index, problem);
+                failures.add(member + ": " + problem);
                 over();
                 return;
             }
@@ -141,8 +154,12 @@ final class Reports {
     }
 
     private void note(Member member, ResourceInfo info, Party party) {
+        if (info.name().equals(Markers.NAME)) {
+            markers.put(member.index, party);
+            return;
+        }
         Optional<String> nonce = Names.nonceIn(party.label());
-        if (nonce.isPresent() && !info.name().equals(Markers.NAME)) {
+        if (nonce.isPresent()) {
             long asked = party.claim().claim();
             String key = nonce.get() + " " + asked + " " + info.name().value();
             holders.computeIfAbsent(key, unused -> new Holder(info, nonce.get(), asked))
@@ -174,18 +191,54 @@ final class Reports {
 
     private void over() {
         pending--;
-        if (pending > 0) {
-            return;
+        if (pending == 0) {
+            whenAll.run();
         }
+    }
+
+    private void tellHolders(BiConsumer<List<Holder>, @Nullable StoreException> done) {
         if (answered < quorum.majority()) {
             done.accept(List.of(), quorum.unavailable(Effect.NONE, "What is held is known", failures));
         } else {
-            done.accept(
-                    joined().stream()
-                            .filter(holder -> holder.sights.size() >= quorum.majority())
-                            .toList(),
-                    null);
+            done.accept(held(), null);
         }
+    }
+
+    private List<Holder> held() {
+        return joined().stream()
+                .filter(holder -> holder.sights.size() >= quorum.majority())
+                .toList();
+    }
+
+    // ---- Members
+
+    /** Tells how each member is doing. */
+    static void members(Quorum quorum, CompletableFuture<List<MemberStatus>> future) {
+        Reports reports = new Reports(quorum);
+        reports.begin("", Scope.PREFIX, () -> future.complete(reports.statuses()));
+    }
+
+    private List<MemberStatus> statuses() {
+        List<Holder> held = held();
+        List<MemberStatus> statuses = new ArrayList<>();
+        for (Member member : quorum.members) {
+            Party marker = markers.get(member.index);
+            String problem = problems.get(member.index);
+            if (problem == null && marker == null) {
+                problem = "it is empty, and no client has noticed that yet";
+            }
+            int there = 0;
+            for (Holder holder : held) {
+                there += holder.sights.stream().anyMatch(sight -> sight.member() == member) ? 1 : 0;
+            }
+            statuses.add(new MemberStatus(
+                    member.name,
+                    Optional.ofNullable(problem),
+                    marker == null ? Duration.ZERO : quorum.markers.keptOutFor(marker),
+                    there,
+                    held.size() - there));
+        }
+        return statuses;
     }
 
     // ---- Inspect

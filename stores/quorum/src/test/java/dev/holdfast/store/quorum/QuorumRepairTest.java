@@ -432,6 +432,46 @@ class QuorumRepairTest extends ScriptedQuorum {
 
     @Test
     @Tag("Q9")
+    @DisplayName("Q9: an operator sees whether a member counts, and what it has yet to regain")
+    void membersAreTold() {
+        SessionId session = session();
+        assertThat(isGranted(acquire("ledger", session))).isTrue();
+        assertThat(isGranted(acquire("other", session))).isTrue();
+        assertThat(members()).allMatch(MemberStatus::isComplete);
+        c.isCutOff();
+        MemberStatus cutOff = members().get(2);
+        assertThat(cutOff.problem().orElseThrow()).contains("did not answer within");
+        assertThat(cutOff.isComplete()).isFalse();
+        c.dropKept();
+        c.isBack();
+        c.losesItsData();
+        MemberStatus empty = members().get(2);
+        assertThat(empty.problem().orElseThrow()).contains("no client has noticed");
+        assertThat(empty.missing()).isEqualTo(2);
+        keptAlive(session);
+        keptAlive(session);
+        MemberStatus keptOut = members().get(2);
+        assertThat(keptOut.problem()).isEmpty();
+        assertThat(keptOut.keptOutFor()).isEqualTo(LONGEST.plus(LONGEST.dividedBy(10)));
+        assertThat(keptOut.missing()).isEqualTo(2);
+        assertThat(keptOut.isComplete()).isFalse();
+        assertThat(members().subList(0, 2)).allMatch(MemberStatus::isComplete);
+        outlastKeepOut(session);
+        assertThat(members()).allMatch(MemberStatus::isComplete);
+        assertThat(members().get(2).held()).isEqualTo(2);
+    }
+
+    private List<MemberStatus> members() {
+        CompletableFuture<List<MemberStatus>> asked = store.members().toCompletableFuture();
+        if (!asked.isDone()) {
+            time.advance(PATIENCE.plus(MOMENT));
+        }
+        assertThat(asked).isCompleted();
+        return asked.join();
+    }
+
+    @Test
+    @Tag("Q9")
     @DisplayName("Q9: what was regained is one holder to every connection, and ends everywhere by force")
     void regainedIsOneHolder() {
         SessionId session = session();

@@ -1,0 +1,90 @@
+package dev.holdfast.cli;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.store.quorum.MemberStatus;
+import dev.holdfast.store.quorum.QuorumStore;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** {@code holdfast members}: how the members of a quorum are doing. */
+final class Members {
+
+    private final StoreLocation location;
+    private final Console console;
+
+    Members(StoreLocation location, Console console) {
+        this.location = location;
+        this.console = console;
+    }
+
+    /**
+     * Prints a line for each member.
+     *
+     * @return the exit code, which says whether all of them are complete
+     */
+    int run(boolean json) throws InterruptedException {
+        if (!location.uri().scheme().equals("quorum")) {
+            throw CliException.usage("only a quorum has members, and " + location + " is not one");
+        }
+        try (LockStore store = Stores.open(location)) {
+            List<MemberStatus> all = ask((QuorumStore) store);
+            if (json) {
+                console.print(json(all));
+            } else {
+                all.forEach(each -> console.print(Printable.escape(each.name()) + ": " + inWords(each)));
+            }
+            return all.stream().allMatch(MemberStatus::isComplete) ? ExitCode.OK : ExitCode.MEMBERS_INCOMPLETE;
+        }
+    }
+
+    private List<MemberStatus> ask(QuorumStore quorum) throws InterruptedException {
+        try {
+            return quorum.members().toCompletableFuture().get(Stores.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("The store " + location + " failed: " + e.getCause(), e);
+        } catch (TimeoutException e) {
+            throw new CliException(
+                    ExitCode.STORE_UNAVAILABLE,
+                    "the members of " + location + " did not answer within " + DurationText.format(Stores.PATIENCE),
+                    e);
+        }
+    }
+
+    private static String inWords(MemberStatus member) {
+        if (member.problem().isPresent()) {
+            return "away: " + Printable.escape(member.problem().get());
+        }
+        String held = ", has " + member.held() + " of " + (member.held() + member.missing()) + " holds";
+        if (!member.keptOutFor().isZero()) {
+            return "kept out for another " + DurationText.format(member.keptOutFor()) + ", for it lost its data" + held;
+        }
+        return (member.isComplete() ? "complete" : "counts") + held;
+    }
+
+    private static String json(List<MemberStatus> all) {
+        Json json = new Json().beginArray();
+        for (MemberStatus member : all) {
+            json.beginObject().name("member").value(member.name()).name("state").value(state(member));
+            member.problem().ifPresent(problem -> json.name("problem").value(problem));
+            json.name("keptOutMillis")
+                    .value(member.keptOutFor().toMillis())
+                    .name("held")
+                    .value(member.held())
+                    .name("missing")
+                    .value(member.missing())
+                    .endObject();
+        }
+        return json.endArray().toString();
+    }
+
+    private static String state(MemberStatus member) {
+        if (member.problem().isPresent()) {
+            return "away";
+        } else if (!member.keptOutFor().isZero()) {
+            return "kept out";
+        }
+        return member.isComplete() ? "complete" : "counts";
+    }
+}
