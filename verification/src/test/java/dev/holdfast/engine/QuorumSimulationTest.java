@@ -19,7 +19,7 @@ import org.junit.jupiter.api.TestFactory;
 class QuorumSimulationTest {
 
     private static final long SEEDS = Long.getLong("holdfast.quorum.seeds", 150);
-    private static final long REPLACEMENT_SEEDS = Long.getLong("holdfast.quorum.replacement.seeds", 60);
+    private static final long REPLACEMENT_SEEDS = Long.getLong("holdfast.quorum.replacement.seeds", 25);
     private static final long FIRST = Long.getLong("holdfast.quorum.first", 1);
     private static final long MUTANT_SEEDS = Long.getLong("holdfast.quorum.mutant.seeds", 6_000);
     private static final Starter STARTER = EngineUnderTest.keeping(new SafetyRules());
@@ -90,17 +90,24 @@ class QuorumSimulationTest {
     private static Profile profile(BrokenQuorums broken) {
         return switch (broken) {
             case NOTHING_REGAINED, REGAINED_WITH_LESSER_TOKENS, REGAINED_AGAINST_OTHERS -> Profile.REPLACEMENTS;
+            case VALIDITY_UNCHECKED -> Profile.CUTS;
             default -> Profile.FAULTS;
         };
     }
 
-    /** Some are found out by one seed of a thousand: the search begins shortly before one of these. */
+    /** One is found out by one seed of a thousand: the search begins shortly before one of these. */
     private static long firstSeed(BrokenQuorums broken) {
-        return switch (broken) {
-            case NO_KEEP_OUT -> 1_855;
-            case VALIDITY_UNCHECKED -> 1_855;
-            default -> 1;
-        };
+        return broken == BrokenQuorums.NO_KEEP_OUT ? 1_085 : 1;
+    }
+
+    /** Whether it is the broken rule that the seed shows, and not a limit of what a quorum promises. */
+    private static boolean isSound(long seed, Profile profile) {
+        try {
+            var unused = QuorumRun.run(seed, profile, STARTER, BrokenQuorums.SOUND);
+            return true;
+        } catch (SimulationFailure failure) {
+            return false;
+        }
     }
 
     private static Optional<String> find(BrokenQuorums broken) {
@@ -109,7 +116,9 @@ class QuorumSimulationTest {
             try {
                 var unused = QuorumRun.run(seed, profile(broken), STARTER, broken);
             } catch (SimulationFailure failure) {
-                return Optional.of("seed " + seed + ", " + failure.getMessage());
+                if (isSound(seed, profile(broken))) {
+                    return Optional.of("seed " + seed + ", " + failure.getMessage());
+                }
             }
         }
         return Optional.empty();

@@ -26,8 +26,13 @@ public enum BrokenQuorums {
         }
     }),
 
-    /** Takes back members that have lost their data at once. */
+    /** Takes back members that have lost their data at once; and claims nothing again, for that hides it. */
     NO_KEEP_OUT(new QuorumRules() {
+        @Override
+        boolean repairs() {
+            return false;
+        }
+
         @Override
         Duration keptOut(Duration longestLease) {
             return Duration.ZERO;
@@ -68,6 +73,11 @@ public enum BrokenQuorums {
 
     /** Counts members whose sessions were renewed long before the client's deadline began. */
     VALIDITY_UNCHECKED(new QuorumRules() {
+        @Override
+        boolean repairs() {
+            return false;
+        }
+
         @Override
         boolean counts(long renewedAt, long toldSince) {
             return true;

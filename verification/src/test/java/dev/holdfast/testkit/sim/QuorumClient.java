@@ -81,9 +81,14 @@ final class QuorumClient {
     private record Kept(String resource, Hold hold, long token) {}
 
     private void keep(String resource, boolean writes) {
+        if (run.isCalm) {
+            return;
+        }
         lock(resource, writes).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
             if (hold == null) {
                 process.after(50 * MILLI, () -> keep(resource, writes));
+            } else if (run.isCalm) {
+                var unused = hold.releaseAsync();
             } else {
                 run.judge.begins(process, resource, hold, writes);
                 kept.add(new Kept(resource, hold, hold.fencingToken()));
@@ -102,6 +107,17 @@ final class QuorumClient {
                 run.world.fail(Rule.OUTLIVES_MEMBERS, process + " has lost " + each.resource());
             } else if (each.hold().fencingToken() != each.token()) {
                 run.world.fail(Rule.OWN_TOKEN, each.resource() + " had token " + each.token());
+            }
+        }
+    }
+
+    /** What was lost is asked for again. */
+    void keepAgain() {
+        for (Kept each : List.copyOf(kept)) {
+            if (!each.hold().isHeld()) {
+                kept.remove(each);
+                run.judge.ends(each.resource(), each.hold());
+                keep(each.resource(), each.resource().equals(QuorumRun.MUTEX));
             }
         }
     }

@@ -18,8 +18,9 @@ import java.util.Optional;
  * members is chosen for each seed; these go down, come back empty, and have their clocks stepped. Every way between a
  * client and a member loses, delays, doubles and cuts; every process pauses, sleeps and dies.
  *
- * In the other profile each member in turn comes back empty, round after round, and nothing else fails but the processes
- * of those who contend; what the first client holds from before the first round must be held after the last.
+ * In the other profiles each member in turn comes back empty or is cut off, round after round, and nothing else fails
+ * but the processes of those who contend. Where the quorum claims things again, what the first client holds from before
+ * the first round must be held after the last.
  */
 
 /** One run of one seed on a quorum. */
@@ -53,8 +54,10 @@ public final class QuorumRun {
     public enum Profile {
         /** Everything that a minority may suffer. */
         FAULTS,
-        /** All members are replaced by empty ones, one after another. */
-        REPLACEMENTS
+        /** All members are replaced by empty ones or cut off from the one who holds something, one after another. */
+        REPLACEMENTS,
+        /** All members are cut off from the one who holds something, one after another; it may lose it. */
+        CUTS
     }
 
     /** Makes the quorums of the clients. */
@@ -182,7 +185,7 @@ public final class QuorumRun {
         SimProcess process = new SimProcess(world, "p" + ++processes, clock);
         SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), plan.lateness);
         QuorumClient client = new QuorumClient(
-                this, process, environment, dice.fork(), profile == Profile.REPLACEMENTS && clients.isEmpty());
+                this, process, environment, dice.fork(), profile != Profile.FAULTS && clients.isEmpty());
         clients.add(client);
         process.after(dice.between(0, 20 * MILLI), client::open);
     }
@@ -203,9 +206,20 @@ public final class QuorumRun {
         times(plan.pauses + plan.kills, settled * rounds * servers.size(), this::disturbContender);
         for (int round = 0; round < rounds; round++) {
             for (SimServer server : servers) {
-                outage(server, true);
-                go(plan.ttl / 4 + settled + settled / 10);
-                keeper.checkKept();
+                if (profile == Profile.CUTS || dice.chance(0.3)) {
+                    long cut = plan.ttl + dice.between(plan.ttl / 5, plan.ttl);
+                    weather.cut(keeper.links.get(servers.indexOf(server)), true, true, cut);
+                    go(cut);
+                } else {
+                    outage(server, true);
+                    go(plan.ttl / 4);
+                }
+                go(settled + settled / 10);
+                if (profile == Profile.REPLACEMENTS) {
+                    keeper.checkKept();
+                } else {
+                    keeper.keepAgain();
+                }
             }
         }
     }

@@ -40,7 +40,7 @@ final class Claim {
     /** How often it has asked. */
     int attempts;
 
-    /** What members have of it: of those that were asked in the attempt that succeeded, and of those repaired since. */
+    /** What members have of it: those of the attempt that succeeded, and those that were repaired since. */
     List<Hold> holds = new ArrayList<>();
 
     /** What is being claimed again at members that were away; none of it counts yet. */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How one member of a quorum is doing, as of a moment; for people and their tools, who replace members one after another.
+ * How one member of a quorum is doing, as of a moment; for people and tools that replace members one after another.
  *
  * @param name what the member is called: its number, and its URI or product
  * @param problem why it does not count; empty if it answers and has its marker

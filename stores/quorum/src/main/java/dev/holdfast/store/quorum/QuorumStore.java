@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * <p>This is not consensus. It rests on leases, so on clocks that run at about the same rate, on members that don't
  * share a fate and don't copy each other's data, and on members that either write through to the disk or stay down for
  * the {@linkplain Builder#longestLease longest lease} after a crash. A member that comes back empty is noticed and kept
- * out for that time; then it regains what a majority has kept. Fencing tokens rise over all grants, whichever majority makes them.
+ * out for that time; then it regains what a majority has kept. Fencing tokens rise over all grants, whichever majority
+ * makes them.
  *
  * <p>It admits exclusive and shared claims; counts of several members don't add up, so there are no semaphores and no
  * latches. Waiting is in no order: who waits asks again at random times.
@@ -54,7 +55,7 @@ public final class QuorumStore implements LockStore {
     private final StoreTraits traits;
     private final List<LockStore> opened;
     private final @Nullable SystemTime time;
-    private final Map<Long, CompletableFuture<Reply>> underWay = new ConcurrentHashMap<>();
+    private final Map<Long, CompletableFuture<?>> underWay = new ConcurrentHashMap<>();
     private final AtomicLong numbers = new AtomicLong();
     private volatile boolean isClosed;
 
@@ -97,9 +98,7 @@ public final class QuorumStore implements LockStore {
             future.completeExceptionally(closed(Effect.NONE));
             return future;
         }
-        Long number = numbers.incrementAndGet();
-        underWay.put(number, future);
-        var unused = future.whenComplete((reply, failure) -> underWay.remove(number));
+        endWithClose(future);
         quorum.loop.post(() -> {
             try {
                 commands.carryOut(command, future);
@@ -117,6 +116,12 @@ public final class QuorumStore implements LockStore {
         return future;
     }
 
+    private void endWithClose(CompletableFuture<?> future) {
+        Long number = numbers.incrementAndGet();
+        underWay.put(number, future);
+        var unused = future.whenComplete((reply, failure) -> underWay.remove(number));
+    }
+
     private static StoreException closed(Effect effect) {
         return Quorum.failed(Reason.CLOSED, effect, "the quorum was closed");
     }
@@ -129,20 +134,18 @@ public final class QuorumStore implements LockStore {
     /**
      * Tells how the members are doing, in the order in which they were named. Asks each for all that it holds.
      *
-     * <p>A member that was away has regained everything when it {@linkplain MemberStatus#isComplete() is complete}. Until
-     * then it counts as away: with as many others as make a majority, it may take holds with it.
+     * <p>A member that was away has regained everything when it {@linkplain MemberStatus#isComplete() is complete}.
+     * Until then it counts as away: with as many others as make a majority, it may take holds with it.
      *
      * @return a stage that ends when all have answered or have had their time; exceptionally if the store is closed
      */
     public CompletionStage<List<MemberStatus>> members() {
         CompletableFuture<List<MemberStatus>> future = new CompletableFuture<>();
-        quorum.loop.post(() -> {
-            if (isClosed) {
-                future.completeExceptionally(closed(Effect.NONE));
-            } else {
-                Reports.members(quorum, future);
-            }
-        });
+        endWithClose(future);
+        quorum.loop.post(() -> Reports.members(quorum, future));
+        if (isClosed) {
+            future.completeExceptionally(closed(Effect.NONE));
+        }
         return future;
     }
 

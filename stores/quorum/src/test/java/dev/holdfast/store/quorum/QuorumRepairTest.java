@@ -459,6 +459,10 @@ class QuorumRepairTest extends ScriptedQuorum {
         outlastKeepOut(session);
         assertThat(members()).allMatch(MemberStatus::isComplete);
         assertThat(members().get(2).held()).isEqualTo(2);
+        c.isCutOff();
+        CompletableFuture<List<MemberStatus>> asked = store.members().toCompletableFuture();
+        store.close();
+        assertThat(asked).isCompletedExceptionally();
     }
 
     private List<MemberStatus> members() {

@@ -91,7 +91,7 @@ class QuorumReplacementTest {
     @DisplayName("Q9: and one round with the time that members are kept out for")
     void withTheWholeTime() throws Exception {
         int rounds = Integer.getInteger("holdfast.quorum.rounds", 1);
-        replace(rounds, Duration.ofSeconds(12), new QuorumRules());
+        replace(rounds, Duration.ofSeconds(15), new QuorumRules());
     }
 
     private void replace(int rounds, Duration lease, QuorumRules rules) throws Exception {
