@@ -238,6 +238,18 @@ final class ClaimDriver {
         }
     }
 
+    /** What waits for a queued claim fails: a person has to act before the store can tell anything of it. */
+    void deny(Claim claim, StoreException failure) {
+        Outbox out = new Outbox();
+        claim.gate.lock.lock();
+        try {
+            claim.gate.denied(claim, () -> engine.storeFailure(claim.gate.name.value(), failure), out);
+        } finally {
+            claim.gate.lock.unlock();
+            out.send();
+        }
+    }
+
     /**
      * Goes on with a claim about which nothing has come or gone for so long that its next step must have been lost: no
      * timer and no answer is that late. The audit calls this, without any lock.

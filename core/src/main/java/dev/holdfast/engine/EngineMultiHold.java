@@ -207,7 +207,7 @@ final class EngineMultiHold implements MultiHold {
             if (outcome == ReleaseOutcome.LOST) {
                 failures.add(lossOf(part, tokens[i]));
             } else if (outcome == ReleaseOutcome.UNCONFIRMED) {
-                failures.add(engine.failures.unconfirmed(part.name(), tokens[i], part.effectiveLease()));
+                failures.add(engine.failures.unconfirmed(part.name(), tokens[i], part.effectiveLease(), null));
             }
         }
         throwFirst(failures);

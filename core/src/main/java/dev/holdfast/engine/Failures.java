@@ -10,6 +10,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The words in which a client says what went wrong: what happened, to which lock, on which store, and what to do.
@@ -56,16 +57,17 @@ record Failures(String store) {
     }
 
     RuntimeException unconfirmed(LocalHold hold) {
-        return unconfirmed(hold.name(), hold.rawToken(), hold.effectiveLease());
+        return unconfirmed(hold.name(), hold.rawToken(), hold.effectiveLease(), hold.notReleased);
     }
 
-    RuntimeException unconfirmed(String resource, long token, Duration lease) {
+    RuntimeException unconfirmed(String resource, long token, Duration lease, @Nullable StoreException why) {
         return new StoreUnavailableException(
                 "The release of '" + resource + "' (token " + token + ") was not confirmed by the store " + store
+                        + (why == null ? "" : ": " + why.getMessage())
                         + ". It is repeated in the background, and the lease ends the hold within " + lease + ".",
                 resource,
                 store,
-                null);
+                why);
     }
 
     /** For a part of what could not be had altogether. */

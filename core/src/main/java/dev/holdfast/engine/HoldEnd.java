@@ -55,6 +55,7 @@ final class HoldEnd implements Settler.Done {
     public void delayed(StoreException failure) {
         Engine engine = hold.gate.engine;
         long left = since + engine.options.storeTimeout().toNanos() - engine.clock.now();
+        hold.notReleased = failure;
         if (failure.reason() != StoreException.Reason.UNAVAILABLE || left <= 0) {
             giveUp();
         } else if (alarm == null) {

@@ -8,6 +8,7 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +54,9 @@ class LocalHold implements Hold {
 
     /** Set once, when the hold is lost; read by anyone. Written under the lock of the gate. */
     private volatile @Nullable Loss loss;
+
+    /** Why the store has not confirmed the release so far; null while nothing has gone wrong. */
+    volatile @Nullable StoreException notReleased;
 
     /** The end of the outermost release. Guarded by the lock of the gate. */
     private @Nullable CompletableFuture<ReleaseOutcome> release;

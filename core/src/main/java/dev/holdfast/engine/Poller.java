@@ -146,8 +146,19 @@ final class Poller {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
+                boolean isDamage = failure.reason() == StoreException.Reason.CORRUPT;
+                if (isDamage && claims.size() > 1) {
+                    // One of them is to blame, and the others shall not wait for it.
+                    claims.forEach(claim -> poll(List.of(claim)));
+                    return;
+                }
                 Duration later = Duration.ofNanos(shortest * MAX_GROWTH);
-                claims.forEach(claim -> add(claim, later));
+                for (Claim claim : claims) {
+                    if (isDamage) {
+                        Failsafe.run("the end of waiting", () -> engine.driver.deny(claim, failure));
+                    }
+                    add(claim, later);
+                }
                 part.troubled(failure);
             }
         });

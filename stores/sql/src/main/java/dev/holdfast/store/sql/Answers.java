@@ -39,8 +39,8 @@ final class Answers {
         }
         if (resource.grants > 0) {
             left = Math.min(left, ledger.claimRows().firstEnd(resource) - ledger.now());
-            for (long session : ledger.claimRows().grantedSessions(resource)) {
-                left = Math.min(left, sessionLeft(session));
+            for (ClaimRows.Held held : ledger.claimRows().grantedSessions(resource)) {
+                left = Math.min(left, sessionLeft(held.session()));
             }
         }
         Claim head = ledger.claimRows().head(resource);

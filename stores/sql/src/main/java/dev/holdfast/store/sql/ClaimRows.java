@@ -112,11 +112,20 @@ class ClaimRows {
         return first(resource, select);
     }
 
+    /** What a session holds of a resource by rows of their own. */
+    record Held(long session, long grants, long weight) {}
+
     /** The sessions of the grants with rows of their own. */
-    List<Long> grantedSessions(Resource resource) throws SQLException {
+    List<Held> grantedSessions(Resource resource) throws SQLException {
         PreparedStatement select = statements.prepare(Sql.GRANTED_SESSIONS);
         select.setBytes(1, resource.key);
-        return Statements.numbers(select);
+        List<Held> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                found.add(new Held(row.getLong(1), row.getLong(2), row.getLong(3)));
+            }
+        }
+        return found;
     }
 
     /** The earliest end of an own lease among the grants with rows of their own; {@link Long#MAX_VALUE} if there is none. */
@@ -185,6 +194,13 @@ class ClaimRows {
         PreparedStatement delete = statements.prepare(Sql.DROP_CLAIM);
         setRow(delete, 1, Row.of(claim));
         Statements.changeOne(delete);
+    }
+
+    /** Drops all rows of claims on a resource that has never counted one. */
+    void dropUncounted(Resource resource) throws SQLException {
+        PreparedStatement delete = statements.prepare(Sql.DROP_UNCOUNTED);
+        delete.setBytes(1, resource.key);
+        delete.executeUpdate();
     }
 
     /** Where the row of a claim is at present: a claim that is granted moves. */

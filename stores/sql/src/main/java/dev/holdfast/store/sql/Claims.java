@@ -35,10 +35,29 @@ final class Claims {
     void enqueue(Claim claim) throws SQLException {
         transaction.mustWrite();
         Resource resource = claim.resource;
-        claim.place = ++resource.places;
+        claim.place = nextPlace(resource);
         rows.add(claim);
         resource.waiters++;
         resource.isDirty = true;
+    }
+
+    /**
+     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row of the
+     * resource that somebody has deleted by hand, and were lost with it.
+     */
+    private long nextPlace(Resource resource) throws SQLException {
+        if (resource.places == 0) {
+            rows.dropUncounted(resource);
+        }
+        return ++resource.places;
+    }
+
+    /** Drops rows of claims on a resource that has never counted one, if it hasn't. */
+    void dropUncounted(Resource resource) throws SQLException {
+        if (resource.places == 0) {
+            transaction.mustWrite();
+            rows.dropUncounted(resource);
+        }
     }
 
     /** Takes a claim out of the queue. */
@@ -46,7 +65,7 @@ final class Claims {
         transaction.mustWrite();
         rows.drop(waiter);
         waiter.place = 0;
-        waiter.resource.waiters--;
+        waiter.resource.waiters = Math.max(0, waiter.resource.waiters - 1);
         waiter.resource.isDirty = true;
     }
 
@@ -55,7 +74,7 @@ final class Claims {
         transaction.mustWrite();
         Resource resource = grant.resource;
         if (resource.hasInlineGrant() || resource.grants > 0 || grant.binding == Binding.DETACHED) {
-            grant.place = ++resource.places;
+            grant.place = nextPlace(resource);
             rows.add(grant);
             resource.grants++;
             resource.shared += grant.weight;
@@ -97,8 +116,8 @@ final class Claims {
         } else if (claim.isGranted) {
             transaction.mustWrite();
             rows.drop(claim);
-            resource.grants--;
-            resource.shared -= claim.weight;
+            resource.grants = Math.max(0, resource.grants - 1);
+            resource.shared = Math.max(0, resource.shared - claim.weight);
             resource.isDirty = true;
         } else {
             dequeue(claim);

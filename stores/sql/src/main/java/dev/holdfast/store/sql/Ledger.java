@@ -38,6 +38,7 @@ final class Ledger {
     private final Resources resources;
     private final Claims claims;
     private final TokenCounters tokens;
+    private final Recount recount;
 
     /** What was changed in such a way that more may be let in. */
     private final ArrayDeque<Resource> unsettled = new ArrayDeque<>();
@@ -55,6 +56,7 @@ final class Ledger {
         this.resources = new Resources(transaction, rows, backing.isAlone(), writes);
         this.claims = new Claims(transaction, claimRows, backing);
         this.tokens = new TokenCounters(transaction, backing);
+        this.recount = new Recount(transaction);
     }
 
     /** Forgets everything, for a new transaction that has what locks it needs. */
@@ -183,10 +185,13 @@ final class Ledger {
         session.epoch = Session.RETIRED;
         session.deadline = 0;
         for (ClaimRows.Place place : claimRows.ofSession(session.id, 0, ClaimRows.NO_KEY, Integer.MAX_VALUE)) {
-            if (place.claim().outlivesSession()) {
+            Resource resource = resources.load(place.name());
+            if (resource.places == 0) {
+                claims.dropUncounted(resource);
+            } else if (place.claim().outlivesSession()) {
                 isNeeded = true;
             } else {
-                drop(place.claim().on(resources.load(place.name())));
+                drop(place.claim().on(resource));
             }
         }
         for (ResourceName name : rows.contended(session.id)) {
@@ -265,7 +270,7 @@ final class Ledger {
         return (resource.waiters == 0 || resource.declared.order() == Order.BARGING) && fits(resource, weight);
     }
 
-    /** Drops the dead among the grants that have rows of their own. */
+    /** Drops the dead among the grants that have rows of their own, and counts those anew that are left. */
     private void sweep(Resource resource) throws SQLException {
         if (resource.isSwept) {
             return;
@@ -274,9 +279,14 @@ final class Ledger {
         for (Claim over : claimRows.grantsOver(resource, now())) {
             drop(over);
         }
-        for (long session : claimRows.grantedSessions(resource)) {
-            if (live(session) == null) {
-                for (Claim left : claimRows.grantsOf(resource, session)) {
+        List<ClaimRows.Held> all = claimRows.grantedSessions(resource);
+        recount.grants(
+                resource,
+                all.stream().mapToLong(ClaimRows.Held::grants).sum(),
+                all.stream().mapToLong(ClaimRows.Held::weight).sum());
+        for (ClaimRows.Held held : all) {
+            if (live(held.session()) == null) {
+                for (Claim left : claimRows.grantsOf(resource, held.session())) {
                     if (!left.outlivesSession()) {
                         drop(left);
                     }
@@ -320,8 +330,8 @@ final class Ledger {
         while (resource.waiters > 0) {
             Claim head = claimRows.head(resource);
             if (head == null) {
-                throw Statements.damaged(
-                        resource.name, "it counts " + resource.waiters + " waiters, and there is none");
+                recount.noWaiters(resource);
+                break;
             }
             Session session = live(head.session);
             if (session == null) {

@@ -30,6 +30,9 @@ final class LockTransactions {
     /** So often may be waited in vain though nobody has the rows any more when that is looked at. */
     private static final int MOST_WAITS = 2;
 
+    /** So often rows may be gone between the reading and the writing before that is told as damage. */
+    private static final int MOST_GONE = 10;
+
     /** What is done between the locking and the commit. */
     @FunctionalInterface
     interface Work {
@@ -195,6 +198,12 @@ final class LockTransactions {
                     }
                 } else if (!product.isBusy(e) || left == 0) {
                     throw product.translated(e, product.isBusy(e) ? Effect.NONE : effect[0]);
+                }
+            } catch (StoreException e) {
+                undo();
+                // Read anew, what somebody has deleted meanwhile is not there.
+                if (!Statements.isRowGone(e) || left < MOST_TRIES - MOST_GONE) {
+                    throw e;
                 }
             } catch (RuntimeException | Error e) {
                 undo();

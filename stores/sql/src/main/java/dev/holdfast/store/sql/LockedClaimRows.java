@@ -48,6 +48,9 @@ final class LockedClaimRows extends ClaimRows {
 
     private final List<Row> dropped = new ArrayList<>();
 
+    /** Resources whose first claims are to be added: before that, rows of claims that they have not counted are dropped. */
+    private final List<Resource> uncounted = new ArrayList<>();
+
     LockedClaimRows(Statements statements, Sessions sessions, Writes writes) {
         super(statements);
         this.statements = statements;
@@ -61,6 +64,7 @@ final class LockedClaimRows extends ClaimRows {
         fronts.clear();
         added.clear();
         dropped.clear();
+        uncounted.clear();
     }
 
     /** Takes what was read with the lock: the first of those who wait for these resources, each resource's head first. */
@@ -82,6 +86,10 @@ final class LockedClaimRows extends ClaimRows {
 
     @Override
     void gather() {
+        for (Resource resource : uncounted) {
+            writes.ask(Sql.DROP_UNCOUNTED.text, (statement, before) -> statement.setBytes(before + 1, resource.key));
+        }
+        uncounted.clear();
         for (Row row : dropped) {
             writes.change(Sql.DROP_CLAIM, (statement, before) -> setRow(statement, before + 1, row));
         }
@@ -177,6 +185,11 @@ final class LockedClaimRows extends ClaimRows {
         }
     }
 
+    @Override
+    void dropUncounted(Resource resource) {
+        uncounted.add(resource);
+    }
+
     // What is asked for more rarely is asked of the database as it is then.
 
     @Override
@@ -217,7 +230,7 @@ final class LockedClaimRows extends ClaimRows {
     }
 
     @Override
-    List<Long> grantedSessions(Resource resource) throws SQLException {
+    List<Held> grantedSessions(Resource resource) throws SQLException {
         flush();
         return super.grantedSessions(resource);
     }

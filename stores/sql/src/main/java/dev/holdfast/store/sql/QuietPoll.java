@@ -27,6 +27,10 @@ final class QuietPoll {
             + " AND f.place = (SELECT min(place) FROM holdfast_claim WHERE name = ?3 AND granted = 0)"
             + " JOIN holdfast_session q ON q.id = f.session"
             + " WHERE w.session = ?1 AND w.claim = ?2 AND w.name = ?3 AND w.granted = 0 AND r.grants = 0"
+            // Else the row of the resource was deleted by hand and made again, and the claim is lost.
+            + " AND r.waiters > 0 AND r.places >= w.place"
+            // A row that makes no sense: the long way says what is wrong with it.
+            + " AND r.capacity = r.spec >> 16 AND r.last_token >= r.end_token"
             + " AND o.deadline > ?4 AND h.deadline > ?4 AND q.deadline > ?4 AND (r.ends <= 0 OR r.ends > ?4)";
 
     private final Statements statements;

@@ -176,9 +176,27 @@ final class Rows {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "the table holdfast_meta has no row any more",
+                    "the table holdfast_meta has no row any more; " + Statements.WHAT_TO_DO,
                     null);
         }
+    }
+
+    /** A session that has ended, and a name on which it has claims that the resource has not counted. */
+    record Uncounted(long session, @Nullable ResourceName name) {}
+
+    /** The sessions that have ended, behind a number. */
+    List<Uncounted> uncounted(long after, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.UNCOUNTED);
+        select.setLong(1, after);
+        select.setInt(2, limit);
+        List<Uncounted> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                byte[] key = row.getBytes(2);
+                found.add(new Uncounted(row.getLong(1), key == null ? null : Statements.name(key)));
+            }
+        }
+        return found;
     }
 
     /** A resource that may have rested for long, or that has claims in rows of their own, which may be dead. */
@@ -247,7 +265,7 @@ final class Rows {
                     StoreException.Effect.NONE,
                     "the row of session " + Session.idOf(id) + " is damaged: its ttl is " + session.ttl
                             + ", its epoch " + session.epoch + " and its deadline " + session.deadline
-                            + "; nothing was changed",
+                            + "; nothing was changed, and a person must act: " + Statements.WHAT_TO_DO,
                     null);
         }
         return session;

@@ -6,6 +6,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.Tokens;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -87,7 +88,7 @@ final class ServerHousekeeping {
 
     /** @param goesOn whether it is still our turn; asked after each page */
     private boolean run(IdlePolicy policy, BooleanSupplier goesOn) {
-        return endSessions(goesOn) && dropResources(policy, goesOn) && forgetSessions(goesOn);
+        return endSessions(goesOn) && dropResources(policy, goesOn) && dropUncounted(goesOn) && forgetSessions(goesOn);
     }
 
     private boolean endSessions(BooleanSupplier goesOn) {
@@ -171,7 +172,7 @@ final class ServerHousekeeping {
                 }
             });
             if (!page.isEmpty()) {
-                drop(page, policy, floor[0], now[0]);
+                unlessLocked(page, free -> drop(free, policy, floor[0], now[0]));
             }
             if (!goesOn.getAsBoolean()) {
                 return false;
@@ -180,12 +181,54 @@ final class ServerHousekeeping {
         return true;
     }
 
+    /**
+     * Drops what sessions that have ended have left on resources whose rows somebody has deleted by hand: on one resource of
+     * each session in each turn.
+     */
+    private boolean dropUncounted(BooleanSupplier goesOn) {
+        List<Rows.Uncounted> page = new ArrayList<>();
+        do {
+            long after = page.isEmpty() ? 0 : page.get(page.size() - 1).session();
+            lane.transact(Set.of(), ledger -> {
+                page.clear();
+                page.addAll(ledger.rows().uncounted(after, PAGE));
+            });
+            List<ResourceName> names = page.stream()
+                    .map(Rows.Uncounted::name)
+                    .filter(Objects::nonNull)
+                    .distinct()
+                    .toList();
+            if (!names.isEmpty()) {
+                unlessLocked(names, this::dropUncounted);
+            }
+            if (!goesOn.getAsBoolean()) {
+                return false;
+            }
+        } while (page.size() == PAGE);
+        return true;
+    }
+
+    /** A row is made for each of them, since only under its lock nobody adds claims meanwhile. */
+    private void dropUncounted(List<ResourceName> page) throws LockedRows {
+        lane.transactUnlessLocked(Set.copyOf(page), Set.copyOf(page), ledger -> {
+            for (ResourceName name : page) {
+                ledger.claims().dropUncounted(ledger.resources().load(name));
+            }
+        });
+    }
+
+    /** Work on several resources. */
+    @FunctionalInterface
+    private interface OnResources {
+        void carryOut(List<ResourceName> page) throws LockedRows;
+    }
+
     /** Those whose rows somebody keeps locked are left for the next turn. */
-    private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) {
+    private static void unlessLocked(List<ResourceName> page, OnResources work) {
         List<ResourceName> free = new ArrayList<>(page);
         while (!free.isEmpty()) {
             try {
-                attempt(List.copyOf(free), policy, floor, now);
+                work.carryOut(List.copyOf(free));
                 return;
             } catch (LockedRows e) {
                 if (!free.removeAll(e.names())) {
@@ -195,7 +238,7 @@ final class ServerHousekeeping {
         }
     }
 
-    private void attempt(List<ResourceName> page, IdlePolicy policy, long floor, long now) throws LockedRows {
+    private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) throws LockedRows {
         lane.transactUnlessLocked(Set.copyOf(page), ledger -> {
             for (ResourceName name : page) {
                 Resource resource = ledger.resource(name);

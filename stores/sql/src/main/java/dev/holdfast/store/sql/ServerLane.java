@@ -115,9 +115,20 @@ final class ServerLane implements Batcher.Trip {
      * @throws LockedRows if somebody keeps rows locked that this needs; nothing was done
      */
     void transactUnlessLocked(Set<ResourceName> names, LockTransactions.Work work) throws LockedRows {
+        transactUnlessLocked(names, Set.of(), work);
+    }
+
+    /**
+     * As above.
+     *
+     * @param needed those of the names that need a row: it is made where it is missing
+     */
+    void transactUnlessLocked(Set<ResourceName> names, Set<ResourceName> needed, LockTransactions.Work work)
+            throws LockedRows {
         List<Transaction.Told> told = new ArrayList<>(0);
         LockTransactions.Task task = new LockTransactions.Task(work);
         task.names.addAll(names);
+        task.needed.addAll(needed);
         synchronized (this) {
             transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
         }

@@ -83,8 +83,9 @@ enum Sql {
     GRANTS_OVER(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
     GRANT_OF_TOKEN(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
 
-    /** The sessions that hold a resource by rows of their own. */
-    GRANTED_SESSIONS("SELECT DISTINCT session FROM holdfast_claim WHERE name = ? AND granted = 1"),
+    /** The sessions that hold a resource by rows of their own, with the number and the weight of those. */
+    GRANTED_SESSIONS("""
+            SELECT session, count(*), sum(weight) FROM holdfast_claim WHERE name = ? AND granted = 1 GROUP BY session"""),
 
     /** When the first of the leases ends that grants with rows of their own have for themselves. */
     FIRST_END("SELECT min(ends) FROM holdfast_claim WHERE name = ? AND granted = 1 AND ends > 0"),
@@ -96,6 +97,17 @@ enum Sql {
             UPDATE holdfast_claim SET weight = ?, ends = ?, seq = ?, first_token = ?, end_token = ?
              WHERE name = ? AND granted = ? AND place = ?"""),
     DROP_CLAIM("DELETE FROM holdfast_claim WHERE name = ? AND granted = ? AND place = ?"),
+
+    /** The claims on a resource that has never counted one. */
+    DROP_UNCOUNTED("DELETE FROM holdfast_claim WHERE name = ?"),
+
+    /** A page of the sessions that have ended, each with a name of claims of it that no resource has counted. */
+    UNCOUNTED("""
+            SELECT s.id, (SELECT c.name FROM holdfast_claim c
+                           WHERE c.session = s.id
+                             AND NOT EXISTS (SELECT 1 FROM holdfast_resource r WHERE r.name = c.name AND r.places > 0)
+                           LIMIT 1)
+              FROM holdfast_session s WHERE s.deadline = 0 AND s.id > ? ORDER BY s.id LIMIT ?"""),
 
     LATCH("SELECT generation, remaining, changed FROM holdfast_latch WHERE name = ?"),
     ADD_LATCH("INSERT INTO holdfast_latch (generation, remaining, changed, name) VALUES (?, ?, ?, ?)"),

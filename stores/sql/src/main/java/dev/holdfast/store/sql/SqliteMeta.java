@@ -45,7 +45,10 @@ final class SqliteMeta {
                 ResultSet row = statement.executeQuery("SELECT boot, seen, boot_floor, horizon FROM holdfast_meta")) {
             if (!row.next()) {
                 throw new StoreException(
-                        Reason.CORRUPT, Effect.NONE, "the table holdfast_meta has no row; a person must look", null);
+                        Reason.CORRUPT,
+                        Effect.NONE,
+                        "the table holdfast_meta has no row; " + Statements.WHAT_TO_DO,
+                        null);
             }
             return new SqliteMeta(row);
         }

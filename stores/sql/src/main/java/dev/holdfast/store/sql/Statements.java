@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Statements {
 
+    /** What follows wherever a person has to act. */
+    static final String WHAT_TO_DO = "\"A database says that something is damaged\" in docs/operations.md tells how";
+
     private static final byte[] NO_NAME = {};
 
     /** Enough to find the row by, and not a page of it. */
@@ -109,14 +112,29 @@ final class Statements {
         }
     }
 
+    /** Says of a failure that a row was not there any more. */
+    private static final class RowGone extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        RowGone() {
+            super("The row of a claim or a resource is not there any more", null, false, false);
+        }
+    }
+
+    /** Whether a failure came of a row that was gone between the reading and the writing: deleted by hand, as a rule. */
+    static boolean isRowGone(StoreException failure) {
+        return failure.getCause() instanceof RowGone;
+    }
+
     /** What is told of a statement that had to change one row. */
     static StoreException changed(int rows) {
         return new StoreException(
                 StoreException.Reason.CORRUPT,
                 StoreException.Effect.NONE,
                 "a statement that changes one row changed " + rows
-                        + ", so an index of the database is damaged; the step was undone",
-                null);
+                        + ", so somebody deletes rows by hand, or an index of the database is damaged; the step was"
+                        + " undone, and " + WHAT_TO_DO,
+                rows == 0 ? new RowGone() : null);
     }
 
     static ResourceName name(byte @Nullable [] key) {
@@ -132,7 +150,8 @@ final class Statements {
                     StoreException.Effect.NONE,
                     "a row has a name that is none: it has " + bytes.length + " bytes and begins with '"
                             + HexFormat.of().formatHex(bytes, 0, Math.min(BYTES_SHOWN, bytes.length))
-                            + "' in hexadecimal; nothing was changed, and a person must look",
+                            + "' in hexadecimal; nothing was changed, and a person must act: "
+                            + WHAT_TO_DO,
                     e);
         }
     }
@@ -142,7 +161,7 @@ final class Statements {
                 StoreException.Reason.CORRUPT,
                 StoreException.Effect.NONE,
                 "what is recorded for '" + name + "' is damaged: " + what
-                        + "; nothing was changed, and a person must look",
+                        + "; nothing was changed, and a person must act: " + WHAT_TO_DO,
                 null);
     }
 

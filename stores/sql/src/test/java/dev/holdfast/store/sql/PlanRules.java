@@ -30,8 +30,8 @@ final class PlanRules {
     private static final int SHOWN = 5;
 
     /** What reads a whole table: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
-    private static final Set<Sql> SCANS =
-            Set.of(Sql.CONTENDED, Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED);
+    private static final Set<Sql> SCANS = Set.of(
+            Sql.CONTENDED, Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED, Sql.UNCOUNTED);
 
     private final String url;
     private final Map<Sql, String> texts;

@@ -62,7 +62,7 @@ class ServerDamageTest {
                     "capacity = 99999999999",
                     "last_token = -1",
                     "grants = -1",
-                    "waiters = 3",
+                    "waiters = -3",
                     "session = 5, claim = 0")) {
                 one.lock("a").acquire().close();
                 source.execute("UPDATE holdfast_resource SET " + damage);
@@ -70,7 +70,8 @@ class ServerDamageTest {
                 assertThatThrownBy(() -> one.lock("a").tryAcquire())
                         .as(damage)
                         .isInstanceOf(StoreRefusedException.class)
-                        .hasMessageContaining("damaged");
+                        .hasMessageContaining("damaged")
+                        .hasMessageContaining("docs/operations.md");
                 assertThat(row(source)).as(damage).isEqualTo(row);
                 try (Hold hold = one.lock("b").acquire()) {
                     assertThat(hold.isHeld()).isTrue();
