@@ -303,6 +303,9 @@ public final class Batcher implements AutoCloseable {
             try {
                 trip.make(number, calls);
             } catch (Throwable t) {
+                if (!(t instanceof StoreException)) {
+                    LOG.error("a trip of a store failed; those of its commands fail that were not answered", t);
+                }
                 for (Call call : calls) {
                     if (!call.isAnswered()) {
                         call.fail(t instanceof StoreException known ? known : unanswered(t));

@@ -42,8 +42,8 @@ final class Claims {
     }
 
     /**
-     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row of the
-     * resource that somebody has deleted by hand, and were lost with it.
+     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row of
+     * the resource that somebody has deleted by hand, and were lost with it.
      */
     private long nextPlace(Resource resource) throws SQLException {
         if (resource.places == 0) {

@@ -95,7 +95,8 @@ public final class JdbcStore implements LockStore {
             connections.know(product);
             prepare(product, product.schema(texts), first, options);
             this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
-            this.listening = options.listens ? product.listening(source, texts, client, listener) : null;
+            this.listening =
+                    options.listens ? product.listening(source, texts, options.threads, client, listener) : null;
             if (listening != null) {
                 listening.start();
                 connections.whenReplaced(listening::reconnect);
@@ -103,7 +104,7 @@ public final class JdbcStore implements LockStore {
         } catch (SQLException e) {
             connections.close();
             throw Products.failedToOpen(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             connections.close();
             throw e;
         }
@@ -111,7 +112,12 @@ public final class JdbcStore implements LockStore {
         this.traits = traits(product, listening != null);
         this.lane = new ServerLane(product, texts, connections, client, this::tell);
         this.executor = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), JdbcStore::thread);
+                0,
+                Integer.MAX_VALUE,
+                5,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                work -> options.threads.make(work, "holdfast-jdbc"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.sessions = new SessionLanes(
                 number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
@@ -163,12 +169,6 @@ public final class JdbcStore implements LockStore {
         connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
         CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
                 .execute(() -> connections.endTakenBefore(now));
-    }
-
-    private static Thread thread(Runnable work) {
-        Thread thread = new Thread(work, "holdfast-jdbc");
-        thread.setDaemon(true);
-        return thread;
     }
 
     /**
@@ -307,6 +307,7 @@ public final class JdbcStore implements LockStore {
         private IdlePolicy idle = IdlePolicy.USUAL;
         private List<String> versions = ServerSchema.VERSIONS;
         private @Nullable String clock;
+        private Threads threads = Threads.DAEMONS;
 
         private Builder(DataSource source) {
             this.source = source;
@@ -334,6 +335,13 @@ public final class JdbcStore implements LockStore {
         @CanIgnoreReturnValue
         Builder clock(String expression) {
             clock = expression;
+            return this;
+        }
+
+        /** For tests: where threads come from. */
+        @CanIgnoreReturnValue
+        Builder threads(Threads from) {
+            threads = from;
             return this;
         }
 

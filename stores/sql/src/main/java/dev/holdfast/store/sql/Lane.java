@@ -205,7 +205,16 @@ final class Lane implements Batcher.Trip {
             return dialect.quick(command);
         } catch (SQLException e) {
             throw failed(e, dialect.effectOf(e));
+        } catch (RuntimeException | Error e) {
+            abandon();
+            throw e;
         }
+    }
+
+    /** Undoes what is under way after an unexpected error. Prepared statements may be in any state, and are closed. */
+    private void abandon() {
+        dialect.rollback();
+        dialect.statements().forget();
     }
 
     /** Answers from one state of the database; null if there is something to write. */
@@ -222,8 +231,11 @@ final class Lane implements Batcher.Trip {
         } catch (SQLException e) {
             dialect.rollback();
             throw failed(e, Effect.NONE);
-        } catch (RuntimeException | Error e) {
+        } catch (StoreException e) {
             dialect.rollback();
+            throw e;
+        } catch (RuntimeException | Error e) {
+            abandon();
             throw e;
         }
     }
@@ -239,8 +251,11 @@ final class Lane implements Batcher.Trip {
         } catch (SQLException e) {
             dialect.rollback();
             throw failed(e, effect);
-        } catch (RuntimeException | Error e) {
+        } catch (StoreException e) {
             dialect.rollback();
+            throw e;
+        } catch (RuntimeException | Error e) {
+            abandon();
             throw e;
         }
     }

@@ -206,7 +206,7 @@ final class LockTransactions {
                     throw e;
                 }
             } catch (RuntimeException | Error e) {
-                undo();
+                abandon();
                 throw e;
             } finally {
                 rest();
@@ -239,6 +239,9 @@ final class LockTransactions {
                 lose();
             }
             throw product.translated(e, Effect.NONE);
+        } catch (RuntimeException | Error e) {
+            abandon();
+            throw e;
         } finally {
             rest();
         }
@@ -330,6 +333,19 @@ final class LockTransactions {
         } catch (SQLException e) {
             // What can't be undone in order is undone by the end of the connection.
             lose();
+        } catch (RuntimeException | Error e) {
+            LOG.error("a transaction could not be undone; its connection ends", e);
+            abandon();
         }
+    }
+
+    /**
+     * Ends the connection after an unexpected error, which undoes what is under way. The driver may be in any state: an
+     * answer that it has read in part could be taken for that of the next statement.
+     */
+    void abandon() {
+        begun = false;
+        statements.forget();
+        connections.discard(use);
     }
 }

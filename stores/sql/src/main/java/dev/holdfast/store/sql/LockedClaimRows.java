@@ -48,7 +48,7 @@ final class LockedClaimRows extends ClaimRows {
 
     private final List<Row> dropped = new ArrayList<>();
 
-    /** Resources whose first claims are to be added: before that, rows of claims that they have not counted are dropped. */
+    /** Resources that are given their first claims. Rows of claims that they have not counted are dropped before. */
     private final List<Resource> uncounted = new ArrayList<>();
 
     LockedClaimRows(Statements statements, Sessions sessions, Writes writes) {

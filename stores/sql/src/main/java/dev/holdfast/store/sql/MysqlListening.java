@@ -75,6 +75,7 @@ final class MysqlListening implements Listening {
     }
 
     private final DataSource source;
+    private final Threads threads;
     private final Statements statements;
     private final String lockName;
     private final Consumer<Signal> listener;
@@ -105,8 +106,9 @@ final class MysqlListening implements Listening {
     private double seconds = SHORT_NAP;
     private Nap last = Nap.CUT_SHORT;
 
-    MysqlListening(DataSource source, Texts texts, long client, Consumer<Signal> listener) {
+    MysqlListening(DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
         this.source = source;
+        this.threads = threads;
         this.statements = new Statements(texts);
         this.lockName = lockName(client);
         this.listener = listener;
@@ -149,10 +151,13 @@ final class MysqlListening implements Listening {
         lock.lock();
         try {
             if (thread == null && !closed) {
-                thread = new Thread(this::run, "holdfast-mysql-listener");
-                thread.setDaemon(true);
-                thread.start();
+                Thread made = threads.make(this::run, "holdfast-mysql-listener");
+                made.start();
+                thread = made;
             }
+        } catch (RuntimeException | Error e) {
+            // Those that wait ask now and then all the same, and the next one that is queued tries again.
+            LOG.error("no thread could be had to hear of grants", e);
         } finally {
             lock.unlock();
         }
@@ -186,14 +191,23 @@ final class MysqlListening implements Listening {
             } catch (SQLException e) {
                 LOG.debug("the connection on which this client hears of grants is lost", e);
                 isConnected = false;
-                ServerConnections.discard(connection);
-                disconnect();
-                // Whatever happens meanwhile nobody hears.
-                listener.accept(new Signal.Resubscribed());
-                waiting.pause(pause);
-                pause = Math.min(LONGEST_PAUSE_NANOS, pause * 2);
+                pause = loseAndPause(pause);
+            } catch (RuntimeException | Error e) {
+                LOG.error("the connection on which this client hears of grants failed; it is made anew", e);
+                isConnected = false;
+                pause = loseAndPause(pause);
             }
         }
+    }
+
+    /** Gives the next pause. */
+    private long loseAndPause(long pause) {
+        ServerConnections.discard(connection);
+        disconnect();
+        // Whatever happens meanwhile nobody hears.
+        listener.accept(new Signal.Resubscribed());
+        waiting.pause(pause);
+        return Math.min(LONGEST_PAUSE_NANOS, pause * 2);
     }
 
     private void connect() throws SQLException {
@@ -231,12 +245,17 @@ final class MysqlListening implements Listening {
             release.execute();
         } catch (SQLException e) {
             LOG.debug("the connection is lost, and the lock with it", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("the lock of the connection could not be given back; the connection ends", e);
+            ServerConnections.discard(present);
         }
         statements.forget();
         try {
             present.close();
         } catch (SQLException e) {
             LOG.debug("a connection could not be closed in order", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a connection could not be closed in order", e);
         }
     }
 

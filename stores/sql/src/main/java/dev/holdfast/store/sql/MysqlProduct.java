@@ -245,8 +245,9 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public Listening listening(DataSource source, Texts texts, long client, Consumer<Signal> listener) {
-        return new MysqlListening(source, texts, client, listener);
+    public Listening listening(
+            DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
+        return new MysqlListening(source, texts, threads, client, listener);
     }
 
     @Override

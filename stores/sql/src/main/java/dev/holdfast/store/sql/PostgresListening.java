@@ -56,22 +56,27 @@ final class PostgresListening implements Listening {
     @GuardedBy("lock")
     private boolean closed;
 
-    PostgresListening(DataSource source, String channel, Consumer<Signal> listener) {
+    PostgresListening(DataSource source, String channel, Threads threads, Consumer<Signal> listener) {
         this(
                 source,
                 source instanceof UrlSource own ? own.with("socketFactory", PromptSockets.class.getName()) : null,
                 channel,
+                threads,
                 listener);
     }
 
     /** @param prompt the same with connections that tell at once; null if there are none of this kind */
-    PostgresListening(DataSource source, @Nullable DataSource prompt, String channel, Consumer<Signal> listener) {
+    PostgresListening(
+            DataSource source,
+            @Nullable DataSource prompt,
+            String channel,
+            Threads threads,
+            Consumer<Signal> listener) {
         this.source = source;
         this.prompt = prompt;
         this.channel = channel;
         this.listener = listener;
-        this.thread = new Thread(this::run, "holdfast-postgresql-listener");
-        thread.setDaemon(true);
+        this.thread = threads.make(this::run, "holdfast-postgresql-listener");
     }
 
     /** Listens from here on; the first connection is made before this returns. */
@@ -79,7 +84,12 @@ final class PostgresListening implements Listening {
     public void start() throws SQLException {
         Connection first = connect();
         if (take(first)) {
-            thread.start();
+            try {
+                thread.start();
+            } catch (RuntimeException | Error e) {
+                end(first);
+                throw e;
+            }
         }
     }
 
@@ -93,7 +103,7 @@ final class PostgresListening implements Listening {
                 statement.execute("LISTEN \"" + channel + "\"");
             }
             return made;
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             end(made);
             throw e;
         }
@@ -158,11 +168,19 @@ final class PostgresListening implements Listening {
                 }
             } catch (SQLException e) {
                 LOG.debug("the connection on which PostgreSQL tells of grants is lost", e);
-                lose(present);
-                pause(pause / 2 + random.nextLong(pause / 2 + 1));
-                pause = Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
+                pause = loseAndPause(present, random, pause);
+            } catch (RuntimeException | Error e) {
+                LOG.error("the connection on which PostgreSQL tells of grants failed; it is made anew", e);
+                pause = loseAndPause(present, random, pause);
             }
         }
+    }
+
+    /** Gives the next pause. */
+    private long loseAndPause(@Nullable Connection present, SplittableRandom random, long pause) {
+        lose(present);
+        pause(pause / 2 + random.nextLong(pause / 2 + 1));
+        return Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
     }
 
     private void hear(Connection present) throws SQLException {
@@ -181,7 +199,7 @@ final class PostgresListening implements Listening {
         try {
             requireWritable(made);
             return made;
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             ServerConnections.discard(made);
             throw e;
         }
@@ -262,6 +280,8 @@ final class PostgresListening implements Listening {
             connection.close();
         } catch (SQLException e) {
             LOG.debug("a connection could not be closed in order", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a connection could not be closed in order", e);
         }
     }
 }

@@ -214,8 +214,9 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public Listening listening(DataSource source, Texts texts, long client, Consumer<Signal> listener) {
-        return new PostgresListening(source, channelOf(client), listener);
+    public Listening listening(
+            DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
+        return new PostgresListening(source, channelOf(client), threads, listener);
     }
 
     @Override

@@ -50,9 +50,9 @@ final class PostgresQueueing {
     private static final String ROW =
             "r.name = v.name AND r.session <> 0 AND (r.session <> v.session OR r.claim <> v.number)"
                     + " AND (r.ends <= 0 OR r.ends > $clock) AND r.grants = 0 AND r.shared = 0 AND r.spec = v.spec"
-                    + " AND r.capacity = r.spec >> 16 AND r.capacity >= v.weight AND r.last_token >= 0 AND r.waiters >= 0"
+                    + " AND r.capacity = r.spec >> 16 AND r.capacity >= v.weight AND r.last_token >= 0"
                     // The first claim of all drops what is left of a row that was deleted by hand.
-                    + " AND r.places > 0";
+                    + " AND r.waiters >= 0 AND r.places > 0";
 
     private final PostgresTurn queue;
 

@@ -87,7 +87,7 @@ interface Product {
     void wake(Statements statements, List<Transaction.Told> told) throws SQLException;
 
     /** What a client hears of its grants with. */
-    Listening listening(DataSource source, Texts texts, long client, Consumer<Signal> listener);
+    Listening listening(DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener);
 
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */
     boolean tellsAll();

@@ -4,8 +4,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Corrects what a resource counts when rows of its claims were deleted by hand. Its row is locked meanwhile, and whoever
- * adds or drops a claim has to lock it too, so the rows that are read are those that there are.
+ * Corrects what a resource counts when rows of its claims were deleted by hand. The row of the resource is locked
+ * meanwhile. Whoever adds or drops a claim has to lock it too, so the rows that are read are those that there are.
  *
  * <p>Not thread-safe.
  */
@@ -26,8 +26,8 @@ final class Recount {
         }
         transaction.mustWrite();
         LOG.warn(
-                "resource={} counted {} grants of weight {} and has rows of {} of weight {}: rows of claims were changed"
-                        + " by hand, and what was deleted is lost to its holder; the counts are corrected",
+                "resource={} counted {} grants of weight {} and has rows of {} of weight {}: rows of claims were"
+                        + " changed by hand, and what was deleted is lost to its holder; the counts are corrected",
                 resource.name,
                 resource.grants,
                 resource.shared,

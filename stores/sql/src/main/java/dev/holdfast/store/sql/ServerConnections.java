@@ -157,7 +157,7 @@ final class ServerConnections {
                 // Nobody waits behind a renewal but the next one.
                 bounding.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             end(made);
             throw e;
         }
@@ -264,6 +264,15 @@ final class ServerConnections {
         end(present);
     }
 
+    /** Ends a connection itself, also where it is one of a pool, if there is one. */
+    void discard(Use use) {
+        Connection present;
+        synchronized (this) {
+            present = open.remove(use);
+        }
+        discard(present);
+    }
+
     /** From here on this is called, on the thread of a trip, after connections to a server that takes no writes were ended: once a second and use at the most. */
     synchronized void whenReplaced(Runnable action) {
         whenReplaced = action;
@@ -307,6 +316,8 @@ final class ServerConnections {
             connection.createStatement().close();
         } catch (SQLException e) {
             LOG.debug("a connection was discarded", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a connection could not be discarded in order", e);
         }
         end(connection);
     }
@@ -338,6 +349,8 @@ final class ServerConnections {
                 connection.close();
             } catch (SQLException e) {
                 LOG.debug("a connection could not be closed in order", e);
+            } catch (RuntimeException | Error e) {
+                LOG.error("a connection could not be closed in order", e);
             }
         }
     }

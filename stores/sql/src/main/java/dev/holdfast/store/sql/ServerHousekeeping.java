@@ -54,6 +54,10 @@ final class ServerHousekeeping {
                 executor.execute(this::attempt);
             } catch (RejectedExecutionException closing) {
                 running.set(false);
+            } catch (RuntimeException | Error e) {
+                // Whoever sends a command has nothing to do with it.
+                LOG.error("housekeeping could not be begun; it is tried again later", e);
+                running.set(false);
             }
         }
     }
@@ -65,6 +69,8 @@ final class ServerHousekeeping {
         } catch (StoreException e) {
             // The next command says what is wrong, to somebody who can act on it.
             LOG.debug("housekeeping was given up", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("housekeeping failed; it is tried again later", e);
         } finally {
             running.set(false);
         }
@@ -182,8 +188,8 @@ final class ServerHousekeeping {
     }
 
     /**
-     * Drops what sessions that have ended have left on resources whose rows somebody has deleted by hand: on one resource of
-     * each session in each turn.
+     * Drops the claims that ended sessions have left on resources whose rows somebody has deleted by hand: those on one
+     * resource of each session in each turn.
      */
     private boolean dropUncounted(BooleanSupplier goesOn) {
         List<Rows.Uncounted> page = new ArrayList<>();

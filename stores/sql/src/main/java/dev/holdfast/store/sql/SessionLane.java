@@ -63,6 +63,11 @@ final class SessionLane implements Batcher.Trip {
                     statements.forget();
                     call.fail(product.translated(e, product.isBusy(e) ? Effect.NONE : Effect.UNKNOWN));
                 }
+            } catch (RuntimeException | Error e) {
+                // As of LockTransactions.abandon.
+                statements.forget();
+                connections.discard(ServerConnections.Use.SESSIONS);
+                throw e;
             }
         }
     }

@@ -122,6 +122,9 @@ final class ShortWay {
             if (product.isBlocked(e) && fastPath.waitsForRows()) {
                 locked.addAll(transactions.locked(Set.of(nameOf(call))));
             }
+        } catch (RuntimeException | Error e) {
+            transactions.abandon();
+            throw e;
         } finally {
             transactions.rest();
         }
@@ -185,6 +188,9 @@ final class ShortWay {
             if (isFirst && product.isBlocked(e)) {
                 withoutLocked(releases, acquires);
             }
+        } catch (RuntimeException | Error e) {
+            transactions.abandon();
+            throw e;
         } finally {
             transactions.rest();
         }

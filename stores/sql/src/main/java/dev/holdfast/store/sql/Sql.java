@@ -85,7 +85,8 @@ enum Sql {
 
     /** The sessions that hold a resource by rows of their own, with the number and the weight of those. */
     GRANTED_SESSIONS("""
-            SELECT session, count(*), sum(weight) FROM holdfast_claim WHERE name = ? AND granted = 1 GROUP BY session"""),
+            SELECT session, count(*), sum(weight) FROM holdfast_claim
+             WHERE name = ? AND granted = 1 GROUP BY session"""),
 
     /** When the first of the leases ends that grants with rows of their own have for themselves. */
     FIRST_END("SELECT min(ends) FROM holdfast_claim WHERE name = ? AND granted = 1 AND ends > 0"),

@@ -41,7 +41,7 @@ final class SqliteConnections {
         while (true) {
             Connection connection = null;
             try {
-                connection = connect();
+                connection = options.between().apply(connect());
                 setUp(connection, options);
                 SqliteMeta meta = SqliteMeta.read(connection);
                 // Meets the log, which is there by now.

@@ -14,9 +14,13 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** SQLite: one file, one writer at a time, on the machine of all who use it. */
 final class SqliteDialect implements Dialect {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SqliteDialect.class);
 
     /** How often the file is looked at: a look costs a tenth of a commit that is not flushed. */
     private static final long CHECK_NANOS = 100_000_000;
@@ -42,6 +46,9 @@ final class SqliteDialect implements Dialect {
     private final long tokenFloor;
     /** Whether a transaction is under way. */
     private boolean isActive;
+
+    /** Whether a transaction may still be open that has failed. */
+    private boolean isLeft;
 
     private long checkedAtNanos;
 
@@ -120,6 +127,7 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public @Nullable Reply quick(Command command) throws SQLException {
+        undoLeft();
         return command instanceof Command.Poll poll && !isActive
                 ? quietPoll.tryIt(poll, clock.nowMicros())
                 : fastPath.tryIt(command, clock, tokenFloor, horizon);
@@ -127,8 +135,14 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public void begin(boolean writing) throws SQLException {
-        statements.prepare(writing ? "BEGIN IMMEDIATE" : "BEGIN").executeUpdate();
+        undoLeft();
         isActive = true;
+        try {
+            statements.prepare(writing ? "BEGIN IMMEDIATE" : "BEGIN").executeUpdate();
+        } catch (SQLException e) {
+            isActive = false;
+            throw e;
+        }
         mustLast = false;
         nextHorizon = horizon;
     }
@@ -173,7 +187,24 @@ final class SqliteDialect implements Dialect {
             } catch (SQLException e) {
                 // After some failures SQLite has rolled back by itself. Whatever else is wrong, the next BEGIN says it.
                 statements.forget();
+            } catch (RuntimeException | Error e) {
+                LOG.error("a transaction could not be undone; that is tried again before anything else", e);
+                statements.forget();
+                isLeft = true;
             }
+        }
+    }
+
+    /** Undoes a transaction that could not be undone when it failed: nothing may become a part of that. */
+    private void undoLeft() {
+        if (isLeft) {
+            isLeft = false;
+            isActive = true;
+            rollback();
+        }
+        if (isLeft) {
+            throw new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, "a transaction that failed could not be undone yet", null);
         }
     }
 

@@ -50,12 +50,20 @@ final class SqliteHousekeeping {
 
     /** Starts it in the background if it may be time. Costs next to nothing if not. */
     void consider() {
-        long now = clock.nowMicros();
-        if (now - askedAtMicros >= EVERY_MICROS && running.compareAndSet(false, true)) {
-            askedAtMicros = now;
-            try {
+        boolean isBegun = false;
+        try {
+            long now = clock.nowMicros();
+            if (now - askedAtMicros >= EVERY_MICROS && running.compareAndSet(false, true)) {
+                isBegun = true;
+                askedAtMicros = now;
                 executor.execute(this::attempt);
-            } catch (RejectedExecutionException closing) {
+            }
+        } catch (RejectedExecutionException closing) {
+            running.set(false);
+        } catch (RuntimeException | Error e) {
+            // Whoever sends a command has nothing to do with it.
+            LOG.error("housekeeping could not be begun; it is tried again later", e);
+            if (isBegun) {
                 running.set(false);
             }
         }
@@ -71,6 +79,8 @@ final class SqliteHousekeeping {
         } catch (StoreException e) {
             // The next command says what is wrong, to somebody who can act on it.
             LOG.debug("housekeeping was given up", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("housekeeping failed; it is tried again later", e);
         } finally {
             running.set(false);
         }

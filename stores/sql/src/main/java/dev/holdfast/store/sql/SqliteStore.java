@@ -14,6 +14,7 @@ import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -23,6 +24,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteJDBCLoader;
 
@@ -69,14 +71,19 @@ public final class SqliteStore implements LockStore {
         SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, SystemMachine.PROC);
         SqliteSchema schema = new SqliteSchema(options.versions);
         SqliteDatabase database = new SqliteConnections(file, schema, machine, clock)
-                .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas));
+                .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));
         this.client = 1 + (random.nextLong() >>> 2);
         this.traits = traits(machine);
-        this.wakes = new Wakes(file, client, machine.observes(), listener);
+        this.wakes = new Wakes(file, client, machine.observes(), options.threads, listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
         this.lane = new Lane(new SqliteDialect(database, clients, random, client), this::tell);
         this.executor = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), SqliteStore::thread);
+                0,
+                Integer.MAX_VALUE,
+                5,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                work -> options.threads.make(work, "holdfast-sqlite"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
         this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakes, clock);
@@ -99,12 +106,6 @@ public final class SqliteStore implements LockStore {
                 true,
                 true,
                 Duration.ofMillis(2));
-    }
-
-    private static Thread thread(Runnable work) {
-        Thread thread = new Thread(work, "holdfast-sqlite");
-        thread.setDaemon(true);
-        return thread;
     }
 
     /**
@@ -191,6 +192,8 @@ public final class SqliteStore implements LockStore {
         private List<String> pragmas = List.of();
         private @Nullable Machine machine;
         private @Nullable StoreClock clock;
+        private Threads threads = Threads.DAEMONS;
+        private UnaryOperator<Connection> between = UnaryOperator.identity();
 
         private Builder(Path file) {
             this.file = file;
@@ -207,6 +210,20 @@ public final class SqliteStore implements LockStore {
         @CanIgnoreReturnValue
         public Builder makeDirectory() {
             makesDirectory = true;
+            return this;
+        }
+
+        /** For tests: where threads come from. */
+        @CanIgnoreReturnValue
+        Builder threads(Threads from) {
+            threads = from;
+            return this;
+        }
+
+        /** For tests: what stands between the store and its connection. */
+        @CanIgnoreReturnValue
+        Builder between(UnaryOperator<Connection> other) {
+            between = other;
             return this;
         }
 

@@ -16,6 +16,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The prepared statements of one connection, and what all who use them have in common.
@@ -26,6 +28,8 @@ final class Statements {
 
     /** What follows wherever a person has to act. */
     static final String WHAT_TO_DO = "\"A database says that something is damaged\" in docs/operations.md tells how";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Statements.class);
 
     private static final byte[] NO_NAME = {};
 
@@ -99,6 +103,8 @@ final class Statements {
                 statement.close();
             } catch (SQLException e) {
                 // It is not used again.
+            } catch (RuntimeException | Error e) {
+                LOG.error("a statement could not be closed", e);
             }
         }
         prepared.clear();
@@ -121,7 +127,7 @@ final class Statements {
         }
     }
 
-    /** Whether a failure came of a row that was gone between the reading and the writing: deleted by hand, as a rule. */
+    /** Whether a row was gone between the reading and the writing: deleted by hand, as a rule. */
     static boolean isRowGone(StoreException failure) {
         return failure.getCause() instanceof RowGone;
     }

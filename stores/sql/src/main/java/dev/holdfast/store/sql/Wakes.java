@@ -46,6 +46,7 @@ final class Wakes implements AutoCloseable {
     private final Path own;
     private final Consumer<Signal> receiving;
     private final boolean works;
+    private final Threads threads;
     private @Nullable WatchService watch;
     private boolean closed;
 
@@ -53,13 +54,15 @@ final class Wakes implements AutoCloseable {
      * Does nothing yet.
      *
      * @param works whether the kernel tells of changes at once; if not, nobody listens here
+     * @param threads where the thread comes from that listens
      * @param receiving is given what others tell, on a thread of its own
      */
-    Wakes(SqliteFile file, long client, boolean works, Consumer<Signal> receiving) {
+    Wakes(SqliteFile file, long client, boolean works, Threads threads, Consumer<Signal> receiving) {
         this.file = file;
         this.directory = Path.of(file.path() + DIRECTORY);
         this.own = directory.resolve(Long.toHexString(client));
         this.works = works;
+        this.threads = threads;
         this.receiving = receiving;
     }
 
@@ -71,20 +74,33 @@ final class Wakes implements AutoCloseable {
         try {
             makeDirectory(directory);
             makeDirectory(own);
-            Path mail = Files.createFile(own.resolve(MAIL));
+            Path mail = own.resolve(MAIL);
+            if (!Files.exists(mail)) {
+                Files.createFile(mail);
+            }
             if (file.directoryPermissions().isPresent()) {
                 Files.setPosixFilePermissions(mail, Files.getPosixFilePermissions(file.path()));
             }
-            WatchService service = own.getFileSystem().newWatchService();
-            watch = service;
-            own.register(service, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_CREATE);
-            Thread thread = new Thread(() -> receive(service, mail), "holdfast-sqlite-wakes");
-            thread.setDaemon(true);
-            thread.start();
+            watch = listen(mail);
         } catch (IOException e) {
             // Too many watches, or a directory that we may not write: we poll.
             LOG.debug("file={} hints of other processes can't be received: {}", file.path(), e.toString());
             closed = true;
+        } catch (RuntimeException | Error e) {
+            // It may be had with the next keep-alive; until then we poll.
+            LOG.error("file={} nobody listens for hints of other processes", file.path(), e);
+        }
+    }
+
+    private WatchService listen(Path mail) throws IOException {
+        WatchService service = own.getFileSystem().newWatchService();
+        try {
+            own.register(service, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_CREATE);
+            threads.make(() -> receive(service, mail), "holdfast-sqlite-wakes").start();
+            return service;
+        } catch (IOException | RuntimeException | Error e) {
+            service.close();
+            throw e;
         }
     }
 
@@ -107,6 +123,8 @@ final class Wakes implements AutoCloseable {
             out.write((WakeLine.of(signal) + "\n").getBytes(StandardCharsets.US_ASCII));
         } catch (IOException notListening) {
             LOG.trace("client={} does not listen: {}", client, notListening.toString());
+        } catch (RuntimeException | Error e) {
+            LOG.error("client={} could not be given a hint; it finds out for itself", client, e);
         }
     }
 
@@ -115,15 +133,23 @@ final class Wakes implements AutoCloseable {
             while (true) {
                 WatchKey key = service.take();
                 key.pollEvents();
-                for (String line : read(mail)) {
-                    WakeLine.signal(line).ifPresent(receiving);
-                }
+                receive(mail);
                 if (!key.reset()) {
                     return;
                 }
             }
         } catch (ClosedWatchServiceException | InterruptedException ended) {
             LOG.trace("file={} no more hints", file.path());
+        }
+    }
+
+    private void receive(Path mail) {
+        try {
+            for (String line : read(mail)) {
+                WakeLine.signal(line).ifPresent(receiving);
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("file={} a hint of another process was lost", file.path(), e);
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,8 @@ class LaneTest {
         StoreClock clock = SystemMachine.clock(machine);
         SqliteFile file = SqliteFile.prepare(directory.resolve("locks.db"), false, SystemMachine.PROC);
         SqliteDatabase database = new SqliteConnections(file, new SqliteSchema(SqliteSchema.VERSIONS), machine, clock)
-                .open(new SqliteOptions(SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of()));
+                .open(new SqliteOptions(
+                        SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of(), UnaryOperator.identity()));
         SqliteClients clients =
                 new SqliteClients(database.statements(), machine, new ProcFs(SystemMachine.PROC), CLIENT);
         Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT);

@@ -74,7 +74,7 @@ class PostgresListeningTest {
     void triesAgain() throws Exception {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
-        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", heard::add)) {
+        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", Threads.DAEMONS, heard::add)) {
             listening.start();
             hear();
             prompt.fails(2);
@@ -93,7 +93,7 @@ class PostgresListeningTest {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
         prompt.fails(Integer.MAX_VALUE);
-        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", heard::add)) {
+        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", Threads.DAEMONS, heard::add)) {
             listening.start();
             for (int i = 0; i < 4; i++) {
                 endAndHearAgain("usual");
