@@ -19,9 +19,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The buckets of a store, each with a lane of its own that is made when it is first needed; and what concerns several of them. Thread-safe. */
 final class Buckets {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Buckets.class);
 
     /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
     private static final int LARGEST_POLL = 100;
@@ -234,9 +238,14 @@ final class Buckets {
         for (int bucket = 0; bucket < count(); bucket++) {
             Lane lane = lanes.get(bucket);
             if (lane != null) {
-                lane.endOverdue(commandTimeout);
-                if (count() > 1 && lane.leaveIfIdle(idle)) {
-                    lanes.compareAndSet(bucket, lane, null);
+                try {
+                    lane.endOverdue(commandTimeout);
+                    if (count() > 1 && lane.leaveIfIdle(idle)) {
+                        lanes.compareAndSet(bucket, lane, null);
+                    }
+                } catch (RuntimeException | Error e) {
+                    // Thrown, it would end the looks for good.
+                    LOG.error("bucket={} could not be looked after; it is tried again", bucket, e);
                 }
             }
         }

@@ -20,7 +20,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -332,8 +331,14 @@ final class ClusterTopology implements Topology {
     void later(Duration pause, Runnable what) {
         try {
             var unused = scheduler().schedule(what, pause.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (RejectedExecutionException shuttingDown) {
-            LOG.debug("store={} nothing more is looked at: the client is shutting down", name());
+        } catch (RuntimeException | Error e) {
+            if (closed) {
+                LOG.debug("store={} nothing more is looked at: the client is shutting down", name(), e);
+                return;
+            }
+            LOG.error("store={} the driver's timer failed; the JDK's is used for the next look", name(), e);
+            CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS)
+                    .execute(what);
         }
     }
 
@@ -375,7 +380,7 @@ final class ClusterTopology implements Topology {
                     told.complete(answer);
                 }
             });
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             told.completeExceptionally(e);
         }
         return told.orTimeout(TELLING.toNanos(), TimeUnit.NANOSECONDS);

@@ -142,15 +142,28 @@ final class Driver {
     @SuppressWarnings(
             "FutureReturnValueIgnored") // Whoever waits for the answer waits no longer than for the connection.
     private <R> void ask(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int looks) {
-        question.get().whenComplete((told, failure) -> {
-            if (failure == null) {
-                answer.complete(told);
-            } else if (looks > 0 && Failures.isNotYetActive(failure)) {
-                scheduler().schedule(() -> ask(question, answer, looks - 1), 1, TimeUnit.MILLISECONDS);
-            } else {
-                answer.completeExceptionally(Failures.bare(failure));
-            }
-        });
+        try {
+            question.get().whenComplete((told, failure) -> {
+                if (failure == null) {
+                    answer.complete(told);
+                } else if (looks > 0 && Failures.isNotYetActive(failure)) {
+                    askLater(question, answer, looks - 1);
+                } else {
+                    answer.completeExceptionally(Failures.bare(failure));
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+        }
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // As above.
+    private <R> void askLater(Supplier<CompletionStage<R>> question, CompletableFuture<R> answer, int looks) {
+        try {
+            scheduler().schedule(() -> ask(question, answer, looks), 1, TimeUnit.MILLISECONDS);
+        } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+        }
     }
 
     private static <T> CompletionStage<T> explained(CompletionStage<T> connection, RedisURI server) {

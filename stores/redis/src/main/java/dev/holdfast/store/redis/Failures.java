@@ -40,6 +40,12 @@ final class Failures {
                         cause);
     }
 
+    /** What happened before a command was sent. */
+    static StoreException unsent(Throwable failure) {
+        return new StoreException(
+                Reason.UNAVAILABLE, Effect.NONE, "the command could not be sent: " + failure, failure);
+    }
+
     /** The failure of one command inside the script. */
     static StoreException ofStep(Answer answer, String server) {
         return said(answer.failure(), answer.hadEffect() ? Effect.UNKNOWN : Effect.NONE, server, null);

@@ -2,6 +2,7 @@ package dev.holdfast.store.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -18,12 +19,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The way of commands to one bucket: an idle lane sends at once, and what arrives while trips are under way leaves together in the next. A trip is one
  * call of the script.
  */
 final class Lane {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
     /** Trips under way at a time: while the server works on one, the next is on the wire. */
     private static final int MOST_TRIPS = 2;
@@ -117,7 +122,11 @@ final class Lane {
         long now = ticks.getAsLong();
         for (Trip trip : trips) {
             if (now - trip.sentAt > most.toNanos()) {
-                way.giveUp(trip.connection);
+                try {
+                    way.giveUp(trip.connection);
+                } catch (RuntimeException | Error e) {
+                    LOG.error("server={} a connection that does not answer could not be given up", way.server(), e);
+                }
                 trip.fail(Failures.timedOut(way.server()));
             }
         }
@@ -164,12 +173,19 @@ final class Lane {
                 sending.set(false);
             }
             // Not before: whoever hears of it may have something new to send.
-            refused.forEach(Runnable::run);
+            refused.forEach(each -> {
+                try {
+                    each.run();
+                } catch (RuntimeException | Error e) {
+                    LOG.error("server={} what followed a refusal failed", way.server(), e);
+                }
+            });
         }
     }
 
     private List<Call> gather() {
-        List<Call> calls = new ArrayList<>(4);
+        // Never grows: what was taken from the queue must not be lost on the way.
+        List<Call> calls = new ArrayList<>(MOST_COMMANDS);
         while (calls.size() < MOST_COMMANDS) {
             Call call = waiting.poll();
             if (call == null) {
@@ -180,25 +196,38 @@ final class Lane {
         return calls;
     }
 
-    /** Sends them; what can't be sent from here is told to the list, and done when this thread sends no more. */
+    /**
+     * Sends commands. What can't be sent from here is added to the list, which is run when this thread sends no more. Never
+     * throws.
+     */
     private void send(List<Call> calls, List<Runnable> refused) {
+        try {
+            trySending(calls, refused);
+        } catch (RuntimeException | Error e) {
+            LOG.error("server={} commands could not be sent; they fail", way.server(), e);
+            StoreException why = Failures.unsent(e);
+            refused.add(() -> calls.forEach(call -> call.answer.completeExceptionally(why)));
+        }
+    }
+
+    private void trySending(List<Call> calls, List<Runnable> refused) {
         StatefulRedisConnection<byte[], byte[]> connection = way.current();
         if (closed || connection == null) {
             StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : way.missing();
             calls.forEach(call -> refused.add(() -> call.answer.completeExceptionally(why)));
             return;
         }
-        if (underWay.incrementAndGet() <= 0) {
-            calls.forEach(call -> refused.add(() -> successor.apply(this).submit(call)));
-            return;
-        }
         List<byte[]> all = new ArrayList<>(1 + 11 * calls.size());
         all.add(header);
         calls.forEach(call -> all.addAll(call.request.arguments()));
         Trip trip = new Trip(calls, connection, all.toArray(byte[][]::new));
+        if (underWay.incrementAndGet() <= 0) {
+            calls.forEach(call -> refused.add(() -> successor.apply(this).submit(call)));
+            return;
+        }
         lastUsedAt = trip.begunAt;
-        trips.add(trip);
         traffic.begins();
+        trips.add(trip);
         trip.start();
     }
 
@@ -237,15 +266,33 @@ final class Lane {
                         .async()
                         .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments);
                 CompletionStage<Long> copies = askReplicas();
-                done.whenComplete((answers, failure) -> {
+                done.whenComplete((answers, failure) -> surely(() -> {
                     if (failure != null && Failures.isScriptMissing(failure)) {
                         startUnknown();
                     } else {
                         end(answers, copies, failure);
                     }
-                });
-            } catch (RuntimeException e) {
-                end(null, 0, e);
+                }));
+            } catch (RuntimeException | Error e) {
+                notStarted(e);
+            }
+        }
+
+        /** The driver says by an exception what it may say by its answer too; all else it should not throw. */
+        private void notStarted(Throwable thrown) {
+            if (!(thrown instanceof RedisException)) {
+                LOG.error("server={} a trip could not be begun; its commands fail", way.server(), thrown);
+            }
+            surely(() -> end(null, 0, thrown));
+        }
+
+        /** Does a step of this trip; if that fails, so does the trip, for nothing else would end it. */
+        private void surely(Runnable step) {
+            try {
+                step.run();
+            } catch (RuntimeException | Error e) {
+                LOG.error("server={} an answer could not be taken; its commands fail", way.server(), e);
+                fail(Failures.ofTrip(e, way.server()));
             }
         }
 
@@ -255,9 +302,9 @@ final class Lane {
                 CompletionStage<List<Object>> done =
                         connection.async().<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, arguments);
                 CompletionStage<Long> copies = askReplicas();
-                done.whenComplete((answers, failure) -> end(answers, copies, failure));
-            } catch (RuntimeException e) {
-                end(null, 0, e);
+                done.whenComplete((answers, failure) -> surely(() -> end(answers, copies, failure)));
+            } catch (RuntimeException | Error e) {
+                notStarted(e);
             }
         }
 
@@ -279,7 +326,7 @@ final class Lane {
             if (failure != null || copies == NOT_ASKED) {
                 end(answers, 0, failure);
             } else {
-                copies.thenAccept(count -> end(answers, count, null));
+                copies.thenAccept(count -> surely(() -> end(answers, count, null)));
             }
         }
 
@@ -294,13 +341,13 @@ final class Lane {
             sentOn = sentOn + 1;
             // Nothing is under way meanwhile that could be overdue.
             sentAt = ticks.getAsLong();
-            onward.whenComplete((next, lost) -> {
+            onward.whenComplete((next, lost) -> surely(() -> {
                 if (lost != null) {
                     fail(Failures.ofTrip(lost, way.server()));
                 } else if (!over.get()) {
                     goOn(next);
                 }
-            });
+            }));
             return true;
         }
 
@@ -324,10 +371,19 @@ final class Lane {
                 return;
             }
             for (int i = 0; i < calls.size(); i++) {
-                settle(calls.get(i), all.get(i));
+                settleSurely(calls.get(i), all.get(i));
             }
             if (all.get(0).more()) {
                 sweep();
+            }
+        }
+
+        private void settleSurely(Call call, Answer answer) {
+            try {
+                settle(call, answer);
+            } catch (RuntimeException | Error e) {
+                LOG.error("server={} an answer could not be taken; its command fails", way.server(), e);
+                call.answer.completeExceptionally(Failures.ofTrip(e, way.server()));
             }
         }
 
@@ -348,7 +404,11 @@ final class Lane {
         }
 
         private void refuse(Call call, StoreException why) {
-            way.refused(connection, why);
+            try {
+                way.refused(connection, why);
+            } catch (RuntimeException | Error e) {
+                LOG.error("server={} what a refusal says of the way was not heard", way.server(), e);
+            }
             call.answer.completeExceptionally(why);
         }
 

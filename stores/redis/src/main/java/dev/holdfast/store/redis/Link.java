@@ -2,8 +2,10 @@ package dev.holdfast.store.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.StoreException;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import java.time.Duration;
 import java.util.SplittableRandom;
@@ -11,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -222,7 +223,8 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         CompletionStage<T> attempt;
         try {
             attempt = connector.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            noteUnexpected(e);
             return CompletableFuture.failedFuture(e);
         }
         return attempt.thenCompose(made -> {
@@ -249,8 +251,15 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
                     .apply(made)
                     .toCompletableFuture()
                     .orTimeout(driver.patience().toNanos(), TimeUnit.NANOSECONDS);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            noteUnexpected(e);
             return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private void noteUnexpected(Throwable thrown) {
+        if (!(thrown instanceof RedisException || thrown instanceof StoreException)) {
+            LOG.error("server={} can't be connected to; it is tried again", server, thrown);
         }
     }
 
@@ -290,8 +299,14 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         }
         try {
             driver.scheduler().schedule(attempt, jittered, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException shuttingDown) {
-            LOG.debug("server={} is not connected to again: the client is shutting down", server);
+        } catch (RuntimeException | Error e) {
+            if (closed) {
+                LOG.debug("server={} is not connected to again: the client is shutting down", server, e);
+                return;
+            }
+            // Nobody else would ever try again.
+            LOG.error("server={} the driver's timer failed; the JDK's is used for the next attempt", server, e);
+            CompletableFuture.delayedExecutor(jittered, TimeUnit.MILLISECONDS).execute(attempt);
         }
     }
 

@@ -15,6 +15,7 @@ import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
@@ -30,9 +31,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Locks on one Redis server, from 6.2 on, or on Valkey.
@@ -56,6 +60,8 @@ import org.slf4j.Logger;
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 public final class RedisStore implements LockStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisStore.class);
 
     /** How long replicas are waited for, if that is asked for by a URI that does not say how long. */
     static final Duration REPLICA_TIMEOUT = Duration.ofSeconds(1);
@@ -117,13 +123,13 @@ public final class RedisStore implements LockStore {
 
     private Lane lane(int bucket, Builder options, Traffic traffic) {
         return new Lane(
-                topology.way(bucket),
+                options.between.apply(topology.way(bucket)),
                 options.script,
                 layout,
                 bucket,
                 options.replicas,
                 traffic,
-                new SystemTicks(),
+                options.ticks,
                 left -> buckets.after(bucket, left));
     }
 
@@ -195,13 +201,25 @@ public final class RedisStore implements LockStore {
                 if (failure == null) {
                     told.complete(reply);
                 } else {
-                    StoreException known = Failures.ofTrip(failure, topology.name());
-                    watch.refused(topology.way(buckets.of(command)), known);
-                    told.completeExceptionally(known);
+                    told.completeExceptionally(failed(command, failure));
                 }
             });
         }
         return told;
+    }
+
+    private StoreException failed(Command command, Throwable failure) {
+        StoreException known = Failures.ofTrip(failure, topology.name());
+        Throwable cause = Failures.bare(failure);
+        if (!(cause instanceof StoreException || cause instanceof RedisException)) {
+            LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
+        }
+        try {
+            watch.refused(topology.way(buckets.of(command)), known);
+        } catch (RuntimeException | Error e) {
+            LOG.error("store={} could not be looked after", topology.name(), e);
+        }
+        return known;
     }
 
     private CompletionStage<Reply> reply(Command command) {
@@ -332,6 +350,9 @@ public final class RedisStore implements LockStore {
         Replicas replicas = Replicas.NONE;
         Script script = Script.COMMANDS;
 
+        private UnaryOperator<Way> between = UnaryOperator.identity();
+        private LongSupplier ticks = new SystemTicks();
+
         /** Where troubles of the server are told. */
         Logger watchLog = ServerWatch.LOG;
 
@@ -460,6 +481,20 @@ public final class RedisStore implements LockStore {
                                     .withAuthentication(provider)
                                     .build())
                             .toList();
+        }
+
+        /** For tests: what stands between the lanes and their ways. */
+        @CanIgnoreReturnValue
+        Builder between(UnaryOperator<Way> other) {
+            this.between = other;
+            return this;
+        }
+
+        /** For tests: what the lanes count time by. */
+        @CanIgnoreReturnValue
+        Builder ticks(LongSupplier other) {
+            this.ticks = other;
+            return this;
         }
 
         /** For tests that move the store's clock. */

@@ -112,6 +112,9 @@ final class ServerWatch {
             });
         } catch (RuntimeException e) {
             log.debug("server={} could not be asked how it is", server, e);
+        } catch (Error e) {
+            // Whoever sends a command has nothing to do with it.
+            log.error("server={} could not be asked how it is", server, e);
         }
     }
 

@@ -65,6 +65,10 @@ final class Signals {
             // Whoever may publish on the channel may publish anything; signals are hints.
             LOG.debug("not a signal of ours was ignored", e);
             return;
+        } catch (RuntimeException | Error e) {
+            // Thrown, it would end the connection.
+            LOG.error("a signal was lost; whom it concerns finds out by asking", e);
+            return;
         }
         signal.ifPresent(listeners);
     }

@@ -146,7 +146,7 @@ final class Subscriptions {
             return cluster.isSharded()
                     ? at.async().ssubscribe(channel)
                     : at.async().subscribe(channel);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
     }

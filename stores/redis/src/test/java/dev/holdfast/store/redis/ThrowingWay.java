@@ -1,0 +1,169 @@
+package dev.holdfast.store.redis;
+
+import dev.holdfast.spi.StoreException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.AbstractList;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Throws what no driver should at one call of a kind. Calls are counted; each number has its kind of throwable. */
+final class ThrowingWay {
+
+    /** Where something is thrown. */
+    enum Place {
+        /** The driver throws, and sends nothing. */
+        DRIVER,
+        /** The driver throws when the command is sent. */
+        SENT,
+        /** The answer can't be taken. */
+        ANSWER,
+        /** In the middle of whatever a lane is at that asks for a connection. */
+        CONNECTION,
+        /** In the middle of whatever a lane is at that reads the clock. */
+        CLOCK
+    }
+
+    private final Place place;
+    private final AtomicInteger left = new AtomicInteger();
+    private volatile int number;
+    private volatile boolean wasThrown;
+
+    ThrowingWay(Place place) {
+        this.place = place;
+    }
+
+    /** From here on something is thrown at the call of that number, counted from one. */
+    void at(int turn) {
+        wasThrown = false;
+        number = turn;
+        left.set(turn);
+    }
+
+    /** From here on nothing is thrown any more; tells whether it was. */
+    boolean isOver() {
+        left.set(0);
+        return wasThrown;
+    }
+
+    private void come(Place here) {
+        if (here == place && left.get() > 0 && left.decrementAndGet() == 0) {
+            wasThrown = true;
+            String text = "the test says so: " + place + " " + number;
+            switch (number % 4) {
+                case 0 -> throw new IllegalStateException(text);
+                case 1 -> throw new Error(text);
+                case 2 -> throw new AssertionError(text);
+                default -> throw new RejectedExecutionException(text);
+            }
+        }
+    }
+
+    /** A clock that throws at times. */
+    long nanos() {
+        come(Place.CLOCK);
+        return System.nanoTime();
+    }
+
+    /** A way with this in between. */
+    Way between(Way real) {
+        return new Way() {
+            @Override
+            public @Nullable StatefulRedisConnection<byte[], byte[]> current() {
+                come(Place.CONNECTION);
+                StatefulRedisConnection<byte[], byte[]> connection = real.current();
+                return connection == null ? null : connection(connection);
+            }
+
+            @Override
+            public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
+                StatefulRedisConnection<byte[], byte[]> present = real.current();
+                if (present != null) {
+                    real.giveUp(present);
+                }
+            }
+
+            @Override
+            public void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why) {
+                throw new Error("the test says so: nobody hears that " + why.getMessage());
+            }
+
+            @Override
+            public StoreException missing() {
+                return real.missing();
+            }
+
+            @Override
+            public String server() {
+                return real.server();
+            }
+        };
+    }
+
+    @SuppressWarnings("unchecked")
+    private StatefulRedisConnection<byte[], byte[]> connection(StatefulRedisConnection<byte[], byte[]> real) {
+        return (StatefulRedisConnection<byte[], byte[]>) proxy(StatefulRedisConnection.class, real);
+    }
+
+    private Object proxy(Class<?> type, Object real) {
+        return Proxy.newProxyInstance(
+                ThrowingWay.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    boolean isCommand = method.getName().startsWith("eval");
+                    if (isCommand) {
+                        come(Place.DRIVER);
+                    }
+                    Object result;
+                    try {
+                        result = method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                    if (isCommand) {
+                        come(Place.SENT);
+                        return answered((CompletionStage<?>) result);
+                    }
+                    return method.getName().equals("async") ? proxy(RedisAsyncCommands.class, result) : result;
+                });
+    }
+
+    /** Another future of the driver's kind, that fails where the answer was to be taken. */
+    private Object answered(CompletionStage<?> real) {
+        return Proxy.newProxyInstance(
+                ThrowingWay.class.getClassLoader(), new Class<?>[] {RedisFuture.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("whenComplete")) {
+                        return real.thenApply(answer -> {
+                                    if (place == Place.ANSWER && left.get() > 0 && left.decrementAndGet() == 0) {
+                                        wasThrown = true;
+                                        return new UnreadableAnswer();
+                                    }
+                                    return answer;
+                                })
+                                .whenComplete((BiConsumer<Object, Throwable>) arguments[0]);
+                    }
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    /** An answer that throws whoever looks at it. */
+    private static final class UnreadableAnswer extends AbstractList<Object> {
+        @Override
+        public Object get(int index) {
+            throw new Error("the test says so: an answer can't be read");
+        }
+
+        @Override
+        public int size() {
+            throw new Error("the test says so: an answer can't be read");
+        }
+    }
+}
