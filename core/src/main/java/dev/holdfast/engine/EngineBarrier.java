@@ -36,12 +36,12 @@ import java.util.concurrent.ExecutionException;
  * door may be opened when all places are taken by those who are entering. The opener sees that in one inspection, which is
  * one state of the store, and then writes the highest of their tokens as the new number: this is what lets them in.
  *
- * Why it never opens for fewer. Between the inspection and the writing, (1) nobody can give up, which is done under the
- * lock only; (2) if the opener has lost the lock because its session is over, the store refuses the number, for it is
- * written under that session; (3) the number is not written late, for if the outcome of the writing is unknown the epoch
- * is raised, or the session retired, before the lock is given back. Who dies in between has died after all were there.
- * Those who were inside from before don't count, for their tokens are not above the last number; and those who come later
- * have greater tokens than the new one, so they don't slip in with it.
+ * Why it never opens for fewer. Between the inspection and the writing, (1) nobody gives a place back, which is done under
+ * the lock only, however long that takes (Withdrawal); (2) if the opener has lost the lock because its session is over, the
+ * store refuses the number, for it is written under that session; (3) the number is not written late, for if the outcome of
+ * the writing is unknown the epoch is raised, or the session retired, before the lock is given back. Who dies in between has
+ * died after all were there. Those who were inside from before don't count, for their tokens are not above the last number;
+ * and those who come later have greater tokens than the new one, so they don't slip in with it.
  *
  * Nobody has a place without knowing: places are tried for, never queued for. Who gives up in a queue may have been served a
  * moment before, and would have to leave a place that was counted without having been told of it.
@@ -185,9 +185,15 @@ final class EngineBarrier implements DistributedDoubleBarrier {
                 .toCompletableFuture();
     }
 
-    /** Asks for the lock under which is opened and given up. */
-    CompletableFuture<Hold> lockDoor(Duration maxWait) {
-        return door.acquireAsync(AcquireOptions.defaults().withMaxWait(maxWait)).toCompletableFuture();
+    /** Asks for the lock under which parties open and give up, without waiting for it. */
+    CompletableFuture<Hold> tryLockDoor() {
+        return door.acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO))
+                .toCompletableFuture();
+    }
+
+    /** Waits for the same lock, however long another has it. */
+    CompletableFuture<Hold> lockDoor() {
+        return door.acquireAsync().toCompletableFuture();
     }
 
     /** The number that was opened last. */

@@ -1,13 +1,11 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
-import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.ResourceInfo.Party;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -120,7 +118,7 @@ final class Entering {
             if (failure != null) {
                 reason.compareAndSet(null, cause(failure));
                 withdraw(mine);
-            } else if (newest.generation() >= token) {
+            } else if (isIn(newest)) {
                 goIn(mine, newest);
             } else if (engine.environment.monotonicNanos() - countsAt >= 0) {
                 countsAt = engine.environment.monotonicNanos() + COUNT_EVERY_NANOS;
@@ -152,7 +150,7 @@ final class Entering {
     // ---- Opening
 
     private void tryToOpen(LocalHold mine) {
-        var unused = barrier.lockDoor(Duration.ZERO).whenComplete((lock, taken) -> {
+        var unused = barrier.tryLockDoor().whenComplete((lock, taken) -> {
             if (taken != null) {
                 if (cause(taken) instanceof LockMismatchException misused) {
                     giveUp(misused);
@@ -163,7 +161,7 @@ final class Entering {
                 return;
             }
             var unusedOpening = open((LocalHold) lock).whenComplete((isOpen, failure) -> {
-                release(lock);
+                var unusedEnd = lock.releaseAsync();
                 if (isOpen != null && isOpen) {
                     step(mine);
                 } else {
@@ -185,7 +183,12 @@ final class Entering {
                 .orElseGet(() -> CompletableFuture.completedFuture(false));
     }
 
-    private void goIn(LocalHold mine, LatchCall.Answer newest) {
+    /** Whether a number lets this party in. */
+    boolean isIn(LatchCall.Answer newest) {
+        return newest.generation() >= token;
+    }
+
+    void goIn(LocalHold mine, LatchCall.Answer newest) {
         var unused = barrier.atRest(newest)
                 .thenCompose(atRest -> barrier.rememberNewest())
                 .whenComplete((memory, failure) -> {
@@ -210,26 +213,27 @@ final class Entering {
 
     // ---- Giving up
 
-    /** Gives the place back under the lock of the door, unless that is open. */
     private void withdraw(LocalHold mine) {
-        var unused = barrier.lockDoor(engine.options.storeTimeout()).whenComplete((lock, failure) -> {
-            // Who does not get the lock looks all the same: its holder may have opened, and died.
-            var unusedLook = barrier.newest().whenComplete((newest, unanswered) -> {
-                if (unanswered == null && newest.generation() >= token) {
-                    release(lock);
-                    goIn(mine, newest);
-                } else {
-                    var unusedEnd = drop(mine, why(failure != null ? failure : unanswered))
-                            .whenComplete((ended, never) -> release(lock));
-                }
-            });
-        });
+        Withdrawal.begin(this, barrier, mine);
     }
 
-    private static void release(@Nullable Hold lock) {
-        if (lock != null) {
-            var unused = lock.releaseAsync();
+    /** Runs something when the call has ended. */
+    void afterEnd(Runnable what) {
+        var unused = result.whenComplete((inside, failure) -> what.run());
+    }
+
+    /** Ends the call while the place may still be counted. */
+    void endUncertain(LocalHold mine, @Nullable Throwable besides) {
+        if (!result.isDone()) {
+            Throwable why = why(besides);
+            why.addSuppressed(engine.failures.mayBeCounted(mine));
+            result.completeExceptionally(why);
         }
+    }
+
+    /** Gives the place back, and ends the call unless it has ended before. */
+    CompletableFuture<?> giveBack(LocalHold mine, @Nullable Throwable besides) {
+        return result.isDone() ? mine.releaseAsync().toCompletableFuture() : drop(mine, why(besides));
     }
 
     /** Why it gives up, with what else went wrong. */
@@ -253,7 +257,7 @@ final class Entering {
         });
     }
 
-    private static Throwable cause(Throwable failure) {
+    static Throwable cause(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 }

@@ -81,6 +81,18 @@ record Failures(String store) {
                 null);
     }
 
+    /** For a party that gave up a barrier without having learned whether it opens for it. */
+    RuntimeException mayBeCounted(LocalHold place) {
+        return new StoreUnavailableException(
+                "Barrier '" + place.name() + "' may still open with this party counted: another party has been about to"
+                        + " open it for as long as the store time-out, or the store " + store
+                        + " has not answered. The place is given back in the background once no party can open for it any"
+                        + " more, and its lease of " + place.effectiveLease() + " ends it if this client dies.",
+                place.name(),
+                store,
+                null);
+    }
+
     RuntimeException lost(LocalHold hold, Loss.Cause unlessKnown) {
         Loss loss = hold.loss();
         return new LockLostException(loss != null ? loss : new Loss(hold.name(), store, hold.rawToken(), unlessKnown));

@@ -37,6 +37,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -67,7 +68,11 @@ class DoubleBarrierTest {
         private volatile boolean wasInterrupted;
 
         Party(String name) {
-            holdfast = world.client(name, line);
+            this(name, Duration.ofSeconds(10));
+        }
+
+        Party(String name, Duration storeTimeout) {
+            holdfast = world.client(world.builder(name, line).storeTimeout(storeTimeout));
             barrier = holdfast.barrier("stage", PARTIES);
             actor = world.actor(name);
             parties.add(this);
@@ -82,6 +87,11 @@ class DoubleBarrierTest {
                 }
             });
             return this;
+        }
+
+        /** As {@link #comes}, but gives up after two seconds. */
+        Doing<Optional<Attendance>> tries() {
+            return actor.starts(() -> barrier.tryEnter(Duration.ofSeconds(2)));
         }
 
         Party hasPlace() {
@@ -663,6 +673,130 @@ class DoubleBarrierTest {
             alice.comes();
             allInside(alice, bob, dave);
             allLeave(alice, bob, dave);
+        }
+
+        @Test
+        @Tag("H3")
+        @Tag("H4")
+        @DisplayName("and was counted by one that takes long to open, keeps its place until it is open, and says so")
+        void openerIsSlow() throws Exception {
+            Party alice = party("alice").isBlind();
+            Doing<Optional<Attendance>> trying = alice.tries();
+            Party bob = party("bob").isBlind().comes();
+            Eventually.holds("two are there", () -> places() == 2);
+            Line.HeldUp opening = slowOpener("carol");
+
+            passesUntil("alice has given up", trying::isDone);
+
+            assertThatThrownBy(trying::result)
+                    .isInstanceOf(LockWaitTimeoutException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed())
+                            .singleElement()
+                            .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                            .hasMessageContaining("may still open with this party counted"));
+            passes(TTL);
+            assertThat(holders()).containsExactlyInAnyOrder("alice", "bob", "carol");
+            Party dave = party("dave").comes();
+            canSee(bob);
+            opening.goesOn();
+            Party carol = parties.get(2);
+            allInside(bob, carol);
+            passesUntil("dave has alice's place", () -> holders().contains("dave"));
+            assertThat(holders()).containsExactlyInAnyOrder("bob", "carol", "dave");
+            noneInside(dave);
+            Doing<Boolean> bobLeaves = bob.leaves();
+            Doing<Boolean> carolLeaves = carol.leaves();
+            passesUntil("all have left", () -> bobLeaves.isDone() && carolLeaves.isDone());
+            dave.actor.interrupt();
+            passesUntil("dave has given up", dave::isInside);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("and can't know whether it was counted, gives its place back before another can open with it")
+        void openerDiedAndAnotherComes() throws Exception {
+            Party alice = party("alice").isBlind();
+            Doing<Optional<Attendance>> trying = alice.tries();
+            Party bob = party("bob").isBlind().comes();
+            Eventually.holds("two are there", () -> places() == 2);
+            slowOpener("carol");
+            Party carol = parties.get(2);
+            passesUntil("alice has given up", trying::isDone);
+            canSee(alice, bob);
+            Party dave = party("dave").comes();
+            Party erin = party("erin").comes();
+            carol.dies();
+
+            passesUntil("all but alice and carol have places", () -> !holders().contains("alice") && places() == 3);
+
+            allInside(bob, dave, erin);
+            assertThat(alice.line.sent(Acquire.class).stream()
+                            .filter(acquire -> acquire.resource().value().equals("stage#door")))
+                    .as("requests for the lock")
+                    .hasSize(1);
+            allLeave(bob, dave, erin);
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("stops waiting for the opener when it has lost its place, or its client is closed")
+        void placeIsLost() throws Exception {
+            Party alice = party("alice").isBlind();
+            Party bob = party("bob").isBlind();
+            List<Doing<Optional<Attendance>>> trying = List.of(alice.tries(), bob.tries());
+            Eventually.holds("two are there", () -> places() == 2);
+            Line.HeldUp opening = slowOpener("carol");
+            passesUntil("they have given up", () -> trying.stream().allMatch(Doing::isDone));
+            assertThat(world.waitersOf("stage#door")).isEqualTo(2);
+
+            bob.holdfast.close();
+            assertThat(world.waitersOf("stage#door")).isEqualTo(1);
+            alice.dies();
+            passes(TTL.plus(TTL));
+            canSee(alice);
+            passes(TTL);
+
+            assertThat(holders()).containsExactly("carol");
+            assertThat(world.waitersOf("stage#door")).isZero();
+            // Both have died, after all were there.
+            opening.goesOn();
+            allInside(parties.get(2));
+            allLeave(parties.get(2));
+        }
+
+        @Test
+        @Tag("H4")
+        @DisplayName("and can't have the lock for another reason, asks for it again")
+        void lockRefused() throws Exception {
+            Party alice = party("alice");
+            alice.line.failsFor(
+                    command -> command instanceof Acquire acquire
+                            && acquire.resource().value().equals("stage#door"),
+                    Reason.DENIED,
+                    Effect.NONE);
+            Doing<Optional<Attendance>> trying = alice.tries();
+            passesUntil("alice has given up", trying::isDone);
+            assertThatThrownBy(trying::result)
+                    .isInstanceOf(LockWaitTimeoutException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(2));
+            alice.line.forget();
+            passes(TTL.plus(TTL));
+            assertThat(holders()).containsExactly("alice");
+            assertThat(alice.line.sent(Acquire.class)).hasSizeBetween(2, 8);
+
+            canSee(alice);
+
+            passesUntil("alice has no place any more", () -> places() == 0);
+            world.isIdle();
+        }
+
+        /** Comes last, counts all, and takes as long to open as the test wants. */
+        private Line.HeldUp slowOpener(String name) {
+            Party opener = new Party(name, Duration.ofDays(1));
+            Line.HeldUp opening = opener.line.holdsUpNext(SetCount.class);
+            opener.comes();
+            opening.hasCome();
+            return opening;
         }
 
         @Test
