@@ -10,6 +10,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /** A thread that does one thing after another, when it is told to. */
@@ -24,6 +25,14 @@ public final class Actor implements AutoCloseable {
 
     private final BlockingQueue<FutureTask<?>> deeds = new LinkedBlockingQueue<>();
     private final Thread thread;
+    private final Rest rest = new Rest(this);
+
+    /** How many deeds it was told to do; counted before each is queued. */
+    private final AtomicInteger told = new AtomicInteger();
+
+    // Written by the actor's thread.
+    private volatile int begun;
+    private volatile int ended;
 
     Actor(String name) {
         thread = new Thread(this::live, name);
@@ -31,6 +40,7 @@ public final class Actor implements AutoCloseable {
         thread.start();
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     private void live() {
         while (true) {
             FutureTask<?> deed;
@@ -43,7 +53,9 @@ public final class Actor implements AutoCloseable {
             if (deed == END) {
                 return;
             }
+            begun++;
             deed.run();
+            ended++;
         }
     }
 
@@ -57,6 +69,7 @@ public final class Actor implements AutoCloseable {
     /** Begins to do something, and does not wait for it. */
     public <T> Doing<T> starts(Callable<T> deed) {
         FutureTask<T> task = new FutureTask<>(deed);
+        told.incrementAndGet();
         deeds.add(task);
         return new Doing<>(this, task);
     }
@@ -93,6 +106,26 @@ public final class Actor implements AutoCloseable {
         if (thread.isAlive()) {
             throw new AssertionError(thread + " did not end");
         }
+    }
+
+    /** How many deeds are over. */
+    int ended() {
+        return ended;
+    }
+
+    /** Whether it is in the middle of a deed. */
+    boolean isBusy() {
+        return begun > ended;
+    }
+
+    /** Whether it has done all that it was told. */
+    boolean isIdle() {
+        return ended == told.get();
+    }
+
+    /** How and when it comes to rest. */
+    Rest rest() {
+        return rest;
     }
 
     @Override

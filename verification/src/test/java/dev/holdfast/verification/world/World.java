@@ -18,6 +18,9 @@ import java.util.function.UnaryOperator;
 /** One store with the clients and threads that a test brings to it. What a test leaves at the store, all clients closed, fails it. */
 public final class World implements AutoCloseable {
 
+    /** Short beside all time-outs: what the timers of a step set off has no more than the rest of the step to answer in. */
+    private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
+
     private final Optional<ManualEnvironment> time;
     private final ReferenceStore store;
     private final List<Holdfast> clients = new ArrayList<>();
@@ -50,11 +53,31 @@ public final class World implements AutoCloseable {
         return time.orElseThrow();
     }
 
-    /** Lets time pass, at the store too. */
+    /**
+     * Lets time pass, at the store too, a little at a time. It passes only while all actors are at rest and all callbacks have
+     * run, so that no command is overtaken by its time-out on a machine that is slow to run the thread that sends it.
+     */
     public void passes(Duration by) {
-        time().advance(by);
-        store.expire();
-        time().settle();
+        Duration left = by;
+        do {
+            comesToRest();
+            Duration step = left.compareTo(LONGEST_STEP) > 0 ? LONGEST_STEP : left;
+            time().advance(step);
+            store.expire();
+            left = left.minus(step);
+        } while (!left.isZero());
+        comesToRest();
+    }
+
+    private void comesToRest() {
+        Eventually.holds("all are at rest", () -> {
+            time().settle();
+            boolean isUndisturbed = true;
+            for (Actor actor : actors) {
+                isUndisturbed &= actor.rest().isUndisturbed();
+            }
+            return isUndisturbed;
+        });
     }
 
     // ---- Clients
