@@ -222,12 +222,13 @@ public final class Engine {
     /** Ends this client without blocking. Idempotent. */
     public CompletionStage<Void> closeAsync() {
         if (isClosing.compareAndSet(false, true)) {
-            List<StorePart> used = parts.used();
-            List<@Nullable Session> sessions =
-                    used.stream().<@Nullable Session>map(StorePart::shut).toList();
+            // First, for a call that finds its hold lost by the end of its client should say that the client is closed.
             for (CompletableFuture<?> call : calls.values()) {
                 call.completeExceptionally(closedException());
             }
+            List<StorePart> used = parts.used();
+            List<@Nullable Session> sessions =
+                    used.stream().<@Nullable Session>map(StorePart::shut).toList();
             elections.shut();
             turns.shut();
             ready.completeExceptionally(closedException());

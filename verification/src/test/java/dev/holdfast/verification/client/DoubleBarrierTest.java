@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.Attendance;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedDoubleBarrier;
+import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
@@ -30,12 +31,15 @@ import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.Line;
 import dev.holdfast.verification.world.World;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
@@ -975,6 +979,35 @@ class DoubleBarrierTest {
             assertThatThrownBy(() -> alice.barrier.enter()).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> alice.holdfast.barrier("b", 1)).isInstanceOf(ClientClosedException.class);
             bob.attendance().close();
+        }
+
+        @Test
+        @Tag("H5")
+        @DisplayName("a client that is closed, by its name also if it looks after its place has ended")
+        void looksWhileClosed() throws Exception {
+            Environment direct = (Environment) Proxy.newProxyInstance(
+                    Environment.class.getClassLoader(),
+                    new Class<?>[] {Environment.class},
+                    (self, method, arguments) -> method.getName().equals("callbacks")
+                            ? (Executor) Runnable::run
+                            : method.invoke(world.time(), arguments));
+            Holdfast holdfast = world.client(world.builder("alice").environment(direct));
+            CompletableFuture<Attendance> entering =
+                    holdfast.barrier("stage", PARTIES).enterAsync().toCompletableFuture();
+            assertThat(places()).isEqualTo(1);
+            // Of so many names the last ends after the place.
+            AtomicInteger left = new AtomicInteger(100);
+            for (int i = left.get(); i > 0; i--) {
+                holdfast.lock("name-" + i).acquire().onLost(loss -> {
+                    if (left.decrementAndGet() == 0) {
+                        world.time().advance(Duration.ofSeconds(1));
+                    }
+                });
+            }
+
+            holdfast.close();
+
+            assertThatThrownBy(entering::join).hasCauseInstanceOf(ClientClosedException.class);
         }
     }
 
