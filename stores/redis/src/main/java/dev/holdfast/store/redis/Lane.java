@@ -137,7 +137,11 @@ final class Lane {
         long now = ticks.getAsLong();
         for (Trip trip : trips) {
             if (now - trip.sentAt >= most.toNanos()) {
-                way.replace(trip.connection, () -> !trip.over.get());
+                try {
+                    way.replace(trip.connection, () -> !trip.over.get());
+                } catch (RuntimeException | Error e) {
+                    LOG.error("server={} no other connection could be asked for", way.server(), e);
+                }
             }
         }
     }

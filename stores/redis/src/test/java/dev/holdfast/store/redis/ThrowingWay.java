@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Throws what no driver should at one call of a kind. Calls are counted; each number has its kind of throwable. */
@@ -87,6 +88,11 @@ final class ThrowingWay {
                 if (present != null) {
                     real.giveUp(present);
                 }
+            }
+
+            @Override
+            public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
+                throw new Error("the test says so: no other connection is made");
             }
 
             @Override

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
@@ -125,7 +126,9 @@ final class SessionLanes implements AutoCloseable {
     private void leave(Lane silent, Trip oldest) {
         if (oldest.isLeft.compareAndSet(false, true)) {
             LOG.debug("a connection to the database does not answer; it is ended");
-            execute(() -> end(silent, oldest));
+            if (!execute(() -> end(silent, oldest))) {
+                oldest.isLeft.set(false);
+            }
         }
     }
 
@@ -135,12 +138,18 @@ final class SessionLanes implements AutoCloseable {
         }
     }
 
-    private void execute(Runnable task) {
+    /** Whether the task will be run; never throws, since the answer to a command depends on it. */
+    @CanIgnoreReturnValue
+    private boolean execute(Runnable task) {
         try {
             executor.execute(task);
+            return true;
         } catch (RejectedExecutionException closed) {
             LOG.debug("the store is closed, and with it all connections are");
+        } catch (RuntimeException | Error e) {
+            LOG.error("a connection to the database that does not answer can't be ended now", e);
         }
+        return false;
     }
 
     /** See {@link Batcher#close}. */
