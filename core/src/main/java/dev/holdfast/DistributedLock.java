@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -136,26 +137,54 @@ public interface DistributedLock extends Lock, Lockable {
      */
     CompletionStage<Hold> acquireAsync(AcquireOptions options);
 
+    /** Does something under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}; waits as long as it takes. */
+    default <E extends Exception> void runWhileHeld(LockedAction<E> action) throws E, InterruptedException {
+        runWhileHeld(AcquireOptions.defaults(), action);
+    }
+
+    /** Does something under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}. */
+    default <E extends Exception> void runWhileHeld(AcquireOptions options, LockedAction<E> action)
+            throws E, InterruptedException {
+        Objects.requireNonNull(action, "action");
+        callWhileHeld(options, new ActionTask<>(action));
+    }
+
+    /** Runs a task under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}; waits as long as it takes. */
+    @CanIgnoreReturnValue
+    default <T extends @Nullable Object, E extends Exception> T callWhileHeld(LockedTask<T, E> task)
+            throws E, InterruptedException {
+        return callWhileHeld(AcquireOptions.defaults(), task);
+    }
+
     /**
      * Runs a task under this lock, and interrupts it if the lock is lost meanwhile.
      *
-     * <p>Waits as {@link #acquire()} does. The task runs on the calling thread, which owns the hold. If the hold is
-     * lost the thread is interrupted, unless the task has ended by then; that interrupt never outlives this call.
+     * <p>Waits as {@link #acquire(AcquireOptions)} does. The task runs on the calling thread, which owns the hold. If the
+     * hold is lost the thread is interrupted, unless the task has ended by then; that interrupt never outlives this call.
      *
      * @return what the task returns
+     * @throws LockWaitTimeoutException if others kept the lock for all of the maximum wait; the task was not run
      * @throws LockLostException if the hold was lost before the task ended, whatever the task returned or threw;
      *     what it threw is suppressed in it
+     * @throws IllegalArgumentException if a lease is asked for that the store can't keep
+     * @throws IllegalStateException if a lease is asked for by a thread that holds this lock
      * @throws InterruptedException if interrupted before or while waiting for the lock
      * @throws E what the task throws
      */
     @CanIgnoreReturnValue
-    <T extends @Nullable Object, E extends Exception> T runWhileHeld(LockedTask<T, E> task)
+    <T extends @Nullable Object, E extends Exception> T callWhileHeld(AcquireOptions options, LockedTask<T, E> task)
             throws E, InterruptedException;
+
+    /** Runs an asynchronous task under this lock; waits as long as it takes. */
+    default <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
+            Function<? super Hold, ? extends CompletionStage<T>> task) {
+        return runWhileHeldAsync(AcquireOptions.defaults(), task);
+    }
 
     /**
      * Runs an asynchronous task under this lock, and cancels it if the lock is lost meanwhile. Never blocks.
      *
-     * <p>Waits as {@link #acquireAsync()} does, then calls the task on the client's callback executor. The hold belongs to
+     * <p>Waits as {@link #acquireAsync(AcquireOptions)} does, then calls the task on the client's callback executor. The hold belongs to
      * itself and is released when the task's stage has ended. If it is lost before, the {@linkplain
      * CompletionStage#toCompletableFuture() future} of that stage is cancelled: a task that can stop early listens for
      * that, or for the {@linkplain Hold#onLost(java.util.function.Consumer) loss} itself.
@@ -163,11 +192,11 @@ public interface DistributedLock extends Lock, Lockable {
      * <p>Cancelling the returned stage's future withdraws the claim, or cancels the task.
      *
      * @return a stage that ends, once the lock is released, as the task's did; or exceptionally with {@link
-     *     LockLostException} if the hold was lost before, whatever the task came to, or with what {@link #acquireAsync()}
-     *     ends with
+     *     LockLostException} if the hold was lost before, whatever the task came to, or with what {@link
+     *     #acquireAsync(AcquireOptions)} ends with
      */
     <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
-            Function<? super Hold, ? extends CompletionStage<T>> task);
+            AcquireOptions options, Function<? super Hold, ? extends CompletionStage<T>> task);
 
     /** Whether the calling thread holds this lock, and its lease is good. Answered without the store. */
     boolean isHeldByCurrentThread();

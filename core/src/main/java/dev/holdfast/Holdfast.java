@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -65,7 +66,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme
      */
     public static Builder builder(String uri) {
-        StoreUri where = StoreUri.parse(uri);
+        StoreUri where = StoreUri.parse(Objects.requireNonNull(uri, "the URI of a store must not be null"));
         StoreProvider provider = StoreProvider.of(where);
         return new Builder(() -> provider.open(where), where.scheme(), true);
     }
@@ -76,6 +77,7 @@ public final class Holdfast implements AutoCloseable {
      * Close the store after the last of them.
      */
     public static Builder builder(LockStore store) {
+        Objects.requireNonNull(store, "a store must not be null");
         return new Builder(() -> store, store.traits().product(), false);
     }
 
@@ -258,6 +260,12 @@ public final class Holdfast implements AutoCloseable {
      */
     public CompletionStage<Void> closeAsync() {
         return engine.closeAsync();
+    }
+
+    /** As {@code Holdfast[PostgreSQL 16.4, label 'web1 pid 12']}. */
+    @Override
+    public String toString() {
+        return engine.toString();
     }
 
     /**

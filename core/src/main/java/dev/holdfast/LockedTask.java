@@ -3,7 +3,7 @@ package dev.holdfast;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that is done under a lock.
+ * Work that is done under a lock and returns something; {@link LockedAction} is for work that does not.
  *
  * @param <T> what it returns
  * @param <E> what it may throw; {@link RuntimeException} if nothing checked
@@ -16,5 +16,5 @@ public interface LockedTask<T extends @Nullable Object, E extends Exception> {
      *
      * @param hold the hold under which it runs; closed when it returns
      */
-    T run(Hold hold) throws E;
+    T call(Hold hold) throws E;
 }

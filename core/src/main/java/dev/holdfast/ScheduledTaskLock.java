@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,19 @@ public interface ScheduledTaskLock {
     String name();
 
     /**
+     * Does something, unless another does it or has begun it less than its {@code atLeast} ago; as {@link
+     * #callIfDue(Duration, Duration, LockedTask)}.
+     *
+     * @return whether it was done: what it returned is null
+     */
+    @CanIgnoreReturnValue
+    default <E extends Exception> TaskRun<@Nullable Void> runIfDue(
+            Duration atMost, Duration atLeast, LockedAction<E> action) throws E {
+        Objects.requireNonNull(action, "action");
+        return callIfDue(atMost, atLeast, new ActionTask<>(action));
+    }
+
+    /**
      * Runs a task, unless another runs it or has begun it less than its {@code atLeast} ago.
      *
      * <p>The task runs on the calling thread. If its hold is lost, at the latest when {@code atMost} is nearly over, the
@@ -62,17 +76,17 @@ public interface ScheduledTaskLock {
      * @throws E what the task throws
      */
     @CanIgnoreReturnValue
-    <T extends @Nullable Object, E extends Exception> TaskRun<T> runIfDue(
+    <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
             Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E;
 
     /**
-     * As {@link #runIfDue}, for a task that does not block: it has ended when its stage has. Never blocks. The task is
+     * As {@link #callIfDue}, for a task that does not block: it has ended when its stage has. Never blocks. The task is
      * called on the client's callback executor. If its hold is lost, the {@linkplain
      * CompletionStage#toCompletableFuture() future} of its stage is cancelled.
      *
      * <p>Cancelling the returned stage's future cancels the task, or keeps it from being run.
      *
-     * @return a stage that ends on the callback executor with the result, or exceptionally with what {@link #runIfDue}
+     * @return a stage that ends on the callback executor with the result, or exceptionally with what {@link #callIfDue}
      *     throws or with the failure of the task's stage
      * @throws IllegalArgumentException if a duration is out of range
      */

@@ -442,6 +442,11 @@ public final class Engine {
 
     // ---- What the parts ask
 
+    @Override
+    public String toString() {
+        return "Holdfast[" + product() + ", label '" + options.label() + "'" + (isClosing() ? ", closed" : "") + "]";
+    }
+
     String product() {
         return traits.product();
     }

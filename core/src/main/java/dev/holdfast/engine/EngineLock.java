@@ -12,6 +12,7 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -261,15 +262,17 @@ final class EngineLock implements DistributedLock {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Exception> T runWhileHeld(LockedTask<T, E> task)
-            throws E, InterruptedException {
-        return LossInterrupt.run(acquire(), task);
+    public <T extends @Nullable Object, E extends Exception> T callWhileHeld(
+            AcquireOptions options, LockedTask<T, E> task) throws E, InterruptedException {
+        Objects.requireNonNull(task, "task");
+        return LossInterrupt.run(acquire(options), task);
     }
 
     @Override
     public <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
-            Function<? super Hold, ? extends CompletionStage<T>> task) {
-        return new StageWhileHeld<T>(engine(), task).begin(acquireAsync().toCompletableFuture());
+            AcquireOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
+        Objects.requireNonNull(task, "task");
+        return new StageWhileHeld<T>(engine(), task).begin(acquireAsync(options).toCompletableFuture());
     }
 
     @Override

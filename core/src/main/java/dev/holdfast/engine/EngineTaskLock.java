@@ -10,6 +10,7 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -34,8 +35,9 @@ final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Exception> TaskRun<T> runIfDue(
+    public <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
             Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E {
+        Objects.requireNonNull(task, "task");
         TurnCall.Result result = await(call(atMost, atLeast).begin(Caller.WAITS));
         TaskTurn turn = result.turn();
         if (turn == null) {

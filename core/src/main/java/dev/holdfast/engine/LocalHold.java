@@ -141,6 +141,10 @@ class LocalHold implements Hold {
             // Another thread has found that first, and is on its way to tell.
             throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
         }
+        return shownToken();
+    }
+
+    long shownToken() {
         return gate.engine.rules.shownToken(token, grant.tokenCursor);
     }
 
@@ -376,5 +380,15 @@ class LocalHold implements Hold {
                 Engine.log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
             }
         });
+    }
+
+    /** What it is now, without the store. */
+    String state() {
+        return isHeld() ? "held" : loss != null ? "lost" : isClosed || isOver ? "released" : "in doubt";
+    }
+
+    @Override
+    public String toString() {
+        return "Hold[" + gate.name + ", token " + shownToken() + ", " + state() + ", " + gate.engine.product() + "]";
     }
 }

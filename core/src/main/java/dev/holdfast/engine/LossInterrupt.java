@@ -33,7 +33,7 @@ final class LossInterrupt implements Consumer<Loss> {
         hold.onLost(interrupt);
         T result;
         try {
-            result = task.run(hold);
+            result = task.call(hold);
         } catch (Throwable t) {
             interrupt.disarm();
             try {

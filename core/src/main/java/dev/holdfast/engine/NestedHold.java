@@ -97,4 +97,10 @@ final class NestedHold implements Hold {
         }
         return outcome;
     }
+
+    @Override
+    public String toString() {
+        return "Hold[" + name() + ", token " + outer.shownToken() + ", nested, "
+                + (isClosed ? "released" : outer.state()) + ", " + outer.gate.engine.product() + "]";
+    }
 }

@@ -37,6 +37,12 @@ final class PermitHold extends LocalHold implements Permits {
         return known;
     }
 
+    @Override
+    public String toString() {
+        return "Permits[" + permits + " of " + gate.name + ", token " + shownToken() + ", " + state() + ", "
+                + gate.engine.product() + "]";
+    }
+
     /**
      * The claim of an id.
      *

@@ -2,6 +2,7 @@ package dev.holdfast.spi;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ public record ResourceName(String value) implements Comparable<ResourceName> {
      *     holds an unpaired surrogate
      */
     public ResourceName {
+        Objects.requireNonNull(value, "the name of a lock must not be null");
         if (value.isBlank()) {
             throw new IllegalArgumentException(
                     "A lock name must have at least one character that is not a blank, but was "

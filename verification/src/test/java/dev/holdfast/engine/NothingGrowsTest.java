@@ -221,19 +221,19 @@ class NothingGrowsTest {
         ScheduledTaskLock task = engine.task(new ResourceName("report"));
         int timers = world.time().timers();
         for (int i = 0; i < 50; i++) {
-            task.<Object, RuntimeException>runIfDue(hour, Duration.ZERO, hold -> null);
-            elsewhere.<Object, RuntimeException>runIfDue(
-                    hour, Duration.ZERO, hold -> task.<Object, RuntimeException>runIfDue(hour, hour, other -> null));
-            assertThatThrownBy(() -> task.<Object, RuntimeException>runIfDue(hour, Duration.ZERO, hold -> {
+            task.<Object, RuntimeException>callIfDue(hour, Duration.ZERO, hold -> null);
+            elsewhere.<Object, RuntimeException>callIfDue(
+                    hour, Duration.ZERO, hold -> task.<Object, RuntimeException>callIfDue(hour, hour, other -> null));
+            assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(hour, Duration.ZERO, hold -> {
                         world.releaseByForce("report");
                         return null;
                     }))
                     .isInstanceOf(LockLostException.class);
             line.failsNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
-            assertThatThrownBy(() -> task.<Object, RuntimeException>runIfDue(hour, hour, hold -> null))
+            assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(hour, hour, hold -> null))
                     .isInstanceOf(dev.holdfast.StoreRefusedException.class);
             world.passes(Duration.ofSeconds(1));
-            task.<Object, RuntimeException>runIfDue(hour, Duration.ofMinutes(1), hold -> null);
+            task.<Object, RuntimeException>callIfDue(hour, Duration.ofMinutes(1), hold -> null);
             world.passes(Duration.ofMinutes(1));
         }
         world.passes(hour.multipliedBy(2));

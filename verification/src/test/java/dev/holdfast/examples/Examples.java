@@ -129,7 +129,5 @@ final class Examples {
         }
     }
 
-    private static boolean importAll() {
-        return true;
-    }
+    private static void importAll() {}
 }

@@ -63,7 +63,5 @@ final class SemaphoreExamples {
 
     private static void schedule(Leadership leadership) {}
 
-    private static boolean report() {
-        return true;
-    }
+    private static void report() {}
 }

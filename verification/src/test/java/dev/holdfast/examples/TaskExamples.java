@@ -37,7 +37,7 @@ final class TaskExamples {
     }
 
     void result(ScheduledTaskLock nightly, Duration atMost) {
-        TaskRun<Integer> run = nightly.runIfDue(atMost, Duration.ZERO, hold -> countAll());
+        TaskRun<Integer> run = nightly.callIfDue(atMost, Duration.ZERO, hold -> countAll());
         if (run.hasRun()) {
             log.note(run.value() + " entries");
         } else {

@@ -53,7 +53,7 @@ class InterruptTest {
                 () -> lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1))),
                 () -> lock.tryAcquire(Duration.ofHours(1)),
                 () -> lock.tryAcquire(AcquireOptions.defaults()),
-                () -> lock.<Boolean, RuntimeException>runWhileHeld(hold -> true));
+                () -> lock.<Boolean, RuntimeException>callWhileHeld(hold -> true));
     }
 
     @Test

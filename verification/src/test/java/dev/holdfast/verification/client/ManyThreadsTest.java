@@ -89,7 +89,7 @@ class ManyThreadsTest {
                 lock.unlock();
             }
             case 4 ->
-                lock.<Object, RuntimeException>runWhileHeld(hold -> {
+                lock.<Object, RuntimeException>callWhileHeld(hold -> {
                     counter++;
                     return null;
                 });

@@ -274,7 +274,7 @@ class PartsTest {
             assertThat(alice.latch(name + "/latch").await(Duration.ofSeconds(5)))
                     .isTrue();
             assertThat(bob.semaphore(name + "/permits", 3).resize(5)).isFalse();
-            assertThat(alice.task(name + "/task").runIfDue(Duration.ofMinutes(1), Duration.ZERO, hold -> "done"))
+            assertThat(alice.task(name + "/task").callIfDue(Duration.ofMinutes(1), Duration.ZERO, hold -> "done"))
                     .isInstanceOf(TaskRun.Ran.class);
         }
     }

@@ -169,7 +169,7 @@ class ReadWriteReentrancyTest {
             assertThatThrownBy(() -> write.acquire(AcquireOptions.defaults()))
                     .isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(write::tryAcquire).isInstanceOf(IllegalStateException.class);
-            assertThatThrownBy(() -> write.runWhileHeld(hold -> true)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> write.callWhileHeld(hold -> true)).isInstanceOf(IllegalStateException.class);
 
             assertThat(line.sent()).isEmpty();
             assertThat(reading.isHeld()).isTrue();

@@ -35,7 +35,7 @@ class RunWhileHeldTest {
     @Test
     @DisplayName("has the hold, and gives its result; the lock is free afterwards")
     void result() throws InterruptedException {
-        String result = lock.<String, RuntimeException>runWhileHeld(hold -> "held: " + hold.isHeld());
+        String result = lock.<String, RuntimeException>callWhileHeld(hold -> "held: " + hold.isHeld());
 
         assertThat(result).isEqualTo("held: true");
         assertThat(world.holderOf("ledger")).isEmpty();
@@ -44,20 +44,20 @@ class RunWhileHeldTest {
     @Test
     @DisplayName("may return null")
     void nothing() throws InterruptedException {
-        assertThat(lock.<Object, RuntimeException>runWhileHeld(hold -> null)).isNull();
+        assertThat(lock.<Object, RuntimeException>callWhileHeld(hold -> null)).isNull();
     }
 
     @Test
     @DisplayName("that throws ends with just that exception, checked or not, and the lock is free")
     void exception() {
         IOException thrown = new IOException("the disk is full");
-        assertThatThrownBy(() -> lock.<Object, IOException>runWhileHeld(hold -> {
+        assertThatThrownBy(() -> lock.<Object, IOException>callWhileHeld(hold -> {
                     throw thrown;
                 }))
                 .isSameAs(thrown)
                 .hasNoSuppressedExceptions();
         StackOverflowError error = new StackOverflowError();
-        assertThatThrownBy(() -> lock.<Object, RuntimeException>runWhileHeld(hold -> {
+        assertThatThrownBy(() -> lock.<Object, RuntimeException>callWhileHeld(hold -> {
                     throw error;
                 }))
                 .isSameAs(error);
@@ -68,7 +68,7 @@ class RunWhileHeldTest {
     @DisplayName(
             "is interrupted when the hold is lost, and the caller learns of the loss; what the task threw is suppressed in it")
     void lostAndInterrupted() throws Exception {
-        Doing<Object> working = worker.starts(() -> lock.<Object, InterruptedException>runWhileHeld(hold -> {
+        Doing<Object> working = worker.starts(() -> lock.<Object, InterruptedException>callWhileHeld(hold -> {
             begun.countDown();
             new CountDownLatch(1).await();
             return null;
@@ -90,7 +90,7 @@ class RunWhileHeldTest {
             "that returns all the same, though the hold is lost, has no result, and the interrupt does not outlive the call")
     void lostAndReturned() throws Exception {
         AtomicBoolean wasInterrupted = new AtomicBoolean();
-        Doing<String> working = worker.starts(() -> lock.<String, RuntimeException>runWhileHeld(hold -> {
+        Doing<String> working = worker.starts(() -> lock.<String, RuntimeException>callWhileHeld(hold -> {
             begun.countDown();
             Eventually.holds(
                     "the worker is interrupted", () -> Thread.currentThread().isInterrupted());
@@ -121,7 +121,7 @@ class RunWhileHeldTest {
                 return true;
             });
             try {
-                lock.<Object, RuntimeException>runWhileHeld(hold -> null);
+                lock.<Object, RuntimeException>callWhileHeld(hold -> null);
             } catch (LockLostException e) {
                 // As well: it was lost while it was held.
             }
@@ -135,7 +135,7 @@ class RunWhileHeldTest {
     @DisplayName("keeps an interrupt that was meant for it by others")
     void othersInterrupt() throws Exception {
         assertThat(worker.<Boolean>does(() -> {
-                    lock.<Object, RuntimeException>runWhileHeld(hold -> {
+                    lock.<Object, RuntimeException>callWhileHeld(hold -> {
                         Thread.currentThread().interrupt();
                         return null;
                     });
@@ -148,7 +148,7 @@ class RunWhileHeldTest {
     @Test
     @DisplayName("may close the hold itself")
     void closesItself() throws InterruptedException {
-        assertThat(lock.<Boolean, RuntimeException>runWhileHeld(hold -> {
+        assertThat(lock.<Boolean, RuntimeException>callWhileHeld(hold -> {
                     hold.close();
                     return hold.isHeld();
                 }))
@@ -160,7 +160,7 @@ class RunWhileHeldTest {
     @DisplayName("may run under a hold that the thread has already, which lasts")
     void nested() throws InterruptedException {
         try (Hold outer = lock.acquire()) {
-            long token = lock.<Long, RuntimeException>runWhileHeld(Hold::fencingToken);
+            long token = lock.<Long, RuntimeException>callWhileHeld(Hold::fencingToken);
             assertThat(token).isEqualTo(outer.fencingToken());
             assertThat(outer.isHeld()).isTrue();
         }
@@ -169,7 +169,7 @@ class RunWhileHeldTest {
     @Test
     @DisplayName("that lost the hold with an inner release of its own tells the loss once")
     void lostAndClosedByTheTask() throws Exception {
-        Doing<Object> working = worker.starts(() -> lock.<Object, RuntimeException>runWhileHeld(hold -> {
+        Doing<Object> working = worker.starts(() -> lock.<Object, RuntimeException>callWhileHeld(hold -> {
             begun.countDown();
             Eventually.holds("the hold is lost", () -> !hold.isHeld());
             hold.close();

@@ -51,7 +51,7 @@ class ScheduledTaskSqliteTest {
                         ScheduledTaskLock task = client.task("tick-" + due);
                         tick.await(60, TimeUnit.SECONDS);
                         TaskRun<Integer> run =
-                                task.<Integer, RuntimeException>runIfDue(HOUR, HOUR, hold -> runs.incrementAndGet());
+                                task.<Integer, RuntimeException>callIfDue(HOUR, HOUR, hold -> runs.incrementAndGet());
                         mine += run.hasRun() ? 1 : 0;
                     }
                     return mine;
@@ -76,23 +76,23 @@ class ScheduledTaskSqliteTest {
         String uri = "sqlite:" + folder.resolve("locks.db");
         try (Holdfast alice = Holdfast.connect(uri)) {
             assertThat(alice.task("report")
-                            .<String, RuntimeException>runIfDue(HOUR, HOUR, hold -> "done")
+                            .<String, RuntimeException>callIfDue(HOUR, HOUR, hold -> "done")
                             .hasRun())
                     .isTrue();
             assertThat(alice.task("brief")
-                            .<String, RuntimeException>runIfDue(HOUR, Duration.ofSeconds(1), hold -> "done")
+                            .<String, RuntimeException>callIfDue(HOUR, Duration.ofSeconds(1), hold -> "done")
                             .hasRun())
                     .isTrue();
         }
         try (Holdfast bob = Holdfast.connect(uri)) {
             assertThat(bob.task("report")
-                            .<String, RuntimeException>runIfDue(HOUR, HOUR, hold -> "done")
+                            .<String, RuntimeException>callIfDue(HOUR, HOUR, hold -> "done")
                             .hasRun())
                     .isFalse();
             Eventually.holds(
                     "the brief one is due again",
                     () -> bob.task("brief")
-                            .<String, RuntimeException>runIfDue(HOUR, HOUR, hold -> "done")
+                            .<String, RuntimeException>callIfDue(HOUR, HOUR, hold -> "done")
                             .hasRun());
         }
     }

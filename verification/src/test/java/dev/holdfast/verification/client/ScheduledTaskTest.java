@@ -65,7 +65,7 @@ class ScheduledTaskTest {
     }
 
     private static TaskRun<String> run(ScheduledTaskLock lock, Duration atMost, Duration atLeast) {
-        return lock.<String, RuntimeException>runIfDue(atMost, atLeast, hold -> "done");
+        return lock.<String, RuntimeException>callIfDue(atMost, atLeast, hold -> "done");
     }
 
     private static boolean isDue(ScheduledTaskLock lock) {
@@ -79,7 +79,7 @@ class ScheduledTaskTest {
         final Doing<TaskRun<String>> doing;
 
         Running(ScheduledTaskLock lock, Duration atMost, Duration atLeast) {
-            doing = worker.starts(() -> lock.<String, InterruptedException>runIfDue(atMost, atLeast, granted -> {
+            doing = worker.starts(() -> lock.<String, InterruptedException>callIfDue(atMost, atLeast, granted -> {
                 hold.set(granted);
                 mayEnd.await();
                 return "done";
@@ -100,7 +100,7 @@ class ScheduledTaskTest {
     @DisplayName("is run by who comes first, and tells its result; others skip it at once, and learn who has it")
     void runsOnce() {
         List<TaskRun<String>> others = new ArrayList<>();
-        TaskRun<Long> run = atAlice.<Long, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> {
+        TaskRun<Long> run = atAlice.<Long, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
             assertThat(hold.isHeld()).isTrue();
             assertThat(hold.name()).isEqualTo("report");
             assertThat(hold.effectiveLease()).isEqualTo(HOUR);
@@ -123,9 +123,9 @@ class ScheduledTaskTest {
                     .hasMessageContaining("alice");
         });
         assertThat(world.holderOf("report")).isEmpty();
-        TaskRun<Long> next = atBob.<Long, RuntimeException>runIfDue(HOUR, Duration.ZERO, Hold::fencingToken);
+        TaskRun<Long> next = atBob.<Long, RuntimeException>callIfDue(HOUR, Duration.ZERO, Hold::fencingToken);
         assertThat(next.value()).isGreaterThan(run.value());
-        assertThat(atBob.<Object, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> null)
+        assertThat(atBob.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> null)
                         .value())
                 .isNull();
     }
@@ -146,7 +146,7 @@ class ScheduledTaskTest {
     @Tag("G2")
     @DisplayName("that ends early is not started again, by anybody, before its least time has passed since its start")
     void atLeast() {
-        TaskRun<String> run = atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
             world.passes(Duration.ofMinutes(1));
             return "done";
         });
@@ -166,7 +166,7 @@ class ScheduledTaskTest {
     @DisplayName("that fails is kept to its least time too; what it throws, checked or not, is thrown")
     void failing() {
         IOException thrown = new IOException("the disk is full");
-        assertThatThrownBy(() -> atAlice.<Object, IOException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        assertThatThrownBy(() -> atAlice.<Object, IOException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
                     throw thrown;
                 }))
                 .isSameAs(thrown)
@@ -174,7 +174,7 @@ class ScheduledTaskTest {
         assertThat(isDue(atBob)).isFalse();
         world.passes(FIVE_MINUTES.plusMillis(2));
         StackOverflowError error = new StackOverflowError();
-        assertThatThrownBy(() -> atBob.<Object, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> {
+        assertThatThrownBy(() -> atBob.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
                     throw error;
                 }))
                 .isSameAs(error);
@@ -185,7 +185,7 @@ class ScheduledTaskTest {
     @Tag("G2")
     @DisplayName("that takes longer than its least time is free as soon as it ends")
     void longerThanAtLeast() {
-        atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
             world.passes(FIVE_MINUTES);
             assertThat(isDue(atBob)).isFalse();
             return "done";
@@ -198,7 +198,7 @@ class ScheduledTaskTest {
     @Tag("G2")
     @DisplayName("may close its hold: from then on the least time counts, and nothing is held")
     void closesItself() {
-        TaskRun<String> run = atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
             hold.close();
             hold.close();
             assertThat(hold.isHeld()).isFalse();
@@ -243,7 +243,7 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("that returns though its hold was lost has no result, and the interrupt does not outlive it")
     void lostAndReturned() {
-        assertThatThrownBy(() -> atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
                     world.releaseByForce("report");
                     Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
                     return "a result that may be stale";
@@ -261,7 +261,7 @@ class ScheduledTaskTest {
     @DisplayName("learns of a removal that nobody told within a ttl, and at the latest at its end")
     void removedInSilence() {
         line.losesSignals();
-        assertThatThrownBy(() -> atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
                     world.releaseByForce("report");
                     assertThat(hold.isHeld()).isTrue();
                     world.passes(TTL.plusSeconds(4));
@@ -272,7 +272,7 @@ class ScheduledTaskTest {
                 .isInstanceOf(LockLostException.class)
                 .hasNoSuppressedExceptions();
         for (Duration atLeast : List.of(FIVE_MINUTES, Duration.ZERO)) {
-            assertThatThrownBy(() -> atAlice.<String, RuntimeException>runIfDue(HOUR, atLeast, hold -> {
+            assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, atLeast, hold -> {
                         world.releaseByForce("report");
                         return "done";
                     }))
@@ -286,7 +286,7 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("learns within a ttl that its lease was made shorter at the store")
     void shortened() {
-        assertThat(atAlice.<String, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> {
+        assertThat(atAlice.<String, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
                             var claim = line.sent(Command.Acquire.class).get(0).claim();
                             world.ask(new Command.Extend(claim, 1, Duration.ofMinutes(20)));
                             world.passes(TTL.plusSeconds(4));
@@ -302,7 +302,7 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("on a machine that slept longer than the greatest time finds at its first look that its hold is lost")
     void slept() {
-        assertThatThrownBy(() -> atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
                     world.time().suspend(HOUR);
                     assertThat(hold.isHeld()).isFalse();
                     assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
@@ -316,7 +316,7 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("is in doubt after a step of the wall clock, until the store was asked")
     void doubt() {
-        assertThat(atAlice.<String, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> {
+        assertThat(atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
                             world.time().stepWall(Duration.ofSeconds(10));
                             assertThat(hold.isHeld()).isFalse();
                             hold.ensureHeld();
@@ -441,7 +441,7 @@ class ScheduledTaskTest {
         line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
         AtomicBoolean hasRun = new AtomicBoolean();
         Doing<TaskRun<Boolean>> doing = worker.starts(
-                () -> atAlice.<Boolean, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
+                () -> atAlice.<Boolean, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
         Eventually.holds(
                 "it is granted at the store", () -> world.holderOf("report").isPresent());
         assertThatThrownBy(() -> comesTo(doing))
@@ -462,7 +462,7 @@ class ScheduledTaskTest {
         Line.HeldUp claim = line.holdsUpNext(Command.Acquire.class);
         AtomicBoolean hasRun = new AtomicBoolean();
         Doing<TaskRun<Boolean>> doing = worker.starts(
-                () -> atAlice.<Boolean, RuntimeException>runIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
+                () -> atAlice.<Boolean, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
         claim.hasCome();
         line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThatThrownBy(() -> comesTo(doing)).isInstanceOf(StoreUnavailableException.class);
@@ -642,12 +642,12 @@ class ScheduledTaskTest {
         };
         Duration tooLong = Command.MAX_DURATION.plusNanos(1);
         for (Duration atMost : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofMillis(199), tooLong)) {
-            assertThatThrownBy(() -> atAlice.runIfDue(atMost, Duration.ZERO, task))
+            assertThatThrownBy(() -> atAlice.callIfDue(atMost, Duration.ZERO, task))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("atMost");
         }
         for (Duration atLeast : List.of(Duration.ofNanos(-1), HOUR.plusNanos(1))) {
-            assertThatThrownBy(() -> atAlice.runIfDue(HOUR, atLeast, task))
+            assertThatThrownBy(() -> atAlice.callIfDue(HOUR, atLeast, task))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("atLeast");
             assertThatThrownBy(() -> atAlice.runIfDueAsync(HOUR, atLeast, hold -> new CompletableFuture<>()))
@@ -657,7 +657,7 @@ class ScheduledTaskTest {
             assertThatThrownBy(() -> alice.task(name)).isInstanceOf(IllegalArgumentException.class);
         }
         assertThat(line.sent()).isEmpty();
-        assertThatThrownBy(() -> atAlice.<Object, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> {
+        assertThatThrownBy(() -> atAlice.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
                     hold.extend(HOUR);
                     return null;
                 }))
@@ -673,7 +673,7 @@ class ScheduledTaskTest {
             assertThatThrownBy(() -> run(atBob, HOUR, Duration.ZERO)).isInstanceOf(LockMismatchException.class);
             assertThat(hold.isHeld()).isTrue();
         }
-        atBob.<Object, RuntimeException>runIfDue(HOUR, Duration.ZERO, hold -> {
+        atBob.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
             assertThatThrownBy(() -> alice.lock("report").tryAcquire()).isInstanceOf(LockMismatchException.class);
             assertThat(hold.isHeld()).isTrue();
             return null;
