@@ -52,6 +52,9 @@ import org.slf4j.LoggerFactory;
 public final class JdbcStore implements LockStore {
 
     private static final int MAX_BATCH = 256;
+    /** Between two attempts to close a session that has a claim on a locked row. */
+    private static final Duration AGAIN = Duration.ofMillis(100);
+
     /** Where nobody tells. */
     private static final Duration POLL = Duration.ofMillis(10);
 
@@ -229,12 +232,31 @@ public final class JdbcStore implements LockStore {
     private CompletionStage<Reply> submit(Command command, Caller caller) {
         if (ServerSessions.isOurs(command)) {
             return sessions.submit(command, caller);
+        } else if (command instanceof Command.CloseSession) {
+            return closeSession(command, caller, SystemMachine.nanoTime());
         }
         return batcher.submit(command, caller)
-                .exceptionallyCompose(
-                        failure -> LockedRows.areCauseOf(failure) && !(command instanceof Command.CloseSession)
-                                ? waitForRow(command, SystemMachine.nanoTime())
-                                : CompletableFuture.failedFuture(failure));
+                .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
+                        ? waitForRow(command, SystemMachine.nanoTime())
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /**
+     * A session has claims on any number of rows, of which others may have one locked: it is closed again a little later,
+     * so that the rest goes on meanwhile.
+     *
+     * @param since when it began to wait
+     */
+    private CompletionStage<Reply> closeSession(Command command, Caller caller, long since) {
+        return batcher.submit(command, caller).exceptionallyCompose(failure -> {
+            if (!LockedRows.areCauseOf(failure)
+                    || SystemMachine.nanoTime() - since >= LockedRowsLane.PATIENCE.toNanos()) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            return CompletableFuture.runAsync(
+                            () -> {}, CompletableFuture.delayedExecutor(AGAIN.toMillis(), TimeUnit.MILLISECONDS))
+                    .thenCompose(passed -> closeSession(command, caller, since));
+        });
     }
 
     /** @param since when it began to wait */

@@ -2,18 +2,32 @@ package dev.holdfast.store.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -109,6 +123,43 @@ class LockedRowsTest {
             first.close();
             assertThat(one.join()).isTrue();
         }
+    }
+
+    @Test
+    @DisplayName("keep a session from being closed until they are free, and no longer")
+    void aSessionIsClosedAfterAll() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                JdbcStore store = JdbcStore.builder(new TestSource(server.url()))
+                        .keepsConnections()
+                        .open();
+                Connection stranger = server.connect()) {
+            SessionId first = send(store, new Command.OpenSession(LIMIT, "first", 0), Reply.SessionOpened.class)
+                    .session();
+            SessionId next = send(store, new Command.OpenSession(LIMIT, "next", 0), Reply.SessionOpened.class)
+                    .session();
+            send(store, acquire(first), Reply.Granted.class);
+            send(store, acquire(next), Reply.Queued.class);
+            stranger.setAutoCommit(false);
+            TestSource.execute(stranger, "SELECT name FROM holdfast_resource WHERE name = '\\x61' FOR UPDATE");
+            CompletionStage<Reply> closing = store.execute(new Command.CloseSession(first), Caller.WAITS);
+            String waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+            until(() -> number(server, waits) > 0);
+            until(() -> number(server, waits) == 0); // the first attempt has been given up
+            stranger.rollback();
+            assertThat(closing.toCompletableFuture().join()).isInstanceOf(Reply.Done.class);
+            send(store, acquire(next), Reply.Granted.class);
+        }
+    }
+
+    private static Command acquire(SessionId session) {
+        ClaimRef claim = new ClaimRef(new ResourceName("a"), session, 1);
+        return new Command.Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1);
+    }
+
+    @CanIgnoreReturnValue
+    private static <R extends Reply> R send(LockStore store, Command command, Class<R> expected) {
+        return expected.cast(
+                store.execute(command, Caller.WAITS).toCompletableFuture().join());
     }
 
     private static CompletableFuture<Boolean> wait(Holdfast client, String name) {
