@@ -122,9 +122,9 @@ final class Buckets {
         return force(command, "");
     }
 
-    private CompletionStage<Reply> force(Command.ForceRelease command, String before) {
+    private CompletionStage<Reply> force(Command.ForceRelease command, String after) {
         return lane(of(command))
-                .submit(Request.force(command, before))
+                .submit(Request.force(command, after))
                 .thenCompose(answer -> answer.rest()
                         .map(place -> force(command, place))
                         .orElseGet(() -> CompletableFuture.completedFuture(answer.reply(command))));

@@ -62,14 +62,14 @@ final class Request {
     /**
      * Ends the grant that has a token.
      *
-     * @param before the place of a holder: it is looked for before that; empty at first
+     * @param after where the call before has come to, as the script told; empty at first
      */
-    static Request force(Command.ForceRelease command, String before) {
+    static Request force(Command.ForceRelease command, String after) {
         // No grant has a token beyond that, and the script counts no further.
         return new Request('F')
                 .name(command.resource())
                 .number(command.token() > Tokens.MAX_TOKEN ? 0 : Math.max(0, command.token()))
-                .text(before);
+                .text(after);
     }
 
     static Request openSession(Command.OpenSession command, long least, String nonce, String client) {

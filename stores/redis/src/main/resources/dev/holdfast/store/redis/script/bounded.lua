@@ -29,9 +29,10 @@ local function extend(name, sid, claim, sequence, length)
   return { 'T', c.extension, remaining < 1 and 1 or remaining }
 end
 
--- Ends the grant that has a token, and tells its session. Its place is that of its first token or, if it has got others since, one
--- before that: a call looks at so many, and the next one goes on before the last of them.
-local function force(name, token, before)
+-- Ends the grant that has a token, and tells its session. Its place is that of its first tokens, of which a block has no more
+-- than that; or, if it has got others since, any before. So it is looked for there first, and then from the oldest on. A call
+-- looks at so many, and the next one goes on behind the last of them: behind nothing ('') at first, or before all ('-').
+local function force(name, token, after)
   local res = load(name)
   token = tonumber(token)
   local function ends(c)
@@ -49,15 +50,28 @@ local function force(name, token, before)
     return 'A'
   elseif ends(res.inline) then
     return 'R'
-  elseif before == '' then
+  elseif after == '' then
     others(res, 1) -- if they are lost, they are repaired
   end
-  local from = before == '' and '[' .. res.p .. format('g%016.0f}', token) or '(' .. res.p .. before
-  local places = call('ZREVRANGEBYLEX', O, from, '[' .. res.p .. 'g', 'LIMIT', 0, PARTIES)
-  for _, at in ipairs(places) do
-    if ends(claimat(res, at)) then
-      return 'R'
+  local low, budget = math.max(0, token - BLOCK), PARTIES
+  local function look(from, to)
+    local places = call('ZRANGEBYLEX', O, from, '(' .. res.p .. format('g%016.0f}', to), 'LIMIT', 0, budget)
+    for _, at in ipairs(places) do
+      if ends(claimat(res, at)) then
+        return 'R'
+      end
     end
+    budget = budget - #places
+    return budget == 0 and { 'Y', sub(places[#places], #res.p + 1) }
   end
-  return places[PARTIES] and { 'Y', sub(places[PARTIES], #res.p + 1) } or 'A'
+  local isbefore = after == '-' or after ~= '' and tonumber(sub(after, 2, 17)) <= low
+  local answer
+  if not isbefore then
+    answer = look(after == '' and '(' .. res.p .. format('g%016.0f}', low) or '(' .. res.p .. after, token)
+    after = '-'
+  end
+  if not answer then
+    answer = look(after == '-' and '[' .. res.p .. 'g' or '(' .. res.p .. after, low)
+  end
+  return answer or 'A'
 end

@@ -21,6 +21,8 @@ local LOOK = 16
 -- Claims, and names, that one call tells of for people, and those of one name that it tells of beside others; and grants that it
 -- looks through for a token.
 local PARTIES, SHOWN = 200, 100
+-- Tokens of a block at the most.
+local BLOCK = 16384
 -- Microseconds after which who waits asks again while places are repaired; and for which a repair is not begun again.
 local RETRY = 10000
 local REPAIRED = 60000000

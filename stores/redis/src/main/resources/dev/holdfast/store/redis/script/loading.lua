@@ -1,6 +1,7 @@
--- Whether the first of those who wait should not: a call that made room may not have found them.
+-- Whether the first of those who wait should not: a call that made room may not have found them, or they have ended, which a
+-- call knows of all of them unless more is due than it ends.
 local function isoverdue(res)
-  local c = res.queue > 0 and (res.latch or res.held < res.capacity) and head(res)
+  local c = res.queue > 0 and (crowded or res.latch or res.held < res.capacity) and head(res)
   return c and (isdead(c) or fits(res, c.weight))
 end
 
