@@ -218,7 +218,11 @@ public interface DistributedLock extends Lock, Lockable {
     @Override
     void lockInterruptibly() throws InterruptedException;
 
-    /** As {@link #tryAcquire()}, with the hold kept by the thread. */
+    /**
+     * As {@link #tryAcquire()}, with the hold kept by the thread.
+     *
+     * @throws LockLostException if the calling thread has a lost hold of this lock: {@link #unlock()} gives that up first
+     */
     @Override
     boolean tryLock();
 

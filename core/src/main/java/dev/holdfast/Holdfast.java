@@ -49,7 +49,8 @@ public final class Holdfast implements AutoCloseable {
     /**
      * Connects with the default options.
      *
-     * @param uri where the store is: {@code memory:}, {@code sqlite:} (a file under the user's state directory),
+     * @param uri where the store is: {@code memory:} (a store of its own for each client), {@code memory:NAME} (one for
+     *     all who name it in this JVM), {@code sqlite:} (a file under the user's state directory),
      *     {@code sqlite:/path/to/file}, and the schemes of the store modules that are on the class path
      * @throws IllegalArgumentException if the URI is malformed or no store on the class path serves its scheme;
      *     nothing was touched
