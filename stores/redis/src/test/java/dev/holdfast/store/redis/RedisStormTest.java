@@ -127,7 +127,11 @@ class RedisStormTest {
                 passes(TTL.multipliedBy(3));
                 until("who was stopped has a successor", () -> resource.entries() > entered);
                 holder.signal("CONT");
-                until("who was stopped would write over its successors", () -> resource.late() > before);
+                try {
+                    until("who was stopped would write over its successors", () -> resource.late() > before);
+                } catch (AssertionError e) {
+                    throw new AssertionError(e.getMessage() + "; its process is " + holder.state(), e);
+                }
             }
             case SERVER_STOPPED -> {
                 server.process().pause();

@@ -8,10 +8,13 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A test's hand on a {@link WorkerMain}. */
 final class Worker implements AutoCloseable {
@@ -65,6 +68,15 @@ final class Worker implements AutoCloseable {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** What the system says of the process, such as {@code State: T (stopped)}. */
+    String state() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + process.pid() + "/status"))) {
+            return lines.filter(line -> line.startsWith("State:")).findFirst().orElse("there");
+        } catch (NoSuchFileException e) {
+            return "gone";
         }
     }
 
