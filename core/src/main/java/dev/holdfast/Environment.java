@@ -62,6 +62,14 @@ public interface Environment {
      */
     Executor callbacks();
 
+    /**
+     * Where listeners for a loss run. None should wait there for others, nor for what runs on {@link #callbacks()}; by
+     * default they run there too. What the executor refuses runs on that of the callbacks.
+     */
+    default Executor lossListeners() {
+        return callbacks();
+    }
+
     /** An evenly distributed random number of 64 bits. */
     long randomLong();
 

@@ -67,8 +67,9 @@ public interface Hold extends AutoCloseable {
     Duration effectiveLease();
 
     /**
-     * Names a listener for the loss of this hold. It is called once, on the client's callback executor, if the hold
-     * is lost before it is closed; at once if that has happened already. What it throws is logged.
+     * Names a listener for the loss of this hold. It is called once, on a thread of its own, if the hold is lost before it
+     * is closed; at once if that has happened already. A listener that blocks delays neither others nor the client, as
+     * long as fewer than 256 do. What it throws is logged.
      *
      * @return this hold
      */

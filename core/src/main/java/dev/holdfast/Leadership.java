@@ -48,9 +48,8 @@ public interface Leadership {
     Duration remaining();
 
     /**
-     * Names a listener for the end of this term, whatever ends it. It is called once, on the client's callback
-     * executor, even while {@link Candidate#onElected} runs; at once if the term is over already. What it throws is
-     * logged.
+     * Names a listener for the end of this term, whatever ends it. It is called once, on a thread of its own,
+     * even while {@link Candidate#onElected} runs; at once if the term is over already. What it throws is logged.
      *
      * @return this leadership
      */

@@ -440,6 +440,11 @@ public final class Engine {
         environment.callbacks().execute(task);
     }
 
+    /** As {@link #callBack}, for what is not to wait for callbacks of users that block. */
+    void callLossListener(Runnable task) {
+        environment.lossListeners().execute(task);
+    }
+
     // ---- What the parts ask
 
     @Override

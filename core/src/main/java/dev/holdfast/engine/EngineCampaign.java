@@ -41,7 +41,6 @@ final class EngineCampaign implements Campaign {
     private final CampaignOptions options;
     private final Candidate candidate;
     private final Door seat;
-    private final Executor executor;
 
     /** For who waits in {@link #close()}: completed at once. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -77,7 +76,6 @@ final class EngineCampaign implements Campaign {
         this.options = options;
         this.candidate = candidate;
         this.seat = new Door(engine, name, EngineElection.SEAT);
-        this.executor = options.executor().orElse(this::onOwnThread);
     }
 
     void start() {
@@ -157,7 +155,7 @@ final class EngineCampaign implements Campaign {
             return;
         }
         Engine.log.info("resource={} store={} term={} elected", name, engine.product(), fresh.term());
-        hold.onLost(loss -> end(fresh, TermEnd.lost(loss)));
+        HoldHandle.of(hold).whenLost(loss -> end(fresh, TermEnd.lost(loss)));
         engine.elections.news(name);
         execute(() -> runElected(fresh));
     }
@@ -513,9 +511,17 @@ final class EngineCampaign implements Campaign {
 
     private void execute(Runnable task) {
         Once once = new Once(task);
-        if (Failsafe.run("handing a step of the campaign to its executor", () -> executor.execute(once)) != null) {
+        Executor chosen = options.executor().orElse(null);
+        if (chosen == null) {
             onOwnThread(once);
+            return;
         }
+        // It may run the task in the thread that brings it: that must not be one of a store.
+        engine.callLossListener(() -> {
+            if (Failsafe.run("handing a step of the campaign to its executor", () -> chosen.execute(once)) != null) {
+                onOwnThread(once);
+            }
+        });
     }
 
     /** On a callback thread where none of its own can be started: who was elected must be told, and give way some time. */

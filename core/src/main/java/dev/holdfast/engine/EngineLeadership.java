@@ -98,7 +98,7 @@ final class EngineLeadership implements Leadership {
                 Engine.log.warn("resource={} term={} a listener for the end of the term failed", name(), term, e);
             }
         };
-        var unused = ended.thenAccept(how -> campaign.engine.callBack(() -> guarded.accept(how)));
+        var unused = ended.thenAccept(how -> campaign.engine.callLossListener(() -> guarded.accept(how)));
         return this;
     }
 

@@ -265,7 +265,7 @@ final class EngineLock implements DistributedLock {
     public <T extends @Nullable Object, E extends Exception> T callWhileHeld(
             AcquireOptions options, LockedTask<T, E> task) throws E, InterruptedException {
         Objects.requireNonNull(task, "task");
-        return LossInterrupt.run(acquire(options), task);
+        return LossInterrupt.run(HoldHandle.of(acquire(options)), task);
     }
 
     @Override

@@ -107,6 +107,19 @@ final class FailsafeEnvironment implements Environment {
         };
     }
 
+    @Override
+    public Executor lossListeners() {
+        return listener -> {
+            Task task = new Task(() -> Trampoline.callBack(listener), 0);
+            try {
+                real.lossListeners().execute(task);
+            } catch (Throwable t) {
+                Failsafe.log("handing a listener to its executor, so that it runs as a callback,", t);
+                callbacks().execute(task);
+            }
+        };
+    }
+
     private final class Task implements Runnable {
 
         private final Once action;

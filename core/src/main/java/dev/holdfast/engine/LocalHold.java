@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
  * decided by its gate; the depths belong to the owner thread alone.
  */
-class LocalHold implements Hold {
+class LocalHold implements HoldHandle {
 
     final Gate gate;
     final Claim grant;
@@ -67,8 +67,8 @@ class LocalHold implements Hold {
     /** The outermost acquisition was for writing. */
     private final boolean isWriteHandle;
 
-    /** A listener, and the handle through which it was named: this one or a nested one. */
-    private record Listener(Hold handle, Consumer<Loss> told) {}
+    /** A listener or a reaction of the engine, and the handle through which it was named: this one or a nested one. */
+    private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
 
     LocalHold(Gate gate, Claim grant, Request request, long token) {
         this.gate = gate;
@@ -203,12 +203,18 @@ class LocalHold implements Hold {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
-        listen(this, isClosed, listener);
+        listen(this, isClosed, listener, false);
         return this;
     }
 
-    /** Names a listener for as long as a handle is open; tells it at once if the hold is lost already. */
-    void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> listener) {
+    @Override
+    public void whenLost(Consumer<Loss> reaction) {
+        listen(this, isClosed, reaction, true);
+    }
+
+    /** Names a listener, or a reaction, for as long as a handle is open; tells it at once if the hold is lost already. */
+    void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
+        Listener listener = new Listener(handle, told, isReaction);
         Loss lost;
         gate.lock.lock();
         try {
@@ -217,7 +223,7 @@ class LocalHold implements Hold {
                 if (listeners == null) {
                     listeners = new ArrayList<>(1);
                 }
-                listeners.add(new Listener(handle, listener));
+                listeners.add(listener);
             }
         } finally {
             gate.lock.unlock();
@@ -343,14 +349,13 @@ class LocalHold implements Hold {
     void lose(Loss lost, Outbox out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
+        List<Listener> told = listeners == null ? List.of() : listeners;
+        listeners = null;
+        told.stream().filter(Listener::isReaction).forEach(reaction -> out.add(() -> tell(reaction, lost)));
         if (watch != null) {
             out.add(() -> watch.lost(lost));
         }
-        List<Listener> told = listeners;
-        listeners = null;
-        if (told != null) {
-            out.add(() -> told.forEach(listener -> tell(listener.told, lost)));
-        }
+        told.stream().filter(one -> !one.isReaction).forEach(one -> out.add(() -> tell(one, lost)));
     }
 
     /** The stage of the outermost release, made if need be. Called under the lock of the gate. */
@@ -372,10 +377,14 @@ class LocalHold implements Hold {
         }
     }
 
-    private void tell(Consumer<Loss> listener, Loss lost) {
-        gate.engine.callBack(() -> {
+    private void tell(Listener listener, Loss lost) {
+        if (listener.isReaction) {
+            listener.told.accept(lost);
+            return;
+        }
+        gate.engine.callLossListener(() -> {
             try {
-                listener.accept(lost);
+                listener.told.accept(lost);
             } catch (RuntimeException | Error e) {
                 Engine.log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
             }

@@ -1,17 +1,14 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockedTask;
-import dev.holdfast.Loss;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Interrupts a thread when its hold is lost, unless its work is done by then; its interrupt never outlives the work.
  */
-final class LossInterrupt implements Consumer<Loss> {
+final class LossInterrupt {
 
     private final Thread worker;
     private final ReentrantLock lock = new ReentrantLock();
@@ -28,9 +25,9 @@ final class LossInterrupt implements Consumer<Loss> {
      * Runs a task under a hold on the calling thread, closes the hold, and tells its loss before all else; what the task
      * threw is suppressed in that.
      */
-    static <T extends @Nullable Object, E extends Exception> T run(Hold hold, LockedTask<T, E> task) throws E {
+    static <T extends @Nullable Object, E extends Exception> T run(HoldHandle hold, LockedTask<T, E> task) throws E {
         LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
-        hold.onLost(interrupt);
+        hold.whenLost(loss -> interrupt.fire());
         T result;
         try {
             result = task.call(hold);
@@ -49,11 +46,6 @@ final class LossInterrupt implements Consumer<Loss> {
         interrupt.disarm();
         hold.close();
         return result;
-    }
-
-    @Override
-    public void accept(Loss loss) {
-        fire();
     }
 
     /** The work has lost its ground. */

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** The handle of a re-entrant acquisition: the outer hold, with a close of its own. */
-final class NestedHold implements Hold {
+final class NestedHold implements HoldHandle {
 
     private final LocalHold outer;
 
@@ -63,8 +63,13 @@ final class NestedHold implements Hold {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
-        outer.listen(this, isClosed, listener);
+        outer.listen(this, isClosed, listener, false);
         return this;
+    }
+
+    @Override
+    public void whenLost(Consumer<Loss> reaction) {
+        outer.listen(this, isClosed, reaction, true);
     }
 
     @Override

@@ -29,6 +29,14 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     private static final int CALLBACK_THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
     private static final long IDLE_THREAD_SECONDS = 10;
 
+    /**
+     * So many listeners may block before others wait for them. Far more than listeners that block in good faith, and few
+     * enough for any machine when all holds of a process are lost at once.
+     */
+    private static final int LISTENER_THREADS = 256;
+
+    private static final long IDLE_LISTENER_SECONDS = 1;
+
     /** What a round trip to a server near by takes. With a single processor nothing would come while a thread looks. */
     private static final long WAKEFUL_NANOS =
             Runtime.getRuntime().availableProcessors() > 1 ? TimeUnit.MICROSECONDS.toNanos(200) : 0;
@@ -37,6 +45,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     private final ScheduledThreadPoolExecutor timers;
     private final ThreadPoolExecutor callbacks;
+    private final ThreadPoolExecutor listeners;
     private final SplittableRandom seeds = new SplittableRandom(Randomness.nextLong());
     private final @Nullable RandomAccessFile uptime;
 
@@ -47,14 +56,8 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
         timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         timers.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         timers.setKeepAliveTime(IDLE_THREAD_SECONDS, TimeUnit.SECONDS);
-        callbacks = new ThreadPoolExecutor(
-                CALLBACK_THREADS,
-                CALLBACK_THREADS,
-                IDLE_THREAD_SECONDS,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                threads("holdfast-callback"));
-        callbacks.allowCoreThreadTimeOut(true);
+        callbacks = pool("holdfast-callback", CALLBACK_THREADS, IDLE_THREAD_SECONDS);
+        listeners = pool("holdfast-listener", LISTENER_THREADS, IDLE_LISTENER_SECONDS);
         uptime = openUptime();
     }
 
@@ -142,6 +145,11 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     }
 
     @Override
+    public Executor lossListeners() {
+        return task -> listeners.execute(guarded(task));
+    }
+
+    @Override
     public long randomLong() {
         synchronized (seeds) {
             return seeds.nextLong();
@@ -156,6 +164,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     public void close() {
         timers.shutdown();
         callbacks.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        listeners.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         RandomAccessFile file = uptime;
         if (file != null) {
             try {
@@ -175,6 +184,14 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
                 log.error("a task of the client failed; this is a bug or an error in a listener", e);
             }
         };
+    }
+
+    /** A pool that starts a thread for each task until there are so many, and ends those that have nothing to do. */
+    private static ThreadPoolExecutor pool(String name, int threads, long idleSeconds) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                threads, threads, idleSeconds, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(name));
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     private static ThreadFactory threads(String name) {

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** The turn of one task, from its grant to the end of the task. Thread-safe; its lock is a leaf. */
-final class TaskTurn implements Hold {
+final class TaskTurn implements HoldHandle {
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -56,6 +56,7 @@ final class TaskTurn implements Hold {
 
     // Guarded by lock.
     private final List<Consumer<Loss>> listeners = new ArrayList<>(1);
+    private final List<Consumer<Loss>> reactions = new ArrayList<>(1);
     private Environment.Timer timer = () -> {};
     private boolean isAsking;
     private long askedAt;
@@ -180,20 +181,31 @@ final class TaskTurn implements Hold {
 
     @Override
     public Hold onLost(Consumer<Loss> listener) {
-        Loss lost;
-        lock.lock();
-        try {
-            lost = loss;
-            if (lost == null && !isOver) {
-                listeners.add(listener);
-            }
-        } finally {
-            lock.unlock();
-        }
+        Loss lost = addUnlessLost(listeners, listener);
         if (lost != null) {
             tell(listener, lost);
         }
         return this;
+    }
+
+    @Override
+    public void whenLost(Consumer<Loss> reaction) {
+        Loss lost = addUnlessLost(reactions, reaction);
+        if (lost != null) {
+            reaction.accept(lost);
+        }
+    }
+
+    private @Nullable Loss addUnlessLost(List<Consumer<Loss>> told, Consumer<Loss> one) {
+        lock.lock();
+        try {
+            if (loss == null && !isOver) {
+                told.add(one);
+            }
+            return loss;
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
@@ -213,6 +225,7 @@ final class TaskTurn implements Hold {
 
     private void lose(Loss.Cause cause) {
         Loss lost = lossBy(cause);
+        List<Consumer<Loss>> reacting;
         List<Consumer<Loss>> told;
         lock.lock();
         try {
@@ -221,11 +234,13 @@ final class TaskTurn implements Hold {
             }
             // Before the listeners run: one that calls isHeld() must already see the loss.
             loss = lost;
+            reacting = List.copyOf(reactions);
             told = List.copyOf(listeners);
             timer.cancel();
         } finally {
             lock.unlock();
         }
+        reacting.forEach(reaction -> Failsafe.run("the reaction to a loss", () -> reaction.accept(lost)));
         engine.noteLoss(lost);
         if (watch != null) {
             watch.lost(lost);
@@ -234,7 +249,7 @@ final class TaskTurn implements Hold {
     }
 
     private void tell(Consumer<Loss> listener, Loss lost) {
-        engine.callBack(() -> {
+        engine.callLossListener(() -> {
             try {
                 listener.accept(lost);
             } catch (RuntimeException | Error e) {

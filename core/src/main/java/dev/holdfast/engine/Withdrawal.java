@@ -54,7 +54,7 @@ final class Withdrawal {
         Environment.Timer alarm = withdrawal.engine.environment.schedule(
                 withdrawal.engine.options.storeTimeout().toNanos(), () -> withdrawal.endCall(null));
         entering.afterEnd(alarm::cancel);
-        place.onLost(loss -> withdrawal.request.cancel(false));
+        place.whenLost(loss -> withdrawal.request.cancel(false));
     }
 
     private void requestLock() {

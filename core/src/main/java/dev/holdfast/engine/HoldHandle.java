@@ -1,0 +1,20 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import java.util.function.Consumer;
+
+/** A hold as the engine itself uses it: every hold of this client on one name is one. */
+interface HoldHandle extends Hold {
+
+    /** The same hold. */
+    static HoldHandle of(Hold hold) {
+        return (HoldHandle) hold;
+    }
+
+    /**
+     * As {@link #onLost}, for a reaction of the engine: it runs at once, before any listener, on the thread that finds
+     * the loss, and so waits for no code of users. It must neither block nor call any.
+     */
+    void whenLost(Consumer<Loss> reaction);
+}

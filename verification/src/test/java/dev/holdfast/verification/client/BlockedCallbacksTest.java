@@ -1,0 +1,216 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Campaign;
+import dev.holdfast.CampaignOptions;
+import dev.holdfast.Candidate;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.Leadership;
+import dev.holdfast.LockLostException;
+import dev.holdfast.TermEnd;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("While all callbacks of a client block, on its own threads")
+class BlockedCallbacksTest {
+
+    /** More than a client has threads for callbacks. */
+    private static final int CALLBACKS = 2 * Math.max(4, Runtime.getRuntime().availableProcessors());
+
+    private final World world = World.live();
+    private final Holdfast holdfast = world.client("alice");
+    private final CountDownLatch go = new CountDownLatch(1);
+
+    @AfterEach
+    void close() {
+        go.countDown();
+        world.close();
+    }
+
+    private void blockCallbacks() throws InterruptedException {
+        int threads = CALLBACKS / 2;
+        CountDownLatch begun = new CountDownLatch(threads);
+        for (int i = 0; i < CALLBACKS; i++) {
+            // Granted when the callback is there: else it would run on this thread.
+            DistributedLock lock = holdfast.lock("blocked" + i);
+            Hold first = lock.acquire();
+            var unused = lock.acquireAsync().thenAccept(hold -> {
+                begun.countDown();
+                awaitGo();
+                hold.close();
+            });
+            first.close();
+        }
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private void awaitGo() {
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static <T> T comesIn(CompletableFuture<T> stage) throws Exception {
+        return stage.get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    @DisplayName("work that has lost its hold is interrupted all the same")
+    @Tag("C2")
+    void interrupt() throws Exception {
+        Actor worker = world.actor("worker");
+        CountDownLatch begun = new CountDownLatch(1);
+        Doing<Object> working =
+                worker.starts(() -> holdfast.lock("ledger").<Object, InterruptedException>callWhileHeld(hold -> {
+                    begun.countDown();
+                    new CountDownLatch(1).await();
+                    return null;
+                }));
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+        blockCallbacks();
+
+        world.releaseByForce("ledger");
+
+        assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    @DisplayName("so is a task that has lost its turn")
+    @Tag("C2")
+    void turn() throws Exception {
+        Actor worker = world.actor("worker");
+        CountDownLatch begun = new CountDownLatch(1);
+        Doing<Object> working = worker.starts(() -> holdfast.task("report")
+                .<Object, InterruptedException>callIfDue(Duration.ofMinutes(5), Duration.ZERO, hold -> {
+                    begun.countDown();
+                    new CountDownLatch(1).await();
+                    return null;
+                }));
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+        blockCallbacks();
+
+        world.releaseByForce("report");
+
+        assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    @DisplayName("every listener for a loss is told, though others block too, and one of the same hold")
+    @Tag("C2")
+    void listeners() throws Exception {
+        blockCallbacks();
+        List<CompletableFuture<Void>> told = new ArrayList<>();
+        List<Hold> holds = new ArrayList<>();
+        for (int i = 0; i < CALLBACKS; i++) {
+            Hold hold = holdfast.lock("lost" + i).acquire();
+            CompletableFuture<Void> one = new CompletableFuture<>();
+            hold.onLost(loss -> awaitGo());
+            hold.onLost(loss -> one.complete(null));
+            holds.add(hold);
+            told.add(one);
+        }
+
+        for (int i = 0; i < CALLBACKS; i++) {
+            world.releaseByForce("lost" + i);
+        }
+
+        for (CompletableFuture<Void> one : told) {
+            comesIn(one);
+        }
+        for (Hold hold : holds) {
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+        }
+    }
+
+    @Nested
+    @DisplayName("a leader")
+    @Tag("E7")
+    class Leading {
+
+        private final CompletableFuture<Leadership> elected = new CompletableFuture<>();
+        private final CompletableFuture<TermEnd> over = new CompletableFuture<>();
+        private final CompletableFuture<TermEnd> told = new CompletableFuture<>();
+        private Campaign campaign;
+
+        private final Candidate candidate = new Candidate() {
+            @Override
+            public void onElected(Leadership leadership) {
+                leadership.onLost(told::complete);
+                elected.complete(leadership);
+            }
+
+            @Override
+            public void onLost(Leadership leadership, TermEnd end) {
+                over.complete(end);
+            }
+        };
+
+        @BeforeEach
+        void isElected() {
+            campaign = holdfast.election("region").campaign(candidate);
+        }
+
+        @AfterEach
+        void leaves() {
+            campaign.close();
+        }
+
+        @Test
+        @DisplayName("is told of its loss")
+        void loss() throws Exception {
+            comesIn(elected);
+            blockCallbacks();
+
+            world.releaseByForce("region");
+
+            assertThat(comesIn(over).reason()).isEqualTo(TermEnd.Reason.LOST);
+            assertThat(comesIn(told).reason()).isEqualTo(TermEnd.Reason.LOST);
+        }
+
+        @Test
+        @DisplayName("is told of it on an executor of its own, too")
+        void lossOnItsExecutor() throws Exception {
+            CompletableFuture<TermEnd> end = new CompletableFuture<>();
+            CompletableFuture<Leadership> begun = new CompletableFuture<>();
+            CampaignOptions options =
+                    CampaignOptions.defaults().withExecutor(task -> new Thread(task, "candidate").start());
+            Campaign another = holdfast.election("zone").campaign(options, new Candidate() {
+                @Override
+                public void onElected(Leadership leadership) {
+                    begun.complete(leadership);
+                }
+
+                @Override
+                public void onLost(Leadership leadership, TermEnd how) {
+                    end.complete(how);
+                }
+            });
+            comesIn(begun);
+            blockCallbacks();
+
+            world.releaseByForce("zone");
+
+            assertThat(comesIn(end).reason()).isEqualTo(TermEnd.Reason.LOST);
+            another.close();
+        }
+    }
+}
