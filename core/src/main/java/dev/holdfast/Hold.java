@@ -93,7 +93,8 @@ public interface Hold extends AutoCloseable {
      * Releases this hold and tells how that ended. Never throws for a loss; idempotent: later calls answer the same
      * stage.
      *
-     * @return a stage that ends when the store has answered, or has not within the time-out
+     * @return a stage that ends when the store has answered, or has not within the time-out; on the callback executor,
+     *     unless that was known at once
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     CompletionStage<ReleaseOutcome> releaseAsync();

@@ -257,7 +257,7 @@ public final class Holdfast implements AutoCloseable {
     /**
      * Ends this client as {@link #close()} does, without blocking.
      *
-     * @return a stage that ends when the store has confirmed, or has not within the store time-out
+     * @return a stage that ends, on the callback executor, when the store has confirmed, or has not within the store time-out
      */
     public CompletionStage<Void> closeAsync() {
         return engine.closeAsync();
@@ -393,14 +393,14 @@ public final class Holdfast implements AutoCloseable {
         /**
          * Opens the store if need be, which may block, and the session without blocking.
          *
-         * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws
+         * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws, on the callback
+         *     executor; who cancels it before closes what was opened
          * @throws IllegalArgumentException if settings contradict each other
          * @throws StoreUnavailableException if the store does not answer
          * @throws StoreRefusedException if the store can't be used
          */
         public CompletionStage<Holdfast> buildAsync() {
-            return Engine.startAsync(opening, storeName, closesStore, options(), environment)
-                    .thenApply(Holdfast::new);
+            return Engine.startAsync(opening, storeName, closesStore, options(), environment, Holdfast::new);
         }
 
         private EngineOptions options() {

@@ -73,7 +73,8 @@ public interface MultiHold extends AutoCloseable {
      * Releases all parts and tells how that ended, by name. Never throws for a loss; idempotent: later calls answer the
      * same stage.
      *
-     * @return a stage that ends when the store has answered for all parts, or has not within the time-out
+     * @return a stage that ends when the store has answered for all parts, or has not within the time-out; on the callback
+     *     executor, unless that was known at once
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     CompletionStage<Map<String, ReleaseOutcome>> releaseAsync();

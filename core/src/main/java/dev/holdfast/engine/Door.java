@@ -4,6 +4,7 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
@@ -81,7 +82,9 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         }
         LocalHold hold = request.isDone() ? request.hold() : null;
         if (hold != null) {
-            Failsafe.run("giving back what nobody took", hold::releaseAsync);
+            Failsafe.run("giving back what nobody took", () -> {
+                var unused = hold.giveBack(Caller.GOES_ON);
+            });
         }
     }
 

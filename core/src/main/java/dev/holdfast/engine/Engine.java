@@ -39,6 +39,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -89,6 +90,7 @@ public final class Engine {
     private final AtomicBoolean isClosing = new AtomicBoolean();
     private final CompletableFuture<Engine> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final UserStage<Void> toldOfClose = new UserStage<>();
 
     private Engine(
             LockStore store, boolean closesStore, EngineOptions options, Environment environment, SafetyRules rules) {
@@ -131,21 +133,28 @@ public final class Engine {
         }
     }
 
-    /** Opens the store, and the session in the background; does not wait for the session. */
-    public static CompletionStage<Engine> startAsync(
+    /**
+     * Opens the store, and the session in the background; does not wait for the session.
+     *
+     * @return the stage for users, completed on the callback executor; who cancels it closes the client
+     */
+    public static <T> CompletionStage<T> startAsync(
             Supplier<LockStore> opening,
             String storeName,
             boolean closesStore,
             EngineOptions options,
-            Optional<Environment> environment) {
+            Optional<Environment> environment,
+            Function<Engine, T> client) {
         Engine engine =
                 launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON);
-        return engine.ready.whenComplete((ready, failure) -> {
+        CompletableFuture<T> told = engine.onCallbacks(engine.ready.thenApply(client));
+        var unused = told.whenComplete((opened, failure) -> {
             if (failure != null) {
                 // Nobody has it in hand to close it.
-                engine.closeAsync();
+                engine.beginClose();
             }
         });
+        return told;
     }
 
     /** As {@link #startAsync}, with the rules to keep; {@link #ready()} tells when the session is there. */
@@ -203,17 +212,16 @@ public final class Engine {
     }
 
     private RuntimeException failedToStart(ExecutionException e) {
-        closeAsync();
+        beginClose();
         Throwable cause = e.getCause();
         return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 
     /** Ends this client; blocks until the store has answered, or has not within its time-out. */
     public void close() {
-        CompletionStage<Void> ending = closeAsync();
+        beginClose();
         try {
-            Waits.uninterruptibly(
-                    ending.toCompletableFuture(), options.storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
+            Waits.uninterruptibly(closed, options.storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
         } catch (ExecutionException | TimeoutException e) {
             log.debug("store={} closing was not confirmed", product(), e);
         }
@@ -221,6 +229,11 @@ public final class Engine {
 
     /** Ends this client without blocking. Idempotent. */
     public CompletionStage<Void> closeAsync() {
+        beginClose();
+        return toldOfClose.of(closed, this);
+    }
+
+    private void beginClose() {
         if (isClosing.compareAndSet(false, true)) {
             // First, for a call that finds its hold lost by the end of its client should say that the client is closed.
             for (CompletableFuture<?> call : calls.values()) {
@@ -238,7 +251,6 @@ public final class Engine {
             }
             countClosed(open);
         }
-        return closed;
     }
 
     private void endSession(StorePart part, @Nullable Session session, AtomicInteger open) {
@@ -409,17 +421,28 @@ public final class Engine {
     /** The same result for users: told on the callback executor. */
     <T> CompletableFuture<T> onCallbacks(CompletableFuture<T> result) {
         CompletableFuture<T> told = new CompletableFuture<>();
-        var unused = result.whenComplete((value, failure) -> callBack(() -> {
-            if (failure == null) {
-                told.complete(value);
-            } else {
-                told.completeExceptionally(
-                        failure instanceof CompletionException && failure.getCause() != null
-                                ? failure.getCause()
-                                : failure);
-            }
-        }));
+        tell(result, told);
         return told;
+    }
+
+    /** Ends a stage of users with a result: on the callback executor, or at once if the result is there. */
+    <T> void tell(CompletableFuture<T> result, CompletableFuture<T> told) {
+        if (result.isDone()) {
+            var unused = result.whenComplete((value, failure) -> end(told, value, failure));
+        } else {
+            var unused = result.whenComplete((value, failure) -> callBack(() -> end(told, value, failure)));
+        }
+    }
+
+    private static <T> void end(CompletableFuture<T> told, T value, @Nullable Throwable failure) {
+        if (failure == null) {
+            told.complete(value);
+        } else {
+            told.completeExceptionally(
+                    failure instanceof CompletionException && failure.getCause() != null
+                            ? failure.getCause()
+                            : failure);
+        }
     }
 
     /** Fails what somebody waits for when this client is closed. */

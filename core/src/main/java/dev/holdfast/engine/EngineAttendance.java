@@ -4,6 +4,7 @@ import dev.holdfast.Attendance;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -104,8 +105,8 @@ final class EngineAttendance implements Attendance {
 
     /** Gives the place back; later calls get the same end. */
     private CompletableFuture<ReleaseOutcome> goOut() {
-        CompletableFuture<ReleaseOutcome> end = place.releaseAsync().toCompletableFuture();
-        var unused = memory.releaseAsync();
+        CompletableFuture<ReleaseOutcome> end = place.giveBack(Caller.GOES_ON);
+        var unused = HoldHandle.of(memory).giveBack(Caller.GOES_ON);
         return end;
     }
 

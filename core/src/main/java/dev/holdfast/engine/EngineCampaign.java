@@ -10,6 +10,7 @@ import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.TermEnd;
+import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
@@ -134,7 +135,7 @@ final class EngineCampaign implements Campaign {
         try {
             fresh = new EngineLeadership(this, hold, engine.clock.now());
         } catch (LockLostException e) {
-            var unused = hold.releaseAsync();
+            var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
             failed(e);
             return;
         }
@@ -151,7 +152,7 @@ final class EngineCampaign implements Campaign {
             lock.unlock();
         }
         if (isUnwanted) {
-            var unused = hold.releaseAsync();
+            var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
             return;
         }
         Engine.log.info("resource={} store={} term={} elected", name, engine.product(), fresh.term());
@@ -298,7 +299,8 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        var unused = of.hold.releaseAsync().whenComplete((outcome, failure) -> steppedDown(of));
+        var unused =
+                HoldHandle.of(of.hold).giveBack(Caller.GOES_ON).whenComplete((outcome, failure) -> steppedDown(of));
         if (engine.isClosing()) {
             steppedDown(of);
         }

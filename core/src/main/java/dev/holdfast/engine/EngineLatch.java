@@ -208,7 +208,7 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     /** To have passed is all that matters: what the store records of it keeps nobody out, and goes in its own time. */
     private static void forget(Hold passed) {
-        var unused = passed.releaseAsync();
+        var unused = HoldHandle.of(passed).giveBack(Caller.GOES_ON);
     }
 
     @Override

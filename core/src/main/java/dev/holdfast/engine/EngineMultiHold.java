@@ -6,6 +6,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -36,6 +37,7 @@ final class EngineMultiHold implements MultiHold {
 
     private final AtomicBoolean isClosed = new AtomicBoolean();
     private final CompletableFuture<Map<String, ReleaseOutcome>> released = new CompletableFuture<>();
+    private final UserStage<Map<String, ReleaseOutcome>> toldOfRelease = new UserStage<>();
 
     /** What is known of losses that were there before the release, by name. Written before the release begins. */
     private final Map<String, LockLostException> lostBefore = new LinkedHashMap<>();
@@ -134,6 +136,11 @@ final class EngineMultiHold implements MultiHold {
 
     @Override
     public CompletionStage<Map<String, ReleaseOutcome>> releaseAsync() {
+        return toldOfRelease.of(giveBack(), engine);
+    }
+
+    /** The same end, for the engine: completed on the thread that learns of it. */
+    private CompletableFuture<Map<String, ReleaseOutcome>> giveBack() {
         if (owner != null && owner != Thread.currentThread()) {
             throw new NotOwnerException(
                     parts.get(0).name(),
@@ -155,7 +162,7 @@ final class EngineMultiHold implements MultiHold {
             Hold part = parts.get(i);
             noteLoss(part);
             try {
-                endings.add(0, part.releaseAsync().toCompletableFuture());
+                endings.add(0, HoldHandle.of(part).giveBack(Caller.GOES_ON));
             } catch (RuntimeException e) {
                 // Released from beneath this hold, by unlock(). The others are released all the same.
                 failures.add(e);
@@ -190,7 +197,7 @@ final class EngineMultiHold implements MultiHold {
         if (isClosed.get()) {
             return;
         }
-        CompletableFuture<Map<String, ReleaseOutcome>> ending = releaseAsync().toCompletableFuture();
+        CompletableFuture<Map<String, ReleaseOutcome>> ending = giveBack();
         Map<String, ReleaseOutcome> outcomes;
         try {
             outcomes = Waits.uninterruptibly(

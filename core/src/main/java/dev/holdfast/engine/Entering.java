@@ -5,6 +5,7 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ResourceInfo.Party;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -161,7 +162,7 @@ final class Entering {
                 return;
             }
             var unusedOpening = open((LocalHold) lock).whenComplete((isOpen, failure) -> {
-                var unusedEnd = lock.releaseAsync();
+                var unusedEnd = HoldHandle.of(lock).giveBack(Caller.GOES_ON);
                 if (isOpen != null && isOpen) {
                     step(mine);
                 } else {
@@ -200,7 +201,7 @@ final class Entering {
                         // Only who has kept the place until here is sure that the number is its own generation's.
                         var unusedToken = mine.fencingToken();
                     } catch (LockLostException e) {
-                        var unusedMemory = memory.releaseAsync();
+                        var unusedMemory = HoldHandle.of(memory).giveBack(Caller.GOES_ON);
                         var unusedEnd = drop(mine, e);
                         return;
                     }
@@ -233,7 +234,7 @@ final class Entering {
 
     /** Gives the place back, and ends the call unless it has ended before. */
     CompletableFuture<?> giveBack(LocalHold mine, @Nullable Throwable besides) {
-        return result.isDone() ? mine.releaseAsync().toCompletableFuture() : drop(mine, why(besides));
+        return result.isDone() ? mine.giveBack(Caller.GOES_ON) : drop(mine, why(besides));
     }
 
     /** Why it gives up, with what else went wrong. */
@@ -249,7 +250,7 @@ final class Entering {
     }
 
     private CompletableFuture<?> drop(LocalHold mine, Throwable why) {
-        return mine.releaseAsync().toCompletableFuture().whenComplete((outcome, never) -> {
+        return mine.giveBack(Caller.GOES_ON).whenComplete((outcome, never) -> {
             if (outcome == ReleaseOutcome.UNCONFIRMED && !(why instanceof LockLostException)) {
                 why.addSuppressed(engine.failures.notGivenBack(barrier.name(), mine.effectiveLease()));
             }

@@ -2,6 +2,7 @@ package dev.holdfast.engine;
 
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -53,7 +54,7 @@ final class GivingBack {
 
     private @Nullable CompletableFuture<ReleaseOutcome> begin(Hold hold) {
         try {
-            return hold.releaseAsync().toCompletableFuture();
+            return HoldHandle.of(hold).giveBack(Caller.GOES_ON);
         } catch (RuntimeException e) {
             failures.add(e);
             return null;

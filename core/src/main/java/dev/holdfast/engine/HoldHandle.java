@@ -2,6 +2,9 @@ package dev.holdfast.engine;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** A hold as the engine itself uses it: every hold of this client on one name is one. */
@@ -17,4 +20,7 @@ interface HoldHandle extends Hold {
      * the loss, and so waits for no code of users. It must neither block nor call any.
      */
     void whenLost(Consumer<Loss> reaction);
+
+    /** As {@link #releaseAsync()}, for the engine: completed on the thread that learns of the end. */
+    CompletableFuture<ReleaseOutcome> giveBack(Caller caller);
 }

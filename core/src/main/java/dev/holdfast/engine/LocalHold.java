@@ -62,6 +62,9 @@ class LocalHold implements HoldHandle {
     private @Nullable CompletableFuture<ReleaseOutcome> release;
 
     /** Guarded by the lock of the gate. */
+    private @Nullable UserStage<ReleaseOutcome> toldOfRelease;
+
+    /** Guarded by the lock of the gate. */
     private @Nullable List<Listener> listeners;
 
     /** The outermost acquisition was for writing. */
@@ -261,22 +264,41 @@ class LocalHold implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return close(Caller.GOES_ON);
+        return told(giveBack(Caller.GOES_ON));
+    }
+
+    /** The end of a release as users see it: the outermost one is told by the same stage to all who ask. */
+    CompletionStage<ReleaseOutcome> told(CompletableFuture<ReleaseOutcome> end) {
+        UserStage<ReleaseOutcome> outermost;
+        gate.lock.lock();
+        try {
+            if (end != release) {
+                return end;
+            }
+            if (toldOfRelease == null) {
+                toldOfRelease = new UserStage<>();
+            }
+            outermost = toldOfRelease;
+        } finally {
+            gate.lock.unlock();
+        }
+        return outermost.of(end, gate.engine);
     }
 
     @Override
     public void close() {
         if (!isClosed) {
-            gate.engine.outcomes.finish(this, close(Caller.WAITS));
+            gate.engine.outcomes.finish(this, giveBack(Caller.WAITS));
         }
     }
 
-    private CompletionStage<ReleaseOutcome> close(Caller caller) {
+    @Override
+    public CompletableFuture<ReleaseOutcome> giveBack(Caller caller) {
         requireOwner();
         if (!markClosed()) {
             return ended();
         }
-        CompletionStage<ReleaseOutcome> outcome = letGo(caller, isWriteHandle);
+        CompletableFuture<ReleaseOutcome> outcome = letGo(caller, isWriteHandle);
         if (depth > 0) {
             stopListening(this);
         }
@@ -368,10 +390,14 @@ class LocalHold implements HoldHandle {
         return stage;
     }
 
-    private CompletionStage<ReleaseOutcome> ended() {
+    private CompletableFuture<ReleaseOutcome> ended() {
         gate.lock.lock();
         try {
-            return depth > 0 ? CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD) : releaseStage();
+            // A hold that owns itself has no other handles, and whoever closed it may not have come as far as its
+            // depth.
+            return owner != null && depth > 0
+                    ? CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD)
+                    : releaseStage();
         } finally {
             gate.lock.unlock();
         }

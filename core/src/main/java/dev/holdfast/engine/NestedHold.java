@@ -80,23 +80,24 @@ final class NestedHold implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return close(Caller.GOES_ON);
+        return outer.told(giveBack(Caller.GOES_ON));
     }
 
     @Override
     public void close() {
         if (!isClosed) {
-            outer.gate.engine.outcomes.finish(outer, close(Caller.WAITS));
+            outer.gate.engine.outcomes.finish(outer, giveBack(Caller.WAITS));
         }
     }
 
-    private CompletionStage<ReleaseOutcome> close(Caller caller) {
+    @Override
+    public CompletableFuture<ReleaseOutcome> giveBack(Caller caller) {
         outer.requireOwner();
         if (isClosed) {
             return CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);
         }
         isClosed = true;
-        CompletionStage<ReleaseOutcome> outcome = outer.letGo(caller, isWrite);
+        CompletableFuture<ReleaseOutcome> outcome = outer.letGo(caller, isWrite);
         if (outer.depth > 0) {
             outer.stopListening(this);
         }

@@ -4,6 +4,7 @@ import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
@@ -72,7 +73,7 @@ final class Outcomes {
             Supplier<RuntimeException> failure = request.failure();
             if (hold != null) {
                 if (!future.complete(hold)) {
-                    hold.releaseAsync();
+                    var unused = hold.giveBack(Caller.GOES_ON);
                 }
             } else {
                 future.completeExceptionally(

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -52,7 +53,7 @@ final class StageWhileHeld<T extends @Nullable Object> {
     }
 
     private void release(LocalHold hold, T value, @Nullable Throwable failure) {
-        var unused = hold.releaseAsync()
+        var unused = hold.giveBack(Caller.GOES_ON)
                 .thenAccept(outcome -> engine.callBack(() -> {
                     RuntimeException trouble = troubleOf(hold, outcome);
                     if (trouble != null && failure != null) {

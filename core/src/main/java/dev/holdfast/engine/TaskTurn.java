@@ -42,6 +42,7 @@ final class TaskTurn implements HoldHandle {
     private final Duration atMost;
     private final @Nullable Watch watch;
     private final TurnEnd ending;
+    private final UserStage<ReleaseOutcome> toldOfEnd = new UserStage<>();
     private final Contradiction contradiction = new Contradiction();
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -383,7 +384,12 @@ final class TaskTurn implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return finish(Caller.GOES_ON);
+        return toldOfEnd.of(finish(Caller.GOES_ON), engine);
+    }
+
+    @Override
+    public CompletableFuture<ReleaseOutcome> giveBack(Caller caller) {
+        return finish(caller);
     }
 
     /** Here an unconfirmed end is no failure: the task has run, and the lock ends by itself. */

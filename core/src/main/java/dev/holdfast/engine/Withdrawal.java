@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
+import dev.holdfast.spi.Caller;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -86,7 +87,7 @@ final class Withdrawal {
     private void underLock(Hold lock) {
         var unused = barrier.newest().whenComplete((newest, unanswered) -> {
             var unusedEnd = decide(newest, unanswered).whenComplete((ended, never) -> {
-                var unusedRelease = lock.releaseAsync();
+                var unusedRelease = HoldHandle.of(lock).giveBack(Caller.GOES_ON);
             });
         });
     }

@@ -11,6 +11,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
+import dev.holdfast.MultiHold;
 import dev.holdfast.TermEnd;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
@@ -139,6 +140,26 @@ class BlockedCallbacksTest {
         for (Hold hold : holds) {
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
+    }
+
+    @Test
+    @DisplayName("whoever waits for the end of a hold, of several, or of the client, goes on")
+    void releases() throws Exception {
+        Hold hold = holdfast.lock("ledger").acquire();
+        MultiHold all =
+                holdfast.lockAll(holdfast.lock("one"), holdfast.lock("two")).acquire();
+        Holdfast another = world.client("bob");
+        blockCallbacks();
+
+        hold.close();
+        all.close();
+        another.close();
+        holdfast.lock("ledger").lock();
+        holdfast.lock("ledger").unlock();
+        holdfast.task("report").runIfDue(Duration.ofMinutes(5), Duration.ZERO, turn -> {});
+
+        assertThat(world.holderOf("ledger")).isEmpty();
+        assertThat(world.holderOf("one")).isEmpty();
     }
 
     @Nested
