@@ -380,6 +380,18 @@ class LocalHold implements HoldHandle {
         told.stream().filter(one -> !one.isReaction).forEach(one -> out.add(() -> tell(one, lost)));
     }
 
+    /** Whether it is lost, and surely over at the store too, whose clock may be slower. Called under the lock of the gate. */
+    boolean hasEndedAtStore(long now) {
+        Loss lost = loss;
+        if (lost == null) {
+            return false;
+        }
+        Session session = grant.session;
+        return lost.cause() == Loss.Cause.REMOVED
+                || (!grant.isDetached() && session.isOverBy(now))
+                || (grant.own != null && grant.own.isPastBy(now));
+    }
+
     /** The stage of the outermost release, made if need be. Called under the lock of the gate. */
     CompletableFuture<ReleaseOutcome> releaseStage() {
         CompletableFuture<ReleaseOutcome> stage = release;

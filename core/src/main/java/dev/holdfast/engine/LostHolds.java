@@ -51,6 +51,14 @@ record LostHolds(List<LocalHold> holds) {
         return null;
     }
 
+    /** Without those that own themselves and have nothing left at the store: nobody has to close such a hold. */
+    LostHolds withoutEnded(long now) {
+        List<LocalHold> rest = holds.stream()
+                .filter(hold -> hold.owner != null || !hold.hasEndedAtStore(now))
+                .toList();
+        return rest.isEmpty() ? NONE : rest.size() == holds.size() ? this : new LostHolds(rest);
+    }
+
     /** The lost hold under a grant; null if there is none. */
     @Nullable
     LocalHold under(Claim grant) {

@@ -63,7 +63,10 @@ final class Oversight {
         doubtful.forEach(gate.engine::doubt);
     }
 
-    /** Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. */
+    /**
+     * Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. Also drops
+     * lost holds without an owner once they are over at the store.
+     */
     static void checkOwners(Gate gate) {
         LocalHold hold = gate.current;
         if (hold == null ? gate.isShared() : isOrphan(hold)) {
@@ -79,6 +82,7 @@ final class Oversight {
                 for (LocalHold orphan = gate.lost.ofTheDead(); orphan != null; orphan = gate.lost.ofTheDead()) {
                     gate.forgetLost(orphan, out);
                 }
+                gate.lost = gate.lost.withoutEnded(gate.engine.clock.now());
                 gate.pursue(out);
                 gate.tidy();
             });

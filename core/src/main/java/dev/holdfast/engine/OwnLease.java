@@ -67,6 +67,13 @@ final class OwnLease {
         return now - all - all / 4 - session.lastSent > 2 * session.ttlNanos;
     }
 
+    /** Whether a lease that began has surely ended at the store too, whatever extension is on its way. */
+    boolean isPastBy(long now) {
+        long longest = isExtending ? allNanos : 0;
+        long slowest = Math.max(longest, lengthNanos) / 4;
+        return now - deadline - longest > slowest;
+    }
+
     /** Whether what was asked at some time may tell the lease before an extension, which may have been longer. */
     boolean isOutdated(long sentAt) {
         return isExtending || (extensions > 0 && sentAt - extendedAt < 0);

@@ -114,4 +114,9 @@ final class Session {
         });
         return due;
     }
+
+    /** Whether it has surely ended at the store too, whose clock may be slower. */
+    boolean isOverBy(long now) {
+        return state == State.ENDED || (state == State.ABANDONED && now - deadline > ttlNanos);
+    }
 }

@@ -7,6 +7,7 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LockLostException;
@@ -79,6 +80,59 @@ class NothingGrowsTest {
         assertThat(world.time().timers()).isEqualTo(timers);
         assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 1);
         assertThat(locks).hasSize(100_000);
+    }
+
+    @Test
+    @DisplayName("fixed leases that have ended are not kept, though nobody closes their holds")
+    void endedLeases() throws Exception {
+        AcquireOptions fiveMinutes = AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(5));
+        List<Hold> holds = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            holds.add(lock("leased-" + i)
+                    .acquireAsync(fiveMinutes)
+                    .toCompletableFuture()
+                    .get(60, TimeUnit.SECONDS));
+        }
+
+        world.passes(Duration.ofMinutes(7));
+
+        isClean();
+        assertThatThrownBy(holds.get(0)::close).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    @DisplayName("nor are permits for a year that another process has returned")
+    void returnedPermits() throws Exception {
+        AcquireOptions forAYear = AcquireOptions.defaults().withDetachedLease(Duration.ofDays(365));
+        DistributedSemaphore permits = engine.semaphore(new ResourceName("licences"), 100, Order.FAIR);
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            ids.add(permits.acquireAsync(1, forAYear)
+                    .toCompletableFuture()
+                    .get(60, TimeUnit.SECONDS)
+                    .id());
+        }
+
+        DistributedSemaphore theirs = world.client("bob").semaphore("licences", 100);
+        for (String id : ids) {
+            assertThat(theirs.release(id)).isTrue();
+        }
+        world.passes(Duration.ofMinutes(2));
+
+        isClean();
+    }
+
+    @Test
+    @DisplayName("nor holds that own themselves, once their session is over at the store")
+    void endedSessions() throws Exception {
+        Hold hold = lock.acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        line.isCut();
+        world.passes(Duration.ofMinutes(1));
+        line.isMended();
+        world.passes(Duration.ofMinutes(1));
+
+        assertThat(hold.isHeld()).isFalse();
+        isClean();
     }
 
     @Test
