@@ -369,7 +369,7 @@ final class Claim {
         tokenCursor++;
         newestToken = tokenCursor;
         if (cohort != null) {
-            cohort.used++;
+            cohort.use();
         }
         return tokenCursor;
     }

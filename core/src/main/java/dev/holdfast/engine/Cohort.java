@@ -41,6 +41,13 @@ final class Cohort {
         this.awaited = awaited;
     }
 
+    /** A token is used; more than can be counted are as good as that many. */
+    void use() {
+        if (used < Integer.MAX_VALUE) {
+            used++;
+        }
+    }
+
     /** Notes that so many tokens are asked for. */
     void ask(int tokens, long at) {
         advancing = true;

@@ -214,12 +214,7 @@ final class EngineCampaign implements Campaign {
         Throwable failure = of.wasTold ? call(() -> candidate.onElected(of)) : null;
         interrupt.disarm();
         if (failure != null && taskFailed(of, failure)) {
-            lock.lock();
-            try {
-                lastError = failure;
-            } finally {
-                lock.unlock();
-            }
+            note(failure);
             Engine.log.warn("resource={} term={} the candidate failed while it led", name, of.term(), failure);
             tellError(failure);
         }
@@ -288,6 +283,7 @@ final class EngineCampaign implements Campaign {
         if (of.wasTold) {
             Throwable failure = call(() -> candidate.onLost(of, how));
             if (failure != null) {
+                note(failure);
                 Engine.log.warn(
                         "resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
                 tellError(failure);
@@ -303,6 +299,15 @@ final class EngineCampaign implements Campaign {
                 HoldHandle.of(of.hold).giveBack(Caller.GOES_ON).whenComplete((outcome, failure) -> steppedDown(of));
         if (engine.isClosing()) {
             steppedDown(of);
+        }
+    }
+
+    private void note(Throwable failure) {
+        lock.lock();
+        try {
+            lastError = failure;
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -145,13 +145,15 @@ final class Keeper {
             if (!late) {
                 session = fresh;
                 failures = 0;
+            } else {
+                failures++;
             }
         } finally {
             lock.unlock();
         }
         if (late) {
             settler.closeOrphan(opened.session());
-            open(Caller.GOES_ON);
+            schedule(retryDelay(), () -> open(Caller.GOES_ON));
             return;
         }
         scheduleRenewal(fresh, sentAt + options.keepAliveEvery().toNanos() - now);

@@ -33,6 +33,23 @@ class BackoffTest {
     }
 
     @Test
+    @DisplayName("for a session whose ttl is over when the store has opened it")
+    void lateSession() {
+        Line.HeldUp late = line.holdsUpNext(Command.OpenSession.class);
+        CompletableFuture<Holdfast> building = world.builder("alice", line)
+                .sessionTtl(Duration.ofSeconds(2))
+                .buildAsync()
+                .toCompletableFuture();
+        world.passes(Duration.ofSeconds(3));
+
+        late.goesOn();
+
+        assertThat(line.sent(Command.OpenSession.class)).hasSize(1);
+        passesUntil("there is a session", building::isDone);
+        building.join().close();
+    }
+
+    @Test
     @DisplayName("for a lock whose claims have unknown outcomes")
     void unknownAcquire() {
         Holdfast alice = world.client("alice", line);

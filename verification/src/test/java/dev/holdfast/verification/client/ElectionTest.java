@@ -436,6 +436,28 @@ class ElectionTest {
 
     @Test
     @Tag("E5")
+    @DisplayName("E5: what a candidate throws when its term is over is the last error of its campaign")
+    void throwsAtTheEnd() {
+        IllegalStateException thrown = new IllegalStateException("for a test");
+        Campaign campaign = campaign(atAlice, new Candidate() {
+            @Override
+            public void onElected(Leadership leadership) {}
+
+            @Override
+            public void onLost(Leadership leadership, TermEnd end) {
+                throw thrown;
+            }
+        });
+        world.passes(Duration.ofSeconds(1));
+
+        assertThat(campaign.resign()).isTrue();
+        world.passes(Duration.ofSeconds(1));
+
+        assertThat(campaign.lastError()).containsSame(thrown);
+    }
+
+    @Test
+    @Tag("E5")
     @DisplayName("E5: a store that does not answer is told, and asked again until it does")
     void storeTrouble() {
         Recorder alice = new Recorder();
