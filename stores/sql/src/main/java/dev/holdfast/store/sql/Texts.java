@@ -2,6 +2,8 @@ package dev.holdfast.store.sql;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The texts of the statements of one store: those that all have in common, but for what its database says in another way, with its own names of the tables. */
@@ -10,8 +12,12 @@ final class Texts {
     /** What the names of all tables begin with, in all texts. */
     private static final String PREFIX = "holdfast_";
 
-    /** An index is made where its table is, and is named without a schema. */
-    private static final Pattern INDEX = Pattern.compile("(INDEX (?:IF NOT EXISTS )?)" + PREFIX);
+    /**
+     * The placeholder for a table, which is its usual name, and the same for an index, which is made in the schema of its
+     * table and named without it. Neither a part of a longer name, nor a name behind a schema, nor a variable is one.
+     */
+    private static final Pattern NAME =
+            Pattern.compile("(INDEX (?:IF NOT EXISTS )?)?(?<![\\w.@])" + PREFIX + "(?=\\w)");
 
     static final Texts OF_SQLITE = new Texts(Map.of(), PREFIX);
 
@@ -51,16 +57,18 @@ final class Texts {
         return texts.getOrDefault(sql, sql.text);
     }
 
-    /** A text with the names of the tables as they are here. */
+    /** A text with the names of the tables as they are here. All placeholders are filled in one pass: what was filled in is not read again. */
     String of(String text) {
-        if (qualified.equals(PREFIX)) {
-            return text;
-        }
-        return INDEX.matcher(text).replaceAll("$1" + prefix).replace(PREFIX, qualified);
+        return qualified.equals(PREFIX) ? text : NAME.matcher(text).replaceAll(this::filledIn);
+    }
+
+    private String filledIn(MatchResult placeholder) {
+        String index = placeholder.group(1);
+        return Matcher.quoteReplacement(index == null ? qualified : index + prefix);
     }
 
     /** The name of a table as the catalogue knows it, from its usual name. */
     String bare(String table) {
-        return table.replace(PREFIX, prefix);
+        return prefix + table.substring(PREFIX.length());
     }
 }
