@@ -81,6 +81,9 @@ final class ServerConnections {
     /** Guarded by this. */
     private final Map<Use, Connection> open = new EnumMap<>(Use.class);
 
+    /** The state in which a pool lent each of them, unless the pool restores that itself. Guarded by this. */
+    private final Map<Use, LentState> lentAs = new EnumMap<>(Use.class);
+
     /** Since when a trip has had each of them that is in use. Guarded by this. */
     private final Map<Use, Long> takenAt = new EnumMap<>(Use.class);
 
@@ -148,26 +151,36 @@ final class ServerConnections {
         }
         drop(use);
         Connection made = source.getConnection();
+        LentState state = null;
         try {
-            if (!made.getAutoCommit()) {
-                made.setAutoCommit(true);
+            if (isPool && !comesAsBefore) {
+                state = LentState.of(made);
+                state.prepare(made);
+            } else {
+                if (!made.getAutoCommit()) {
+                    made.setAutoCommit(true);
+                }
+                isolate(made);
             }
-            isolate(made);
             if (bounding != null) {
                 // Nobody waits behind a renewal but the next one.
                 bounding.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
             }
         } catch (SQLException | RuntimeException | Error e) {
-            end(made);
+            // In which state it is nobody knows.
+            discard(made);
             throw e;
         }
         synchronized (this) {
             if (!closed) {
                 open.put(use, made);
+                if (state != null) {
+                    lentAs.put(use, state);
+                }
                 return made;
             }
         }
-        end(made);
+        giveBack(made, state);
         throw new SQLException("The store was closed", "08003");
     }
 
@@ -209,10 +222,12 @@ final class ServerConnections {
     /** Gives a connection back, or ends it. */
     void drop(Use use) {
         Connection present;
+        LentState state;
         synchronized (this) {
             present = open.remove(use);
+            state = lentAs.remove(use);
         }
-        end(present);
+        giveBack(present, state);
     }
 
     /**
@@ -258,10 +273,12 @@ final class ServerConnections {
     /** Gives a connection back, or ends it, unless a trip has it. */
     void dropUnlessTaken(Use use) {
         Connection present;
+        LentState state;
         synchronized (this) {
             present = takenAt.containsKey(use) ? null : open.remove(use);
+            state = lentAs.get(use);
         }
-        end(present);
+        giveBack(present, state);
     }
 
     /** Ends a connection itself, also where it is one of a pool, if there is one. */
@@ -341,6 +358,24 @@ final class ServerConnections {
         for (Use use : Use.values()) {
             drop(use);
         }
+    }
+
+    /** Returns a connection in the state in which it was lent, or ends it where that fails. */
+    private static void giveBack(@Nullable Connection connection, @Nullable LentState state) {
+        if (connection != null && state != null) {
+            try {
+                state.restore(connection);
+            } catch (SQLException e) {
+                LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
+                discard(connection);
+                return;
+            } catch (RuntimeException | Error e) {
+                LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
+                discard(connection);
+                return;
+            }
+        }
+        end(connection);
     }
 
     private static void end(@Nullable Connection connection) {
