@@ -74,7 +74,8 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Waits until this lock is granted to the calling thread, or until {@code maxWait} has passed.
      *
-     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait} plus one store request; zero makes a
+     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait}, and up to a second more for the answer to a
+     * request that is under way, so that a wait shorter than a round trip ends as granted or taken; zero makes a
      * single attempt. Safe on virtual threads.
      *
      * @param maxWait zero or longer; values beyond 146 years are taken as for ever

@@ -97,6 +97,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
                     () -> request.isDone() || !request.isAskedFor, deadline - engine.environment.monotonicNanos());
         }
         boolean wasInterrupted = false;
+        boolean isOvertime = request.isTry;
         try {
             while (true) {
                 Trampoline.flush();
@@ -113,10 +114,15 @@ record Door(Engine engine, ResourceName name, Mode mode) {
                         wasInterrupted = false;
                         throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
                     }
+                } else if (left <= 0 && !isOvertime && gate.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
+                    isOvertime = true;
+                    deadline += Outcomes.OVERTIME_NANOS;
                 } else if (left <= 0) {
                     boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
                     if (gate.cancel(request)) {
-                        engine.outcomes.failIfUnanswered(name, wasUnanswered);
+                        if (wasUnanswered) {
+                            throw engine.outcomes.unanswered(request, waitNanos);
+                        }
                         return null;
                     }
                 } else {

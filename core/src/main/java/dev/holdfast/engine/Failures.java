@@ -27,10 +27,23 @@ record Failures(String store) {
         return new LockWaitTimeoutException(resource, store, waited);
     }
 
-    RuntimeException unanswered(String resource) {
+    /** For a call that nothing but the store time-out bounds. */
+    RuntimeException unanswered(String resource, Duration storeTimeout) {
+        return unansweredFor(resource, "within the store time-out of " + storeTimeout);
+    }
+
+    /** For a wait that was over before the store has said anything. */
+    RuntimeException unansweredInWait(String resource, Duration waited, Duration overtime) {
+        return unansweredFor(
+                resource,
+                "within the wait of " + waited + " that the caller has set, nor in the " + overtime + " after it");
+    }
+
+    private RuntimeException unansweredFor(String resource, String within) {
         return new StoreUnavailableException(
                 "Lock '" + resource + "' could not be asked for: the store " + store
-                        + " has not answered. The caller holds nothing; a grant that was under way is withdrawn, or ends"
+                        + " has not answered " + within
+                        + ". The caller holds nothing; a grant that was under way is withdrawn, or ends"
                         + " with the session.",
                 resource,
                 store,

@@ -11,6 +11,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -89,6 +90,9 @@ final class Gate {
 
     /** What is kept a little longer than it is used; null before there was anything. */
     private @Nullable Lingering lingering;
+
+    /** Some request in the queue may be overdue. */
+    private boolean hasOverdue;
 
     private boolean isRemoved;
 
@@ -246,6 +250,37 @@ final class Gate {
             return standing.isUnansweredSince(request.answersBefore);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * Lets a request whose wait is over end with the next answer of the store, if none has come since it was queued. The
+     * caller bounds the time until then.
+     *
+     * @return whether such an answer is outstanding; if not, nothing has changed
+     */
+    boolean awaitAnswer(Request request, Duration waited) {
+        lock.lock();
+        try {
+            if (request.isDone() || !standing.isUnansweredSince(request.answersBefore)) {
+                return false;
+            }
+            request.overdueAfter = waited;
+            hasOverdue = true;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the requests whose wait was over before the store answered, and that the answer does not serve. */
+    private void endOverdue(Outbox out) {
+        if (hasOverdue) {
+            endThose(
+                    request -> request.overdueAfter != null && !standing.isUnansweredSince(request.answersBefore),
+                    null,
+                    out);
+            hasOverdue = queue.hasOverdue();
         }
     }
 
@@ -668,6 +703,7 @@ final class Gate {
     /** Does what the present state asks for, after anything has changed. */
     void react(Outbox out) {
         pursue(out);
+        endOverdue(out);
         if (standing.dropUnwanted(queue, out)) {
             pursue(out);
         }

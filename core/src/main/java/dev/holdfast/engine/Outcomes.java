@@ -12,11 +12,19 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** How requests and releases end for those who made them: as stages, as exceptions, or in time. Thread-safe. */
 final class Outcomes {
+
+    /**
+     * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second that
+     * the contract allows, so that a thread may be woken late.
+     */
+    static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
 
     private final Engine engine;
 
@@ -24,15 +32,35 @@ final class Outcomes {
         this.engine = engine;
     }
 
+    /** The timer that ends the wait of a stage. */
+    private static final class Alarm {
+
+        private Environment.@Nullable Timer timer;
+        private boolean isCancelled;
+
+        synchronized void set(Environment.Timer next) {
+            timer = next;
+            if (isCancelled) {
+                next.cancel();
+            }
+        }
+
+        synchronized void cancel() {
+            isCancelled = true;
+            if (timer != null) {
+                timer.cancel();
+            }
+        }
+    }
+
     void enterAsync(
             ResourceName name, ResourceSpec spec, Request request, CompletableFuture<Hold> future, long waitNanos) {
         Gate gate = engine.enter(name, spec, request);
-        Environment.Timer timer = () -> {};
+        Alarm alarm = new Alarm();
         long limit = limitOf(request, waitNanos);
         if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
-            timer = engine.environment.schedule(limit, () -> timeOut(gate, request, future, waitNanos));
+            alarm.set(engine.environment.schedule(limit, () -> waitIsOver(gate, request, future, waitNanos, alarm)));
         }
-        Environment.Timer alarm = timer;
         var unused = future.whenComplete((hold, failure) -> {
             alarm.cancel();
             if (!request.isDone()) {
@@ -48,14 +76,21 @@ final class Outcomes {
         return request.isTry ? engine.options.storeTimeout().toNanos() : waitNanos;
     }
 
+    private void waitIsOver(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos, Alarm alarm) {
+        if (!request.isTry && gate.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
+            alarm.set(engine.environment.schedule(OVERTIME_NANOS, () -> timeOut(gate, request, future, waitNanos)));
+        } else {
+            timeOut(gate, request, future, waitNanos);
+        }
+    }
+
     private void timeOut(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos) {
         boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
         if (gate.cancel(request)) {
-            String name = request.name.value();
             engine.callBack(() -> future.completeExceptionally(
                     wasUnanswered
-                            ? engine.failures.unanswered(name)
-                            : engine.failures.timedOut(name, Duration.ofNanos(waitNanos))));
+                            ? unanswered(request, waitNanos)
+                            : engine.failures.timedOut(request.name.value(), Duration.ofNanos(waitNanos))));
         }
     }
 
@@ -66,7 +101,8 @@ final class Outcomes {
             return;
         }
         LocalHold hold = request.hold();
-        if (hold == null && request.failure() == null && !request.isTry) {
+        Duration waited = request.isTry ? Duration.ZERO : request.overdueAfter;
+        if (hold == null && request.failure() == null && waited == null) {
             return;
         }
         engine.callBack(() -> {
@@ -75,11 +111,10 @@ final class Outcomes {
                 if (!future.complete(hold)) {
                     var unused = hold.giveBack(Caller.GOES_ON);
                 }
-            } else {
-                future.completeExceptionally(
-                        failure != null
-                                ? failure.get()
-                                : engine.failures.timedOut(request.name.value(), Duration.ZERO));
+            } else if (failure != null) {
+                future.completeExceptionally(failure.get());
+            } else if (waited != null) {
+                future.completeExceptionally(engine.failures.timedOut(request.name.value(), waited));
             }
         });
     }
@@ -90,7 +125,8 @@ final class Outcomes {
             return Waits.uninterruptibly(
                     answer, 2 * engine.options.storeTimeout().toNanos());
         } catch (TimeoutException e) {
-            throw engine.failures.unanswered(name.value());
+            throw engine.failures.unanswered(
+                    name.value(), engine.options.storeTimeout().multipliedBy(2));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof StoreException failure) {
                 throw engine.storeFailure(name.value(), failure);
@@ -99,10 +135,12 @@ final class Outcomes {
         }
     }
 
-    void failIfUnanswered(ResourceName name, boolean wasUnanswered) {
-        if (wasUnanswered) {
-            throw engine.failures.unanswered(name.value());
-        }
+    /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
+    RuntimeException unanswered(Request request, long waitNanos) {
+        String name = request.name.value();
+        return request.isTry
+                ? engine.failures.unanswered(name, engine.options.storeTimeout())
+                : engine.failures.unansweredInWait(name, Duration.ofNanos(waitNanos), Duration.ofNanos(OVERTIME_NANOS));
     }
 
     /** Waits for the end of a release and turns what is not good into an exception. */

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -64,6 +65,13 @@ final class Request {
      * hold the lock. Guarded by the lock of the gate.
      */
     long answersBefore;
+
+    /**
+     * The wait that is over while the store has yet to answer: the request ends with that answer. Null until then; written
+     * under the lock of the gate, and read there or after {@link #isDone}.
+     */
+    @Nullable
+    Duration overdueAfter;
 
     /** How often the client had asked for a session when this request was queued. Guarded by the lock of the gate. */
     long sessionsAskedFor;

@@ -95,6 +95,16 @@ final class RequestQueue {
         request.next = null;
     }
 
+    /** Whether a request waits whose time is up, and which ends with the next answer of the store. */
+    boolean hasOverdue() {
+        for (Request request = head; request != null; request = request.next) {
+            if (request.overdueAfter != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether a request waits that a claim could serve. */
     boolean hasOneFor(Claim claim) {
         for (Request request = head; request != null; request = request.next) {

@@ -260,11 +260,14 @@ class UnknownOutcomeTest {
                     .acquireAsync(dev.holdfast.AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1)))
                     .toCompletableFuture();
 
-            world.passes(Duration.ofSeconds(1));
+            world.passes(Duration.ofSeconds(2));
 
-            assertThatThrownBy(trying::result).isInstanceOf(StoreUnavailableException.class);
+            assertThatThrownBy(trying::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("PT1S");
             assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(StoreUnavailableException.class);
+                    .hasCauseInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("PT1S");
         }
 
         @Test

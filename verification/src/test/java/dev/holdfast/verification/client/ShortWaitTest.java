@@ -1,0 +1,143 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A wait shorter than a round trip ends with the answer to the request in flight")
+@Tag("C15")
+class ShortWaitTest {
+
+    private static final Duration WAIT = Duration.ofMillis(1);
+    private static final Duration ROUND_TRIP = Duration.ofMillis(60);
+    private static final AcquireOptions BRIEFLY = AcquireOptions.defaults().withMaxWait(WAIT);
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final DistributedLock lock = world.client("alice", line).lock("ledger");
+    private final Actor bob = world.actor("bob");
+    private final Actor carol = world.actor("carol");
+    private final Actor dave = world.actor("dave");
+
+    @AfterEach
+    void close() {
+        world.close();
+    }
+
+    @Test
+    @DisplayName("that it is granted: the caller has the lock")
+    void granted() throws Exception {
+        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.hasCome();
+
+        world.passes(ROUND_TRIP);
+        assertThat(trying.isDone()).isFalse();
+        acquire.goesOn();
+
+        assertThat(trying.result()).isTrue();
+        bob.performs(lock::unlock);
+    }
+
+    @Test
+    @DisplayName("that others have it: it was taken, for every form, and nothing is left in the queue")
+    void taken() throws Exception {
+        Hold theirs = world.client("other").lock("ledger").acquire();
+        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
+        Doing<Boolean> locking = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.hasCome();
+        Doing<Optional<Hold>> trying = carol.waitsFor(() -> lock.tryAcquire(WAIT));
+        Doing<Hold> acquiring = dave.waitsFor(() -> lock.acquire(WAIT));
+        CompletableFuture<Hold> stage = lock.acquireAsync(BRIEFLY).toCompletableFuture();
+
+        world.passes(ROUND_TRIP);
+        assertThat(stage).isNotDone();
+        acquire.goesOn();
+
+        assertThat(locking.result()).isFalse();
+        assertThat(trying.result()).isEmpty();
+        assertThatThrownBy(acquiring::result)
+                .isInstanceOfSatisfying(
+                        LockWaitTimeoutException.class,
+                        e -> assertThat(e.waited()).isEqualTo(WAIT));
+        assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LockWaitTimeoutException.class,
+                        e -> assertThat(e.waited()).isEqualTo(WAIT));
+        Eventually.holds("nobody waits", () -> world.waitersOf("ledger") == 0);
+        theirs.close();
+    }
+
+    @Test
+    @DisplayName("who waits for longer goes on behind one that was answered so")
+    void othersGoOn() throws Exception {
+        Hold theirs = world.client("other").lock("ledger").acquire();
+        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
+        Doing<Boolean> brief = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.hasCome();
+        Doing<Hold> patient = carol.waitsFor(() -> lock.acquire());
+        world.passes(ROUND_TRIP);
+        acquire.goesOn();
+        assertThat(brief.result()).isFalse();
+
+        theirs.close();
+
+        carol.performs(patient.result()::close);
+    }
+
+    @Test
+    @DisplayName("an interrupt ends it at once, and what arrives too late is given back")
+    void interrupted() throws Exception {
+        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.hasCome();
+        world.passes(ROUND_TRIP);
+
+        bob.interrupt();
+
+        assertThatThrownBy(trying::result).isInstanceOf(InterruptedException.class);
+        acquire.goesOn();
+        world.isIdle();
+        assertThat(world.holderOf("ledger")).isEmpty();
+    }
+
+    @Test
+    @DisplayName(
+            "without an answer it fails within a second after its time, names its deadline, and a late grant is given back")
+    void silent() throws Exception {
+        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.hasCome();
+
+        world.passes(WAIT.plusSeconds(1));
+
+        assertThatThrownBy(trying::result)
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("PT0.001S");
+        acquire.goesOn();
+        world.isIdle();
+        assertThat(world.holderOf("ledger")).isEmpty();
+    }
+}
