@@ -13,9 +13,16 @@ import dev.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** {@code holdfast run}: acquire, run the command, release. */
 final class RunCommand {
+
+    /** How much longer than the wait a store may take to be opened: one that is well is, however short the wait is. */
+    private static final Duration OVERTIME = Duration.ofMillis(750);
 
     private final RunOptions options;
     private final StoreLocation location;
@@ -44,14 +51,12 @@ final class RunCommand {
         }
         options.lossPolicy().requireProgram(environment);
         String label = Label.of(options.command(), environment);
-        try (LockStore store = Stores.open(location);
-                Holdfast client = Holdfast.builder(store)
-                        .sessionTtl(options.lease())
-                        .label(label)
-                        .build()) {
+        long startNanos = System.nanoTime();
+        try (LockStore store = Stores.open(location, patience(startNanos));
+                Holdfast client = client(store, label, patience(startNanos))) {
             console.sayIfVerbose(
                     "using " + location.describe() + ", " + store.traits().product());
-            Optional<? extends Hold> hold = acquire(store, wanted(client));
+            Optional<? extends Hold> hold = acquire(store, wanted(client), startNanos);
             if (hold.isEmpty()) {
                 return gaveUp(store);
             }
@@ -74,14 +79,41 @@ final class RunCommand {
         }
     }
 
-    /** Tries once, and only then sets up the wait: most locks are free. */
-    private Optional<? extends Hold> acquire(LockStore store, Wanted wanted) throws InterruptedException {
-        long startNanos = System.nanoTime();
-        Optional<? extends Hold> hold = wanted.tryAcquire();
-        boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
-        if (hold.isPresent() || isOneTry) {
-            return hold;
+    /** A client of a store, once its session is there; the store may not answer. */
+    private Holdfast client(LockStore store, String label, Duration patience) throws InterruptedException {
+        CompletableFuture<Holdfast> client = Holdfast.builder(store)
+                .sessionTtl(options.lease())
+                .label(label)
+                .buildAsync()
+                .toCompletableFuture();
+        try {
+            return client.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException known) {
+                throw known;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (TimeoutException e) {
+            // What comes later ends with this process.
+            throw new CliException(
+                    ExitCode.STORE_UNAVAILABLE,
+                    "the store " + location + " did not answer within " + DurationText.format(patience),
+                    e);
         }
+    }
+
+    /** Tries once, and only then sets up the wait: most locks are free. */
+    private Optional<? extends Hold> acquire(LockStore store, Wanted wanted, long startNanos)
+            throws InterruptedException {
+        // A try takes as long as the store may be silent, which is longer than a short wait.
+        if (!isShortWait()) {
+            Optional<? extends Hold> first = wanted.tryAcquire();
+            boolean isOneTry = options.maxWait().map(Duration::isZero).orElse(false);
+            if (first.isPresent() || isOneTry) {
+                return first;
+            }
+        }
+        Optional<? extends Hold> hold;
         WaitNotice notice = new WaitNotice(
                 store,
                 location,
@@ -92,7 +124,7 @@ final class RunCommand {
                 Thread.currentThread());
         notice.start();
         try {
-            hold = wanted.tryAcquire(patience(startNanos));
+            hold = wanted.tryAcquire(remainingWait(startNanos));
         } catch (InterruptedException e) {
             Optional<String> hopeless = notice.stop();
             if (hopeless.isPresent() && signals.stoppedBy() == 0) {
@@ -112,12 +144,29 @@ final class RunCommand {
     }
 
     /** What is left of the wait. */
-    private AcquireOptions patience(long startNanos) {
+    private AcquireOptions remainingWait(long startNanos) {
         if (options.maxWait().isEmpty()) {
             return AcquireOptions.defaults();
         }
         Duration rest = options.maxWait().get().minusNanos(System.nanoTime() - startNanos);
-        return AcquireOptions.defaults().withMaxWait(rest.isNegative() ? Duration.ZERO : rest);
+        // At least a moment: with zero it would be a try, which takes as long as the store may be silent.
+        return AcquireOptions.defaults()
+                .withMaxWait(rest.compareTo(Duration.ofNanos(1)) < 0 ? Duration.ofNanos(1) : rest);
+    }
+
+    /** How long the store may still take to be opened: it counts as part of the wait. */
+    private Duration patience(long startNanos) {
+        if (!isShortWait()) {
+            return Stores.PATIENCE;
+        }
+        Duration rest = options.maxWait().orElseThrow().plus(OVERTIME).minusNanos(System.nanoTime() - startNanos);
+        return rest.isNegative() ? Duration.ZERO : rest;
+    }
+
+    private boolean isShortWait() {
+        return options.maxWait()
+                .filter(wait -> !wait.isZero() && wait.compareTo(Stores.PATIENCE) < 0)
+                .isPresent();
     }
 
     private int gaveUp(LockStore store) throws InterruptedException {

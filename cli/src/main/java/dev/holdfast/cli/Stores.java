@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -25,16 +26,26 @@ final class Stores {
     private Stores() {}
 
     /**
-     * Opens a store.
+     * Opens a store, within the time that it may take to answer a question.
      *
      * @throws CliException if it can't be used
      */
-    static LockStore open(StoreLocation location) {
+    static LockStore open(StoreLocation location) throws InterruptedException {
+        return open(location, PATIENCE);
+    }
+
+    /**
+     * Opens a store.
+     *
+     * @param patience how long that may take
+     * @throws CliException if it can't be used, or is not open by then
+     */
+    static LockStore open(StoreLocation location, Duration patience) throws InterruptedException {
         try {
             Drivers.provide(location.uri(), System.getenv());
             // The usual one needs no look through all jars.
             StoreProvider provider = location.isFile() ? new SqliteStoreProvider() : StoreProvider.of(location.uri());
-            return provider.open(location.uri());
+            return BoundedOpening.within(patience, () -> provider.open(location.uri()));
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
         } catch (StoreException e) {
@@ -48,7 +59,7 @@ final class Stores {
      * @return empty if there is no store yet, and so nobody holds anything
      * @throws CliException if it can't be used
      */
-    static Optional<LockStore> openToLook(StoreLocation location, Console console) {
+    static Optional<LockStore> openToLook(StoreLocation location, Console console) throws InterruptedException {
         if (location.isFile()) {
             Path file = location.file();
             if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {

@@ -1,0 +1,95 @@
+package dev.holdfast.spi;
+
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens a store on a thread of its own, so that the caller waits no longer than it wants to: a pool, a connection or a name
+ * service may keep that thread for longer. A store that is open too late is closed. Thread-safe.
+ */
+public final class BoundedOpening {
+
+    /** Openings that nobody waits for any more, each with its thread: bounds the threads of a program that retries. */
+    private static final int MOST_ABANDONED = 16;
+
+    private static final Logger LOG = LoggerFactory.getLogger(BoundedOpening.class);
+
+    private static final AtomicInteger ABANDONED = new AtomicInteger();
+
+    private BoundedOpening() {}
+
+    /**
+     * Opens a store within a time.
+     *
+     * <p><b>Blocking:</b> for that time at most. <b>Interruption:</b> ends the wait as the end of the time does.
+     *
+     * @throws StoreException if the store can't be opened, or not within that time
+     * @throws InterruptedException if interrupted while waiting
+     */
+    public static LockStore within(Duration time, Supplier<? extends LockStore> opening) throws InterruptedException {
+        if (ABANDONED.get() >= MOST_ABANDONED) {
+            throw unavailable(
+                    MOST_ABANDONED + " attempts to open a store that were given up have not come to an end yet", null);
+        }
+        CompletableFuture<LockStore> opened = new CompletableFuture<>();
+        Thread thread = new Thread(() -> open(opening, opened), "holdfast-open");
+        thread.setDaemon(true);
+        thread.start();
+        boolean isTaken = false;
+        try {
+            LockStore store = opened.get(time.toNanos(), TimeUnit.NANOSECONDS);
+            isTaken = true;
+            return store;
+        } catch (TimeoutException e) {
+            throw unavailable("it could not be opened within " + time, e);
+        } catch (ExecutionException e) {
+            isTaken = true;
+            Throwable cause = e.getCause();
+            if (cause instanceof Error error) {
+                throw error;
+            }
+            throw cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+        } finally {
+            if (!isTaken) {
+                abandon(opened);
+            }
+        }
+    }
+
+    private static void open(Supplier<? extends LockStore> opening, CompletableFuture<LockStore> opened) {
+        try {
+            opened.complete(opening.get());
+        } catch (Throwable t) {
+            opened.completeExceptionally(t);
+        }
+    }
+
+    /** Runs on the thread that opens, unless that has come to its end meanwhile. */
+    private static void abandon(CompletableFuture<LockStore> opened) {
+        ABANDONED.incrementAndGet();
+        var unused = opened.whenComplete((store, failure) -> {
+            ABANDONED.decrementAndGet();
+            if (store != null) {
+                try {
+                    store.close();
+                } catch (RuntimeException | Error e) {
+                    LOG.warn("a store that was open too late could not be closed in order", e);
+                }
+            }
+        });
+    }
+
+    private static StoreException unavailable(String why, @Nullable Throwable cause) {
+        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, why, cause);
+    }
+}
