@@ -66,7 +66,7 @@ final class SessionLane implements Batcher.Trip {
             } catch (RuntimeException | Error e) {
                 // As of LockTransactions.abandon.
                 statements.forget();
-                connections.discard(ServerConnections.Use.SESSIONS);
+                connections.discard(use);
                 throw e;
             }
         }
