@@ -13,6 +13,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.sql.Throwing.Place;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /*
@@ -64,7 +66,11 @@ class ThrowingTest {
     }
 
     private static Holdfast client(String url, Throwing throwing) {
-        return Holdfast.builder(open(url, throwing))
+        return client(open(url, throwing));
+    }
+
+    private static Holdfast client(LockStore store) {
+        return Holdfast.builder(store)
                 .sessionTtl(Duration.ofSeconds(60))
                 .storeTimeout(Duration.ofSeconds(40))
                 .build();
@@ -136,6 +142,40 @@ class ThrowingTest {
                     client.keepAlive();
                     assertThat(client.poll(held)).as(when).isInstanceOf(Reply.Granted.class);
                 }
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "lent: {0}, {1}")
+    @CsvSource({"false, ANSWER", "true, DRIVER"})
+    @DisplayName("who waits for a row that somebody else keeps locked has it in the end")
+    @Timeout(600)
+    void behindALockedRow(boolean isLent, Place place) throws Exception {
+        Throwing throwing = new Throwing(place);
+        TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
+        JdbcStore.Builder builder = JdbcStore.builder(throwing.source(source.url()));
+        try (Holdfast client = client((isLent ? builder : builder.keepsConnections()).open());
+                Connection stranger = source.getConnection()) {
+            get(client.lock("locked").acquireAsync()).close();
+            stranger.setAutoCommit(false);
+            boolean cameToIt = true;
+            for (int turn = 1; cameToIt; turn++) {
+                assertThat(turn).isLessThan(MOST_TELLINGS);
+                throwing.at(turn);
+                TestSource.execute(
+                        stranger, "SELECT name FROM holdfast_resource WHERE name = '\\x6c6f636b6564' FOR UPDATE");
+                CompletableFuture<Hold> waiting =
+                        client.lock("locked").acquireAsync().toCompletableFuture();
+                for (int i = 0; i < 2; i++) {
+                    // Behind the first attempt, which is given up before this.
+                    get(client.lock("beside").acquireAsync()).close();
+                }
+                stranger.rollback();
+                get(waiting).close();
+                cameToIt = throwing.isOver();
+                Awaitility.await("nothing stays after " + place + " " + turn)
+                        .atMost(60, TimeUnit.SECONDS)
+                        .until(() -> isNothingLeft(source));
             }
         }
     }
