@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.holdfast.servers.RedisServer;
+import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -29,10 +30,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -101,6 +104,35 @@ class RedisLostKeysTest {
             return !isThere('d') && !isThere('o');
         });
         assertThat(TestServer.shared().server().command("HLEN", bench.key('h'))).containsExactly(1L);
+    }
+
+    /** The last session takes the marks with it that say that nothing is lost; one that comes in the same call brings them. */
+    @Test
+    void whoComesWhenTheLastHasExpiredFindsNothingLost() {
+        for (int i = 0; i < 3; i++) {
+            SessionId last = session(store, TTL);
+            send(store, acquire(claim("ledger", last, 1)), Reply.Granted.class);
+            bench.advance(TTL.multipliedBy(2));
+            SessionId next = session(store, TTL);
+            send(store, new Command.Audit(next, Optional.empty(), 100), Reply.Audited.class);
+            send(store, acquire(claim("ledger", next, 1)), Reply.Granted.class);
+            send(store, new Command.CloseSession(next), Reply.Done.class);
+        }
+    }
+
+    @Test
+    void whoComesWhileTheLastLeavesFindsNothingLost() {
+        SessionId present = session(store, TTL);
+        for (int i = 0; i < 50; i++) {
+            // What is under way has these two go together.
+            CompletionStage<Reply> first = store.execute(new Command.KeepAlive(present, 0), Caller.GOES_ON);
+            CompletionStage<Reply> left = store.execute(new Command.CloseSession(present), Caller.GOES_ON);
+            present = session(store, TTL);
+            send(store, new Command.Audit(present, Optional.empty(), 100), Reply.Audited.class);
+            assertThat(first.toCompletableFuture().join()).isInstanceOf(Reply.SessionAlive.class);
+            assertThat(left.toCompletableFuture().join()).isInstanceOf(Reply.Done.class);
+        }
+        endAll(present);
     }
 
     @ParameterizedTest

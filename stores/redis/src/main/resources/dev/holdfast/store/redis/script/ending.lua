@@ -46,6 +46,8 @@ local function unmark()
     put('ZREM', O, '!')
     put('HDEL', H, '\255#')
     soonest, changed = MAX_TOKEN, true
+    -- What comes in the same call brings them again.
+    marked, empty = nil, true
   elseif not first then
     lost = true
   end
