@@ -22,6 +22,10 @@ final class Actor implements Participant {
 
     private static final long MILLI = 1_000_000;
     private static final long SHORTEST_LEASE = 200 * MILLI;
+
+    /** How much longer than it may take a wait may last, as C15 allows. */
+    private static final long OVERTIME = 1_000 * MILLI;
+
     /** By how much more permits there may be than were declared. */
     static final int MOST_MORE = 2;
 
@@ -195,7 +199,9 @@ final class Actor implements Participant {
             // What it has of the parts goes back first, and a lease of its own is made the same for all.
             more = wish.parts.size() * (3 * run.plan.storeTimeout + 2_000 * MILLI);
         }
-        long within = wait + more + run.plan.toldWithin();
+        // Each part may wait for the answer to a request that is under way when its time is over.
+        long overtime = client.process().clock().trueDuration(wish.parts.size() * OVERTIME);
+        long within = wait + more + overtime + run.plan.toldWithin();
         run.world.after(within, () -> {
             boolean hasRun = client.process().isRunning() && client.process().runningSince() < since;
             if (!wish.isDone && hasRun) {
