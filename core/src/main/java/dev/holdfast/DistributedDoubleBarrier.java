@@ -31,8 +31,9 @@ import java.util.concurrent.CompletionStage;
  * <p><b>Giving up.</b> A party whose wait is over, or who is interrupted, and the opening exclude each other: either it is
  * not counted, or the door is open, and then it enters. This can't be told while the store does not answer, nor while a
  * party that is about to open takes longer than the store time-out, because it is slow, or dead and its lease not over.
- * Then, after the store time-out, the exception says so: it has another suppressed. The place of the party stays taken until
- * nobody can open for it any more, and is given back in the background. A party whose client is closed is as one that dies.
+ * Then, after the store time-out, the exception says so: it has another suppressed. The place of the party stays taken
+ * until nobody can open for it any more, and is given back in the background. A party whose client is closed is as one
+ * that dies.
  *
  * <p><b>How many parties</b> is declared by all who use the name; who declares another number while anybody is there is
  * refused with {@link LockMismatchException}.

@@ -185,8 +185,8 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Runs an asynchronous task under this lock, and cancels it if the lock is lost meanwhile. Never blocks.
      *
-     * <p>Waits as {@link #acquireAsync(AcquireOptions)} does, then calls the task on the client's callback executor. The hold belongs to
-     * itself and is released when the task's stage has ended. If it is lost before, the {@linkplain
+     * <p>Waits as {@link #acquireAsync(AcquireOptions)} does, then calls the task on the client's callback executor. The
+     * hold belongs to itself and is released when the task's stage has ended. If it is lost before, the {@linkplain
      * CompletionStage#toCompletableFuture() future} of that stage is cancelled: a task that can stop early listens for
      * that, or for the {@linkplain Hold#onLost(java.util.function.Consumer) loss} itself.
      *
