@@ -14,10 +14,12 @@ import dev.holdfast.spi.StoreTraits.Admission;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A: who is let in, and in which order. */
-abstract class AdmissionRules extends SessionRules {
+@Tag("A")
+abstract class AdmissionRules extends Harness {
 
     @Test
     @DisplayName("A1: a mutex has one holder, whoever asks")

@@ -23,10 +23,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** X: many at once. What these tests see depends on chance; what they must never see does not. */
-abstract class ConcurrencyRules extends InputRules {
+@Tag("X")
+abstract class ConcurrencyRules extends Harness {
 
     private static final int THREADS = 4;
 

@@ -2,9 +2,12 @@ package dev.holdfast.testkit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Gives every test a store of its own. */
+/** A group of rules, of which every test has a store of its own. */
+@TestMethodOrder(MethodOrderer.DisplayName.class)
 @ExtendWith(LongerOnSlowMachines.class)
 abstract class Harness {
 

@@ -11,10 +11,12 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.TokenBlock;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** I: what is sent again has the effect of one, and nothing old takes effect. */
-abstract class IdentityRules extends AdmissionRules {
+@Tag("I")
+abstract class IdentityRules extends Harness {
 
     @Test
     @DisplayName("I1: an Acquire that is sent again answers the grant that it has")

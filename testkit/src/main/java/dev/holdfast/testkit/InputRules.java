@@ -14,10 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** B: input that breaks stores, and the edges of a connection's life. */
-abstract class InputRules extends LatchRules {
+@Tag("B")
+abstract class InputRules extends Harness {
 
     /** Names that must not be taken for each other, or for anything but a name. */
     private static final List<String> NAMES = List.of(

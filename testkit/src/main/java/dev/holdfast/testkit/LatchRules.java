@@ -11,10 +11,12 @@ import dev.holdfast.spi.StoreTraits.Admission;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** K: latches, which count down. */
-abstract class LatchRules extends ViewRules {
+@Tag("K")
+abstract class LatchRules extends Harness {
 
     private static final ResourceName START = new ResourceName("start");
 

@@ -9,10 +9,12 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** L: leases that are not renewed. */
-abstract class LeaseRules extends TokenRules {
+@Tag("L")
+abstract class LeaseRules extends Harness {
 
     private static final Duration INSTANT = Duration.ofMillis(1);
     private static final Duration HOUR = Duration.ofHours(1);

@@ -1,7 +1,6 @@
 package dev.holdfast.testkit;
 
-import org.junit.jupiter.api.MethodOrderer;
-import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Nested;
 
 /**
  * The rules that every store keeps, as tests: extend this class, say how a fresh store is opened, and run it with JUnit.
@@ -15,11 +14,11 @@ import org.junit.jupiter.api.TestMethodOrder;
  * }
  * }</pre>
  *
- * <p>The name of each test begins with the number of the guarantee that it looks at; they are listed and explained in {@code docs/guarantees.md}.
- * What a store's {@linkplain dev.holdfast.spi.StoreTraits traits} say that it can't do is skipped, with the reason.
+ * <p>Each group of rules is a nested class and has its letter as a tag, so that it runs alone, too. The name of each test
+ * begins with the number of the guarantee that it looks at; they are listed and explained in {@code docs/guarantees.md}. What
+ * a store's {@linkplain dev.holdfast.spi.StoreTraits traits} say that it can't do is skipped, with the reason.
  */
-@TestMethodOrder(MethodOrderer.DisplayName.class)
-public abstract class LockStoreConformance extends PartRules {
+public abstract class LockStoreConformance {
 
     /** For the stores' own tests. */
     protected LockStoreConformance() {}
@@ -31,8 +30,107 @@ public abstract class LockStoreConformance extends PartRules {
      */
     protected abstract StoreUnderTest open() throws Exception;
 
-    @Override
-    final StoreUnderTest openSubject() throws Exception {
-        return open();
+    @Nested
+    final class Sessions extends SessionRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Admission extends AdmissionRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Identity extends IdentityRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Tokens extends TokenRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Leases extends LeaseRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Waiting extends WaitingRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Releases extends ReleaseRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Views extends ViewRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Latches extends LatchRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Inputs extends InputRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Concurrency extends ConcurrencyRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Model extends ModelRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
+    }
+
+    @Nested
+    final class Parts extends PartRules {
+        @Override
+        StoreUnderTest openSubject() throws Exception {
+            return open();
+        }
     }
 }

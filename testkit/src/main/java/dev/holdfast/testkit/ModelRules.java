@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -13,7 +14,8 @@ import org.junit.jupiter.api.Test;
  * <p>A run that goes apart is made as short as it will go and told with its seed; {@value #SEED} set to that seed runs it alone, and {@value #RUNS}
  * changes how many are drawn.
  */
-abstract class ModelRules extends ConcurrencyRules {
+@Tag("M")
+abstract class ModelRules extends Harness {
 
     static final String SEED = "holdfast.kit.seed";
     static final String RUNS = "holdfast.kit.runs";

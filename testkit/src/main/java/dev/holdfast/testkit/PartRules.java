@@ -14,10 +14,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** U: a store that keeps sessions in parts keeps them apart. */
-abstract class PartRules extends ModelRules {
+@Tag("U")
+abstract class PartRules extends Harness {
 
     /** Two names of different parts; of which there are two at least. */
     private String here = "";

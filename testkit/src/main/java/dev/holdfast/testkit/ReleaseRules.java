@@ -16,10 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** R: how holds are given back or taken away. */
-abstract class ReleaseRules extends WaitingRules {
+@Tag("R")
+abstract class ReleaseRules extends Harness {
 
     @Test
     @DisplayName("R1: a release by a stranger changes nothing")

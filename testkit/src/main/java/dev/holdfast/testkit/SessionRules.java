@@ -14,9 +14,11 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** S: how sessions begin, go on and end. */
+@Tag("S")
 abstract class SessionRules extends Harness {
 
     /** The grain in which the end of a session is looked at. */

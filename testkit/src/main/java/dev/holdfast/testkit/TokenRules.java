@@ -10,10 +10,12 @@ import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** T: fencing tokens. */
-abstract class TokenRules extends IdentityRules {
+@Tag("T")
+abstract class TokenRules extends Harness {
 
     private static void assertAbove(TokenBlock later, TokenBlock earlier) {
         assertThat(later.first())

@@ -16,10 +16,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** V: what the store tells about itself. */
-abstract class ViewRules extends ReleaseRules {
+@Tag("V")
+abstract class ViewRules extends Harness {
 
     /** More than a store need tell of one name beside others. */
     private static final int MANY = 120;

@@ -15,10 +15,12 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** W: claims that wait, and how they learn that they don't any more. */
-abstract class WaitingRules extends LeaseRules {
+@Tag("W")
+abstract class WaitingRules extends Harness {
 
     @Test
     @DisplayName("W1: whatever ends a grant admits the next in the same step")
