@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.servers.Signals;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -185,31 +186,17 @@ final class CliProcess implements AutoCloseable {
     }
 
     void signal(String name) {
-        signal(process.pid(), name);
+        Signals.send(name, process.toHandle());
     }
 
     static void signal(long pid, String name) {
-        if (!isSent(pid, name)) {
-            throw new AssertionError("can't send " + name + " to " + pid);
-        }
+        Signals.send(name, ProcessHandle.of(pid).orElseThrow());
     }
 
     /** Sends a signal, unless it has ended by then. */
     void signalIfAlive(String name) {
-        if (!isSent(process.pid(), name) && process.isAlive()) {
+        if (!Signals.trySend(name, process.toHandle()) && process.isAlive()) {
             throw new AssertionError("can't send " + name + " to " + process.pid());
-        }
-    }
-
-    private static boolean isSent(long pid, String name) {
-        try {
-            return new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
-                            .redirectError(ProcessBuilder.Redirect.DISCARD)
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException | InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 

@@ -70,24 +70,19 @@ public final class ServerProcess implements AutoCloseable {
 
     /** Stops it where it stands, with all processes that it has started: SIGSTOP. Returns when they stand. */
     public void pause() {
-        pause(handle());
-        process.descendants().forEach(ServerProcess::pause); // no new ones come from here on
-    }
-
-    private static void pause(ProcessHandle one) {
-        signal("STOP", one.pid());
-        Until.isSo("process " + one.pid() + " stands", () -> "TZ".contains(state(one)));
+        Signals.pause(handle());
+        process.descendants().forEach(Signals::pause); // no new ones come from here on
     }
 
     /** Lets it go on: SIGCONT. */
     public void resume() {
-        process.descendants().forEach(child -> signal("CONT", child.pid()));
-        signal("CONT", pid());
+        process.descendants().forEach(Signals::resume);
+        Signals.resume(handle());
     }
 
     /** Whether it was stopped where it stands. */
     boolean isPaused() {
-        return "TZ".contains(state(handle()));
+        return Signals.isStopped(Signals.state(handle()));
     }
 
     /** The end of what it has written. */
@@ -134,33 +129,6 @@ public final class ServerProcess implements AutoCloseable {
 
     /** An orphan that ended may stand in the list until somebody takes notice, which can take seconds in a container. */
     private static boolean isGone(ProcessHandle process) {
-        return state(process).equals("Z");
-    }
-
-    /** One letter, as the kernel has it: Z for a process that has ended, T for one that is stopped. */
-    private static String state(ProcessHandle process) {
-        try {
-            String stat = Files.readString(Path.of("/proc", String.valueOf(process.pid()), "stat"));
-            int at = stat.lastIndexOf(") ") + 2;
-            return stat.substring(at, at + 1);
-        } catch (IOException e) {
-            return process.isAlive() ? "?" : "Z";
-        }
-    }
-
-    private static void signal(String name, long to) {
-        try {
-            int code = new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + to)
-                    .start()
-                    .waitFor();
-            if (code != 0) {
-                throw new IllegalStateException("Process " + to + " took no " + name);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while sending " + name, e);
-        }
+        return Signals.state(process).equals("Z");
     }
 }

@@ -2,19 +2,16 @@ package dev.holdfast.store.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.servers.Signals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** A test's hand on a {@link WorkerMain}. */
 final class Worker implements AutoCloseable {
@@ -59,25 +56,13 @@ final class Worker implements AutoCloseable {
         return process.pid();
     }
 
-    void signal(String name) {
-        try {
-            Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
-            assertThat(kill.waitFor(60, TimeUnit.SECONDS) && kill.exitValue() == 0)
-                    .isTrue();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+    /** Returns when it does nothing any more. */
+    void pause() {
+        Signals.pause(process.toHandle());
     }
 
-    /** What the system says of the process, such as {@code State: T (stopped)}. */
-    String state() throws IOException {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/" + process.pid() + "/status"))) {
-            return lines.filter(line -> line.startsWith("State:")).findFirst().orElse("there");
-        } catch (NoSuchFileException e) {
-            return "gone";
-        }
+    void resume() {
+        Signals.resume(process.toHandle());
     }
 
     /** As kill -9. */

@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.servers.Signals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -60,9 +61,13 @@ final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    void signal(String name) throws IOException, InterruptedException {
-        Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start();
-        assertThat(kill.waitFor(60, TimeUnit.SECONDS) && kill.exitValue() == 0).isTrue();
+    /** Returns when it does nothing any more. */
+    void pause() {
+        Signals.pause(process.toHandle());
+    }
+
+    void resume() {
+        Signals.resume(process.toHandle());
     }
 
     /** As kill -9, and waits until nothing is left of it. */

@@ -37,14 +37,14 @@ class PausedHolderTest {
                         .sessionTtl(Duration.ofSeconds(30))
                         .build()) {
             assertThat(first.ask(ledger.url())).isEqualTo("holding");
-            first.signal("STOP");
+            first.pause();
 
             try (Hold second = holdfast.lock("ledger").acquire(); // when the lease of the first is over
                     Connection connection = ledger.begin()) {
                 FenceGuard.usual().check(connection, second);
                 PausedHolderMain.save(connection, "written by the second");
 
-                first.signal("CONT");
+                first.resume();
                 assertThat(first.ask("go on")).isEqualTo("refused: true");
                 assertThat(ledger.text("SELECT entry FROM ledger")).isEqualTo("written by the second");
             }

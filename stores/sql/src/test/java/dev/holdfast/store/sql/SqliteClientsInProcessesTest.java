@@ -46,11 +46,11 @@ class SqliteClientsInProcessesTest {
                         .sessionTtl(LONG)
                         .build()) {
             assertThat(paused.ask("hold PT2S " + database)).isEqualTo("written true");
-            paused.signal("STOP");
+            paused.pause();
 
             try (Hold next = holdfast.lock("row").acquire()) {
                 assertThat(row.write(next.fencingToken(), "second")).isTrue();
-                paused.signal("CONT");
+                paused.resume();
                 assertThat(paused.ask("go on")).isEqualTo("held false, token withheld, written false, release lost");
                 assertThat(row.read()).isEqualTo("second");
             }

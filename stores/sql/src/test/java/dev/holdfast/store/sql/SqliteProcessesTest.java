@@ -109,12 +109,12 @@ class SqliteProcessesTest {
     void aStoppedHolderIsNotDead() throws Exception {
         try (ChildProcess child = new ChildProcess(file)) {
             assertThat(child.ask("acquire x")).isEqualTo("granted");
-            child.signal("STOP");
+            child.pause();
             ClaimRef waiter = waiting("x");
 
             staysWaiting(waiter);
 
-            child.signal("CONT");
+            child.resume();
             assertThat(child.ask("release")).isEqualTo("released");
             comesThrough(waiter);
         }
