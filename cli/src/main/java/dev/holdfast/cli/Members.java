@@ -41,13 +41,13 @@ final class Members {
 
     private List<MemberStatus> ask(QuorumStore quorum) throws InterruptedException {
         try {
-            return quorum.members().toCompletableFuture().get(Stores.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return quorum.members().toCompletableFuture().get(location.timeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
             throw new IllegalStateException("The store " + location + " failed: " + e.getCause(), e);
         } catch (TimeoutException e) {
             throw new CliException(
                     ExitCode.STORE_UNAVAILABLE,
-                    "the members of " + location + " did not answer within " + DurationText.format(Stores.PATIENCE),
+                    "the members of " + location + " did not answer within " + DurationText.format(location.timeout()),
                     e);
         }
     }

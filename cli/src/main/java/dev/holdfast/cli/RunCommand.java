@@ -84,6 +84,7 @@ final class RunCommand {
         CompletableFuture<Holdfast> client = Holdfast.builder(store)
                 .sessionTtl(options.lease())
                 .label(label)
+                .storeTimeout(location.timeout())
                 .buildAsync()
                 .toCompletableFuture();
         try {
@@ -157,7 +158,7 @@ final class RunCommand {
     /** How long the store may still take to be opened: it counts as part of the wait. */
     private Duration patience(long startNanos) {
         if (!isShortWait()) {
-            return Stores.PATIENCE;
+            return location.timeout();
         }
         Duration rest = options.maxWait().orElseThrow().plus(OVERTIME).minusNanos(System.nanoTime() - startNanos);
         return rest.isNegative() ? Duration.ZERO : rest;
@@ -165,7 +166,7 @@ final class RunCommand {
 
     private boolean isShortWait() {
         return options.maxWait()
-                .filter(wait -> !wait.isZero() && wait.compareTo(Stores.PATIENCE) < 0)
+                .filter(wait -> !wait.isZero() && wait.compareTo(location.timeout()) < 0)
                 .isPresent();
     }
 

@@ -4,6 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.sql.SqliteStoreProvider;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,10 +14,13 @@ import org.jspecify.annotations.Nullable;
  * @param text the URI as it was given, perhaps with credentials
  * @param uri the store
  * @param isDefault whether nobody named it
+ * @param timeout how long it may take to be opened, and to answer a question
  */
-record StoreLocation(String text, StoreUri uri, boolean isDefault) {
+record StoreLocation(String text, StoreUri uri, boolean isDefault, Duration timeout) {
 
     static final String VARIABLE = "HOLDFAST_STORE";
+    static final String TIMEOUT_VARIABLE = "HOLDFAST_STORE_TIMEOUT";
+    static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
     static final String DEFAULT = "sqlite:";
 
     private static final String MASK = "***";
@@ -26,7 +30,7 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
      *
      * @param option the value of {@code --store}, if it was given
      * @param environment the environment of this process
-     * @throws CliException (usage) if that is no URI, or one whose credentials were taken out
+     * @throws CliException (usage) if that is no URI, or one whose credentials were taken out, or the time-out is none
      */
     static StoreLocation of(@Nullable String option, Map<String, String> environment) {
         String inherited = environment.get(VARIABLE);
@@ -38,7 +42,7 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
         }
-        StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited);
+        StoreLocation location = new StoreLocation(text, uri, option == null && !isInherited, timeout(environment));
         if (isInherited && !location.isFile() && text.contains(MASK)) {
             // Falling back to some other store would run two holders at once.
             throw CliException.usage("$" + VARIABLE + " (" + Printable.escape(uri.toString())
@@ -46,6 +50,15 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault) {
                     + "the store with --store");
         }
         return location;
+    }
+
+    private static Duration timeout(Map<String, String> environment) {
+        String text = environment.getOrDefault(TIMEOUT_VARIABLE, "");
+        Duration timeout = text.isEmpty() ? DEFAULT_TIMEOUT : DurationText.parse("$" + TIMEOUT_VARIABLE, text);
+        if (timeout.isZero()) {
+            throw CliException.usage("$" + TIMEOUT_VARIABLE + " must be more than nothing");
+        }
+        return timeout;
     }
 
     /** Whether it is a file of this machine. */

@@ -20,9 +20,6 @@ import java.util.concurrent.TimeoutException;
 /** Opening a store, and asking it something outside of the engine. */
 final class Stores {
 
-    /** How long a store may take to answer a question. */
-    static final Duration PATIENCE = Duration.ofSeconds(10);
-
     private Stores() {}
 
     /**
@@ -31,7 +28,7 @@ final class Stores {
      * @throws CliException if it can't be used
      */
     static LockStore open(StoreLocation location) throws InterruptedException {
-        return open(location, PATIENCE);
+        return open(location, location.timeout());
     }
 
     /**
@@ -81,7 +78,7 @@ final class Stores {
         try {
             return store.execute(command, Caller.WAITS)
                     .toCompletableFuture()
-                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+                    .get(location.timeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof StoreException) {
                 throw failure(location, (StoreException) e.getCause());
@@ -90,7 +87,7 @@ final class Stores {
         } catch (TimeoutException e) {
             throw new CliException(
                     ExitCode.STORE_UNAVAILABLE,
-                    "the store " + location + " did not answer within " + DurationText.format(PATIENCE),
+                    "the store " + location + " did not answer within " + DurationText.format(location.timeout()),
                     e);
         }
     }

@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,18 @@ class StoreLocationTest {
         assertThat(StoreLocation.of(null, Map.of("HOLDFAST_STORE", "")).isDefault())
                 .isTrue();
         assertThat(StoreLocation.of(null, Map.of()).text()).isEqualTo("sqlite:");
+    }
+
+    @Test
+    void theTimeoutIsADurationOfTheEnvironment() {
+        assertThat(timeout("")).isEqualTo(Duration.ofSeconds(10));
+        assertThat(timeout("1m30s")).isEqualTo(Duration.ofSeconds(90));
+        assertThatThrownBy(() -> timeout("soon")).hasMessageStartingWith("$HOLDFAST_STORE_TIMEOUT takes a duration");
+        assertThatThrownBy(() -> timeout("0")).hasMessage("$HOLDFAST_STORE_TIMEOUT must be more than nothing");
+    }
+
+    private static Duration timeout(String text) {
+        return StoreLocation.of(null, Map.of("HOLDFAST_STORE_TIMEOUT", text)).timeout();
     }
 
     @Test
