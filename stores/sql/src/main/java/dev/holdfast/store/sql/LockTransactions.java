@@ -124,10 +124,10 @@ final class LockTransactions {
         return use == ServerConnections.Use.LOCKED_ROWS && !connections.areLent();
     }
 
-    /** The connection is of no use any more. */
+    /** The connection is of no use any more, or a transaction may still be under way on it: nobody is to have it again. */
     void lose() {
         statements.forget();
-        connections.drop(use);
+        connections.discard(use);
     }
 
     /** The connection is to a server that takes no writes; tells whether another may be better. */

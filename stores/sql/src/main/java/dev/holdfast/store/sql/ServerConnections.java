@@ -322,15 +322,13 @@ final class ServerConnections {
         return true;
     }
 
-    /** Ends a connection itself, also where it is one of a pool. */
+    /** Ends a connection itself, also where it is one of a pool, which does not lend it again. */
     static void discard(@Nullable Connection connection) {
-        abort(connection);
         if (connection == null) {
             return;
         }
         try {
-            // Fails, by which a pool notices that it must not lend this one again.
-            connection.createStatement().close();
+            Eviction.evict(connection);
         } catch (SQLException e) {
             LOG.debug("a connection was discarded", e);
         } catch (RuntimeException | Error e) {
@@ -345,7 +343,7 @@ final class ServerConnections {
             return;
         }
         try {
-            connection.abort(Runnable::run);
+            Eviction.abort(connection);
         } catch (SQLException | RuntimeException e) {
             LOG.debug("a connection could not be ended", e);
         }

@@ -57,7 +57,7 @@ final class SessionLane implements Batcher.Trip {
                     }
                 } else if (product.isConnectionLost(e) || !isConnected) {
                     statements.forget();
-                    connections.drop(use);
+                    connections.discard(use);
                     call.fail(product.translated(e, isConnected ? Effect.UNKNOWN : Effect.NONE));
                 } else if (!product.isBusy(e) || left == 0) {
                     statements.forget();

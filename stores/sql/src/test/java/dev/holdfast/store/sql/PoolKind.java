@@ -55,6 +55,7 @@ enum PoolKind {
             pool.setUrl(url);
             pool.setMaxTotal(SIZE);
             pool.setMaxIdle(SIZE);
+            pool.setMaxWait(Duration.ofSeconds(30));
             pool.setAutoCommitOnReturn(false);
             pool.setDefaultAutoCommit(false);
             pool.setDefaultTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
@@ -72,6 +73,7 @@ enum PoolKind {
             pool.setInitialPoolSize(SIZE);
             pool.setMinPoolSize(SIZE);
             pool.setMaxPoolSize(SIZE);
+            pool.setCheckoutTimeout(30_000);
             return new Pool(pool, pool::close);
         }
     },
