@@ -66,7 +66,9 @@ class DatabaseRunTest {
         String missing = postgres() + "&passwordFile=" + file + "-not-there";
         try (CliProcess run = place(Map.of("HOLDFAST_STORE", missing)).run("run", "x", "--", "true")) {
             assertThat(run.exitCode()).isEqualTo(78);
-            assertThat(run.err()).contains("password file").hasLineCount(1);
+            assertThat(run.err())
+                    .contains("can't be used: there is no password file " + file + "-not-there")
+                    .hasLineCount(1);
         }
     }
 
@@ -75,7 +77,8 @@ class DatabaseRunTest {
         String good = postgres();
         for (String[] each : new String[][] {
             {"postgresql://u:canary@127.0.0.1:1/d", "69", "can't be reached"},
-            {good.replaceFirst("/t[0-9a-f]+\\?", "/none?"), "78", "refuses"},
+            {good.replaceFirst("/t[0-9a-f]+\\?", "/none?"), "78", "there is no such database (FATAL: database \"none\""
+            },
             {good + "&initialize=never", "78", "postgresql-leases-1.0.sql"},
             {good + "&unknown=1", "64", "'unknown'"},
         }) {

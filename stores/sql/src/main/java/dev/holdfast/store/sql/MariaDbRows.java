@@ -21,10 +21,7 @@ class MariaDbRows extends RowDialect {
     private static final long LONGEST_MILLIS = Duration.ofDays(300).toMillis();
 
     private static final int LOCK_WAIT_TIMEOUT = 1205;
-    private static final int STATEMENT_TIMEOUT = 1969;
-    private static final int NOWAIT = 3572;
     private static final int DEADLOCK = 1213;
-    private static final int RECORD_CHANGED = 1020;
 
     MariaDbRows() {}
 
@@ -88,7 +85,7 @@ class MariaDbRows extends RowDialect {
         try {
             return statement.run(wait.isZero() ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : bound(wait));
         } catch (SQLException e) {
-            if (troubleOf(e) != Trouble.BUSY) {
+            if (kindOf(e) != FailureKind.LOCK_WAIT) {
                 throw e;
             }
             throw busy(connection, e);
@@ -140,12 +137,7 @@ class MariaDbRows extends RowDialect {
     }
 
     @Override
-    final Trouble troubleIn(SQLException failure) {
-        return switch (failure.getErrorCode()) {
-            case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT, NOWAIT -> Trouble.BUSY;
-            case DEADLOCK -> Trouble.DEADLOCK;
-            case RECORD_CHANGED -> Trouble.STALE_SNAPSHOT;
-            default -> "40001".equals(failure.getSQLState()) ? Trouble.STALE_SNAPSHOT : Trouble.OTHER;
-        };
+    final FailureKind kindIn(SQLException failure) {
+        return MysqlFailures.kind(failure);
     }
 }

@@ -2,9 +2,6 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreException.Reason;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -36,18 +33,8 @@ final class MysqlProduct implements Product {
             "SELECT 1 FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED";
 
     // Error codes of both servers.
-    private static final int LOCK_WAIT_TIMEOUT = 1205;
-    private static final int STATEMENT_TIMEOUT = 1969;
-    private static final int DEADLOCK = 1213;
-    private static final int CHANGED_SINCE_SNAPSHOT = 1020;
     private static final int NO_SUCH_THREAD = 1094;
     private static final int NOT_OWN_THREAD = 1095;
-    private static final int NO_TABLE = 1146;
-    private static final int DISK_FULL = 1021;
-    private static final int TABLE_FULL = 1114;
-    private static final int READ_ONLY_OPTION = 1290;
-    private static final int READ_ONLY_TRANSACTION = 1792;
-    private static final int READ_ONLY_MODE = 1836;
 
     /** In seconds: the least that both servers know. */
     private static final String BRIEF = "SESSION innodb_lock_wait_timeout = 1";
@@ -256,61 +243,12 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public boolean isBlocked(SQLException failure) {
-        return failure.getErrorCode() == LOCK_WAIT_TIMEOUT || failure.getErrorCode() == STATEMENT_TIMEOUT;
-    }
-
-    @Override
     public boolean joins() {
         return false;
     }
 
     @Override
-    public boolean isBusy(SQLException failure) {
-        return switch (failure.getErrorCode()) {
-            case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT, DEADLOCK, CHANGED_SINCE_SNAPSHOT -> true;
-            default -> "40001".equals(failure.getSQLState());
-        };
-    }
-
-    /** Also of a commit: the server undoes the transaction when it refuses that. */
-    @Override
-    public boolean isReadOnly(SQLException failure) {
-        return switch (failure.getErrorCode()) {
-            case READ_ONLY_OPTION, READ_ONLY_TRANSACTION, READ_ONLY_MODE -> true;
-            default -> false;
-        };
-    }
-
-    @Override
-    public boolean isConnectionLost(SQLException failure) {
-        return String.valueOf(failure.getSQLState()).startsWith("08");
-    }
-
-    @Override
-    public StoreException translated(SQLException failure, Effect effect) {
-        String state = String.valueOf(failure.getSQLState());
-        String said = title + ": " + failure.getMessage();
-        if (state.startsWith("28") || state.equals("42000")) {
-            return new StoreException(
-                    Reason.DENIED,
-                    effect,
-                    "the user may not do what locks need (" + said + "); the manual lists the permissions",
-                    failure);
-        }
-        return switch (failure.getErrorCode()) {
-            case NO_TABLE ->
-                new StoreException(Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
-            case DISK_FULL, TABLE_FULL ->
-                new StoreException(Reason.DENIED, effect, "the database has no room left (" + said + ")", failure);
-            case READ_ONLY_OPTION, READ_ONLY_TRANSACTION, READ_ONLY_MODE ->
-                new StoreException(
-                        Reason.DENIED,
-                        effect,
-                        "the database takes no writes: connect to the primary (" + said + ")",
-                        failure);
-            default ->
-                new StoreException(Reason.UNAVAILABLE, effect, "the database did not do it (" + said + ")", failure);
-        };
+    public FailureKind kind(SQLException failure) {
+        return MysqlFailures.kind(failure);
     }
 }

@@ -54,7 +54,7 @@ final class MysqlRows extends MariaDbRows {
         try {
             return statement.run(wait.isZero() ? " NOWAIT" : "");
         } catch (SQLException e) {
-            if (troubleOf(e) != Trouble.BUSY) {
+            if (kindOf(e) != FailureKind.LOCK_WAIT) {
                 throw e;
             }
             throw busy(connection, e);

@@ -2,9 +2,6 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.spi.StoreException.Reason;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -229,70 +226,7 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public boolean isBlocked(SQLException failure) {
-        return "55P03".equals(failure.getSQLState());
-    }
-
-    @Override
-    public boolean isBusy(SQLException failure) {
-        String state = String.valueOf(failure.getSQLState());
-        return switch (state) {
-            // Serialization failure, dead lock, lock not available.
-            case "40001", "40P01", "55P03" -> true;
-            default -> false;
-        };
-    }
-
-    @Override
-    public boolean isReadOnly(SQLException failure) {
-        return PostgresListening.READ_ONLY.equals(failure.getSQLState());
-    }
-
-    @Override
-    public boolean isConnectionLost(SQLException failure) {
-        String state = String.valueOf(failure.getSQLState());
-        return state.startsWith("08") || state.startsWith("57P");
-    }
-
-    @Override
-    public StoreException translated(SQLException failure, Effect effect) {
-        String state = String.valueOf(failure.getSQLState());
-        String said = title + ": " + failure.getMessage();
-        if (state.startsWith("28")) {
-            return new StoreException(
-                    Reason.DENIED,
-                    effect,
-                    "the database does not accept the user or the password (" + said + ")",
-                    failure);
-        } else if (state.equals("42501")) {
-            return new StoreException(
-                    Reason.DENIED,
-                    effect,
-                    "the user may not do what locks need (" + said + "); the manual lists the permissions",
-                    failure);
-        } else if (state.equals("3D000") || state.equals("42P01") || state.equals("3F000") || state.equals("42703")) {
-            return new StoreException(
-                    Reason.DENIED, effect, "the tables for locks are not there (" + said + ")", failure);
-        } else if (state.equals("26000") || state.equals("42P05")) {
-            return new StoreException(
-                    Reason.DENIED,
-                    effect,
-                    "a pooler gives each transaction another connection, on which prepared statements are not known: say"
-                            + " pooler=transaction, or prepareThreshold=0 to the driver (" + said + ")",
-                    failure);
-        } else if (state.equals("53100")) {
-            return new StoreException(
-                    Reason.DENIED, effect, "the disk of the database is full (" + said + ")", failure);
-        } else if (isReadOnly(failure)) {
-            return new StoreException(
-                    Reason.DENIED,
-                    effect,
-                    "the database takes no writes: connect to the primary (" + said + ")",
-                    failure);
-        } else if (state.startsWith("XX")) {
-            return new StoreException(
-                    Reason.CORRUPT, effect, "the database is damaged, and a person must look (" + said + ")", failure);
-        }
-        return new StoreException(Reason.UNAVAILABLE, effect, "the database did not do it (" + said + ")", failure);
+    public FailureKind kind(SQLException failure) {
+        return PostgresFailures.kind(failure);
     }
 }

@@ -112,7 +112,7 @@ final class PostgresRows extends RowDialect {
             answer = statement.run();
         } catch (SQLException | RuntimeException e) {
             undo(connection, e);
-            if (troubleOf(e) == Trouble.BUSY) {
+            if (kindOf(e) == FailureKind.LOCK_WAIT) {
                 throw new Busy(e);
             }
             throw e;
@@ -169,13 +169,7 @@ final class PostgresRows extends RowDialect {
     }
 
     @Override
-    Trouble troubleIn(SQLException failure) {
-        String state = failure.getSQLState();
-        return switch (state == null ? "" : state) {
-            case "55P03" -> Trouble.BUSY;
-            case "40P01" -> Trouble.DEADLOCK;
-            case "40001" -> Trouble.STALE_SNAPSHOT;
-            default -> Trouble.OTHER;
-        };
+    FailureKind kindIn(SQLException failure) {
+        return PostgresFailures.kind(failure);
     }
 }

@@ -92,18 +92,34 @@ interface Product {
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */
     boolean tellsAll();
 
+    /** What a failure means. */
+    FailureKind kind(SQLException failure);
+
     /** Whether it is busy because somebody kept a row locked for as long as the statement was to wait. */
-    boolean isBlocked(SQLException failure);
+    default boolean isBlocked(SQLException failure) {
+        return kind(failure) == FailureKind.LOCK_WAIT;
+    }
 
     /** Whether others were in the way: it had no effect, and is worth another try at once. */
-    boolean isBusy(SQLException failure);
+    default boolean isBusy(SQLException failure) {
+        return kind(failure).isBusy();
+    }
 
-    /** Whether the server takes no writes, as a primary that was demoted while connections to it stay open: nothing was done. */
-    boolean isReadOnly(SQLException failure);
+    /**
+     * Whether the server takes no writes, as a primary that was demoted while connections to it stay open: nothing was done,
+     * also of a commit, as the server undoes the transaction when it refuses that.
+     */
+    default boolean isReadOnly(SQLException failure) {
+        return kind(failure) == FailureKind.READ_ONLY;
+    }
 
     /** Whether the connection is of no use any more. */
-    boolean isConnectionLost(SQLException failure);
+    default boolean isConnectionLost(SQLException failure) {
+        return kind(failure) == FailureKind.DISCONNECTED;
+    }
 
     /** A failure in the terms of the SPI, and in words for people. */
-    StoreException translated(SQLException failure, Effect effect);
+    default StoreException translated(SQLException failure, Effect effect) {
+        return kind(failure).failure(title(), failure, effect);
+    }
 }

@@ -64,13 +64,13 @@ final class Products {
 
     /** No connection could be made, or the first one failed before anything was done. */
     static StoreException failedToOpen(SQLException failure) {
-        String state = String.valueOf(failure.getSQLState());
-        boolean isRefused = state.startsWith("28") || state.equals("3D000") || state.equals("42501");
-        return new StoreException(
-                isRefused ? Reason.DENIED : Reason.UNAVAILABLE,
-                Effect.NONE,
-                (isRefused ? "the database refuses this user: " : "the database can't be reached or used: ")
-                        + failure.getMessage(),
-                failure);
+        FailureKind kind = FailureKind.whileConnecting(failure);
+        return kind.reason() == Reason.UNAVAILABLE
+                ? new StoreException(
+                        Reason.UNAVAILABLE,
+                        Effect.NONE,
+                        "the database can't be reached or used: " + failure.getMessage(),
+                        failure)
+                : kind.failure(failure, Effect.NONE);
     }
 }

@@ -33,14 +33,6 @@ abstract class RowDialect {
         T read(ResultSet row) throws SQLException;
     }
 
-    /** What a failure is about. */
-    enum Trouble {
-        BUSY,
-        DEADLOCK,
-        STALE_SNAPSHOT,
-        OTHER
-    }
-
     /**
      * The one for the database behind a connection.
      *
@@ -112,8 +104,8 @@ abstract class RowDialect {
     /** What a statement says that inserts a row or, if there is one with that key, does nothing; from the table on. */
     abstract String insertOrIgnore(String insert);
 
-    /** What one failure is about, by its codes. */
-    abstract Trouble troubleIn(SQLException failure);
+    /** What one failure means, by its codes. */
+    abstract FailureKind kindIn(SQLException failure);
 
     /** A name with its schema, if it has one. */
     final String quoted(String name) {
@@ -126,31 +118,30 @@ abstract class RowDialect {
                 " AND ", columns.stream().map(column -> quoted(column) + " = ?").toList());
     }
 
-    /** Whatever is wrapped around it. */
-    final Trouble troubleOf(Throwable failure) {
+    /** What a failure means, whatever is wrapped around it. */
+    final FailureKind kindOf(Throwable failure) {
         int depth = 0;
         for (Throwable e = failure; e != null && depth < 20; e = e.getCause(), depth++) {
-            if (e instanceof SQLException sql && troubleIn(sql) != Trouble.OTHER) {
-                return troubleIn(sql);
+            if (e instanceof SQLException sql && kindIn(sql).isBusy()) {
+                return kindIn(sql);
             }
         }
-        return Trouble.OTHER;
+        return FailureKind.OTHER;
     }
 
     /** Whether a transaction failed because of others, and another one may not. */
-    boolean isWorthAnotherTry(SQLException failure) {
-        Trouble trouble = troubleOf(failure);
-        return trouble == Trouble.DEADLOCK || trouble == Trouble.STALE_SNAPSHOT;
+    boolean isWorthAnotherTry(Throwable failure) {
+        return kindOf(failure).isOfTransaction();
     }
 
     /** A failure in our terms, if it is one of a transaction that can't go on beside others, else as it is. */
-    final SQLException translated(String row, SQLException failure) {
-        Trouble trouble = troubleOf(failure);
-        if (trouble == Trouble.DEADLOCK || trouble == Trouble.STALE_SNAPSHOT) {
+    final <F extends Exception> F translated(String row, F failure) {
+        FailureKind kind = kindOf(failure);
+        if (kind.isOfTransaction()) {
             throw new TransactionConflictException(
                     row,
                     product(),
-                    trouble == Trouble.DEADLOCK
+                    kind == FailureKind.DEADLOCK
                             ? TransactionConflictException.Kind.DEADLOCK
                             : TransactionConflictException.Kind.STALE_SNAPSHOT,
                     failure);

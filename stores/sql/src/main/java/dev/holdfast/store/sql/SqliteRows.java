@@ -83,7 +83,7 @@ final class SqliteRows extends RowDialect {
         try {
             return statement.run();
         } catch (SQLException e) {
-            if (troubleOf(e) == Trouble.BUSY) {
+            if (kindOf(e) == FailureKind.LOCK_WAIT) {
                 throw new Busy(e);
             }
             throw e;
@@ -114,16 +114,16 @@ final class SqliteRows extends RowDialect {
 
     /** The one who writes keeps everybody else busy, so nothing else is to be made of that. */
     @Override
-    boolean isWorthAnotherTry(SQLException failure) {
-        return troubleOf(failure) == Trouble.BUSY || super.isWorthAnotherTry(failure);
+    boolean isWorthAnotherTry(Throwable failure) {
+        return kindOf(failure) == FailureKind.LOCK_WAIT || super.isWorthAnotherTry(failure);
     }
 
     @Override
-    Trouble troubleIn(SQLException failure) {
+    FailureKind kindIn(SQLException failure) {
         return switch (SqliteFailures.extendedCode(failure)) {
-            case BUSY -> Trouble.BUSY;
-            case BUSY_SNAPSHOT -> Trouble.STALE_SNAPSHOT;
-            default -> Trouble.OTHER;
+            case BUSY -> FailureKind.LOCK_WAIT;
+            case BUSY_SNAPSHOT -> FailureKind.CONFLICT;
+            default -> FailureKind.OTHER;
         };
     }
 }

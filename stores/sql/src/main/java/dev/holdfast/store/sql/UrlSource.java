@@ -21,9 +21,6 @@ final class UrlSource implements DataSource {
     /** No password is longer. */
     private static final long LONGEST = 64 * 1024;
 
-    /** A connection that is refused for its user or password. */
-    private static final String REFUSED = "28000";
-
     private final String url;
     private final Properties properties;
     private final @Nullable Path passwordFile;
@@ -83,14 +80,16 @@ final class UrlSource implements DataSource {
                 return Files.readString(file).replaceFirst("[\\r\\n]+$", "");
             }
         } catch (NoSuchFileException e) {
-            throw new SQLException("There is no password file " + file, REFUSED, e);
+            throw new SQLException("there is no password file " + file, FailureKind.NO_PASSWORD_STATE, e);
         } catch (IOException e) {
             throw new SQLException(
-                    "The password file " + file + " can't be read: "
+                    "the password file " + file + " can't be read: "
                             + e.getClass().getSimpleName(),
-                    REFUSED);
+                    FailureKind.NO_PASSWORD_STATE);
         }
-        throw new SQLException("The password file " + file + " has more than 64 KiB, which is no password", REFUSED);
+        throw new SQLException(
+                "the password file " + file + " has more than 64 KiB, which is no password",
+                FailureKind.NO_PASSWORD_STATE);
     }
 
     @Override

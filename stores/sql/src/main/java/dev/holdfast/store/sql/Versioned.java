@@ -115,7 +115,7 @@ public final class Versioned {
             RowVersion found = table.read(dialect, connection, dialect.newest());
             throw new VersionConflictException(table.row(), dialect.product(), expected, found, null);
         } catch (SQLException e) {
-            if (dialect.troubleOf(e) == RowDialect.Trouble.STALE_SNAPSHOT) {
+            if (dialect.kindOf(e) == FailureKind.CONFLICT) {
                 // The database has compared for us: this row was changed since the transaction began.
                 throw new VersionConflictException(table.row(), dialect.product(), expected, null, e);
             }

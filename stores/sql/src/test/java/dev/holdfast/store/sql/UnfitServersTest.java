@@ -1,0 +1,29 @@
+package dev.holdfast.store.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.spi.StoreException;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("When a store is opened")
+@Tag("mysql")
+@Tag("server")
+@Tag("postgres")
+class UnfitServersTest {
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("a database that is not there is named")
+    void noDatabase(TestDatabase database) {
+        String url = database.newUrl().replaceFirst("/[^/?]*\\?", "/none?");
+        assertThatThrownBy(() -> JdbcStore.builder(new UrlSource(url)).open())
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
+                .hasMessageContaining("there is no such database")
+                .hasMessageContaining("none");
+    }
+}
