@@ -1,9 +1,13 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.StoreException.Effect;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The tables on MySQL and MariaDB, where each statement that makes one is a transaction of its own. */
 final class MysqlSchema extends ServerSchema {
@@ -66,6 +70,23 @@ final class MysqlSchema extends ServerSchema {
         } finally {
             boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
             assert wasOurs;
+        }
+    }
+
+    /** With such a log the server refuses what is written under READ COMMITTED, whose order it could not tell. */
+    @Override
+    void requireServer(Connection connection) throws SQLException {
+        Map<String, String> variables = new HashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SHOW SESSION VARIABLES WHERE variable_name IN ('log_bin', 'sql_log_bin', 'binlog_format')")) {
+            while (row.next()) {
+                variables.put(row.getString(1), row.getString(2));
+            }
+        }
+        if (variables.equals(Map.of("log_bin", "ON", "sql_log_bin", "ON", "binlog_format", "STATEMENT"))) {
+            throw FailureKind.LOGS_STATEMENTS.failure(
+                    new SQLException("binlog_format=STATEMENT, error 1665"), Effect.NONE);
         }
     }
 

@@ -54,6 +54,15 @@ abstract class ServerSchema {
     /** Whether there is a schema of this name that this user may see. */
     abstract boolean isSchema(Connection connection, String schema) throws SQLException;
 
+    /**
+     * Sees to it that the server is set up so that locks can be written.
+     *
+     * @throws StoreException if not
+     */
+    void requireServer(Connection connection) throws SQLException {
+        // Of most servers nothing is to be known.
+    }
+
     /** Makes tables while nobody else does. */
     abstract void alone(Connection connection, Making making) throws SQLException;
 
@@ -77,6 +86,7 @@ abstract class ServerSchema {
      */
     final void prepare(Connection connection, JdbcStore.Initialize initialize, List<String> versions)
             throws SQLException {
+        requireServer(connection);
         if (!texts.schema().isEmpty() && !isSchema(connection, texts.schema())) {
             throw denied("there is no schema '" + texts.schema()
                     + "' that this user may see; it is not made here, so that nobody makes one by mistake");

@@ -3,9 +3,13 @@ package dev.holdfast.store.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.servers.MariaDbServer;
+import dev.holdfast.servers.MysqlServer;
 import dev.holdfast.spi.StoreException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -14,6 +18,27 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("server")
 @Tag("postgres")
 class UnfitServersTest {
+
+    @Test
+    @DisplayName("a binary log of statements, with which nothing could be written, is told")
+    void binaryLogOfStatements() {
+        try (LocalSqlServer server = MariaDbOrMysql.isMysql()
+                ? MysqlServer.builder()
+                        .option("log-bin", "log")
+                        .option("server-id", "1")
+                        .option("binlog-format", "STATEMENT")
+                        .start()
+                : MariaDbServer.builder()
+                        .option("log-bin", "log")
+                        .option("binlog-format", "STATEMENT")
+                        .start()) {
+            assertThatThrownBy(
+                            () -> JdbcStore.builder(new UrlSource(server.url())).open())
+                    .isInstanceOfSatisfying(
+                            StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
+                    .hasMessageContaining("binlog_format to ROW or MIXED");
+        }
+    }
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRES", "MARIADB"})
