@@ -50,16 +50,14 @@ final class MysqlRows extends MariaDbRows {
     <T> T waiting(Connection connection, Duration wait, Waiting<T> statement) throws SQLException, Busy {
         long seconds = (millis(wait, LONGEST_SECONDS * 1_000) + 999) / 1_000;
         Long before = first(connection, "SELECT @@SESSION.innodb_lock_wait_timeout", List.of(), row -> row.getLong(1));
-        execute(connection, "SET SESSION innodb_lock_wait_timeout = " + seconds);
+        String set = "SET SESSION innodb_lock_wait_timeout = ";
         try {
-            return statement.run(wait.isZero() ? " NOWAIT" : "");
+            return under(connection, set + seconds, set + before, () -> statement.run(wait.isZero() ? " NOWAIT" : ""));
         } catch (SQLException e) {
             if (kindOf(e) != FailureKind.LOCK_WAIT) {
                 throw e;
             }
             throw busy(connection, e);
-        } finally {
-            execute(connection, "SET SESSION innodb_lock_wait_timeout = " + before);
         }
     }
 }

@@ -67,10 +67,18 @@ final class MysqlSchema extends ServerSchema {
         }
         try {
             making.run();
-        } finally {
-            boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
-            assert wasOurs;
+        } catch (SQLException | RuntimeException | Error e) {
+            try {
+                boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
+                assert wasOurs;
+            } catch (SQLException | RuntimeException lost) {
+                e.addSuppressed(lost);
+                ServerConnections.discard(connection); // and the lock with it
+            }
+            throw e;
         }
+        boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
+        assert wasOurs;
     }
 
     /** With such a log the server refuses what is written under READ COMMITTED, whose order it could not tell. */

@@ -46,8 +46,10 @@ final class OwnTransaction {
     private static void undo(Connection connection, Throwable failure) {
         try {
             connection.rollback();
-        } catch (SQLException e) {
-            failure.addSuppressed(e); // the connection is gone, and the transaction with it
+        } catch (SQLException | RuntimeException | Error e) {
+            failure.addSuppressed(e);
+            // To set autocommit would commit what is still under way. It ends with the connection.
+            ServerConnections.discard(connection);
         }
     }
 

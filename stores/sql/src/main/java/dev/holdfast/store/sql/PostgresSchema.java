@@ -49,16 +49,18 @@ final class PostgresSchema extends ServerSchema {
             }
             making.run();
             connection.commit();
-        } catch (SQLException | RuntimeException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             try {
                 connection.rollback();
-            } catch (SQLException lost) {
-                e.addSuppressed(lost); // the connection is gone, and the transaction with it
+                connection.setAutoCommit(true);
+            } catch (SQLException | RuntimeException lost) {
+                e.addSuppressed(lost);
+                // To set autocommit would commit what is still under way. It ends with the connection.
+                ServerConnections.discard(connection);
             }
             throw e;
-        } finally {
-            connection.setAutoCommit(true);
         }
+        connection.setAutoCommit(true);
     }
 
     @Override

@@ -212,6 +212,29 @@ abstract class RowDialect {
         }
     }
 
+    /** Work under a setting of the session. */
+    interface Setting<T> {
+        T run() throws SQLException;
+    }
+
+    /** Does work under a setting of the session, and restores the one before; if that fails too, the first failure is thrown. */
+    static <T> T under(Connection connection, String set, String restore, Setting<T> work) throws SQLException {
+        execute(connection, set);
+        T result;
+        try {
+            result = work.run();
+        } catch (SQLException | RuntimeException | Error e) {
+            try {
+                execute(connection, restore);
+            } catch (SQLException | RuntimeException | Error second) {
+                e.addSuppressed(second);
+            }
+            throw e;
+        }
+        execute(connection, restore);
+        return result;
+    }
+
     static void execute(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             boolean answers = statement.execute(sql);

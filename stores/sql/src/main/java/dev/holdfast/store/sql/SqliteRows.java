@@ -72,23 +72,16 @@ final class SqliteRows extends RowDialect {
         });
     }
 
-    /** What may wait for the lock. */
-    private interface Waiting<T> {
-        T run() throws SQLException;
-    }
-
-    private <T> T waiting(Connection connection, Duration wait, Waiting<T> statement) throws SQLException, Busy {
+    private <T> T waiting(Connection connection, Duration wait, Setting<T> statement) throws SQLException, Busy {
         Integer before = first(connection, "PRAGMA busy_timeout", List.of(), row -> row.getInt(1));
-        execute(connection, "PRAGMA busy_timeout = " + (wait.isZero() ? 0 : millis(wait, LONGEST_MILLIS)));
+        String set = "PRAGMA busy_timeout = ";
         try {
-            return statement.run();
+            return under(connection, set + (wait.isZero() ? 0 : millis(wait, LONGEST_MILLIS)), set + before, statement);
         } catch (SQLException e) {
             if (kindOf(e) == FailureKind.LOCK_WAIT) {
                 throw new Busy(e);
             }
             throw e;
-        } finally {
-            execute(connection, "PRAGMA busy_timeout = " + before);
         }
     }
 

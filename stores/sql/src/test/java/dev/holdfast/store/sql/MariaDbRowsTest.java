@@ -93,6 +93,27 @@ class MariaDbRowsTest extends RowsOnAServerTest {
     }
 
     @Test
+    @DisplayName("what failed first is told, also if the session's setting can't be restored after it")
+    @Tag("Y4")
+    void theFirstFailureIsTold() throws SQLException {
+        StatementLog breaking = new StatementLog(source.url()) {
+            @Override
+            Object call(Connection connection, String text, Call call) throws Throwable {
+                if (text.contains("FOR UPDATE")) {
+                    connection.close();
+                }
+                return super.call(connection, text, call);
+            }
+        };
+        TableRow row = TableRow.of("account", "id", 1);
+        try (Connection alice = breaking.begin()) {
+            assertThatThrownBy(() -> MysqlRows.INSTANCE.lock(alice, row, LONG))
+                    .isInstanceOf(SQLException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+        }
+    }
+
+    @Test
     @DisplayName("statements for MySQL lock, refuse in time and set the session back")
     @Tag("Y4")
     void mysqlStatements() throws Exception {

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.MariaDbServer;
 import dev.holdfast.servers.MysqlServer;
+import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.spi.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,5 +53,25 @@ class UnfitServersTest {
                         StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
                 .hasMessageContaining("there is no such database")
                 .hasMessageContaining("none");
+    }
+
+    @Test
+    @DisplayName("tables that can be neither made nor undone are not made in part, and the first failure is told")
+    void notInPart() throws SQLException {
+        String url = PostgresServer.shared().newDatabase();
+        StatementLog breaking = new StatementLog(url) {
+            @Override
+            Object call(Connection connection, String text, Call call) throws Throwable {
+                if (text.equals("rollback") || text.contains("INSERT INTO holdfast_meta")) {
+                    throw new SQLException("no " + text.substring(0, 6));
+                }
+                return super.call(connection, text, call);
+            }
+        };
+        assertThatThrownBy(() -> JdbcStore.builder(breaking).open())
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("no INSERT");
+        assertThat(new TestSource(url).text("SELECT count(*) FROM pg_tables WHERE tablename LIKE 'holdfast%'"))
+                .isEqualTo("0");
     }
 }

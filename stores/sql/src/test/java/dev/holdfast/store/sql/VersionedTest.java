@@ -206,6 +206,31 @@ class VersionedTest extends TwoTransactions {
     }
 
     @Test
+    @DisplayName("commits nothing where the work fails and can't be undone either")
+    @Tag("O4")
+    void aFailedRollbackCommitsNothing() throws SQLException {
+        StatementLog broken = new StatementLog(source.url()) {
+            @Override
+            Object call(Connection connection, String text, Call call) throws Throwable {
+                if (text.equals("rollback")) {
+                    throw new SQLException("can't roll back");
+                }
+                return super.call(connection, text, call);
+            }
+        };
+        assertThatThrownBy(() -> theirs.update(broken, (connection, version) -> {
+                    add(connection);
+                    throw new IOException("no paper");
+                }))
+                .isInstanceOf(IOException.class)
+                .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+        assertThat(source.text("SELECT n FROM " + table)).isEqualTo("0");
+        add(alice);
+        alice.commit();
+        assertThat(source.text("SELECT n FROM " + table)).isEqualTo("1");
+    }
+
+    @Test
     @DisplayName("needs a row that is there and is one")
     @Tag("O5")
     void theRowIsThere() {
