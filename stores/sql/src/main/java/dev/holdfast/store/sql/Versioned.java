@@ -168,14 +168,20 @@ public final class Versioned {
                     throw e;
                 }
             } catch (SQLException e) {
-                // The work, or the commit, has met what the database refuses to do beside others.
-                if (dialect[0] == null || !dialect[0].isWorthAnotherTry(e)) {
-                    throw e;
-                }
-                if (attempt >= attempts || !Backoff.pause(attempt)) {
-                    throw dialect[0].translated(table.row(), e);
-                }
+                pauseOrThrow(dialect[0], attempt, e);
+            } catch (RuntimeException e) {
+                pauseOrThrow(dialect[0], attempt, e);
             }
+        }
+    }
+
+    /** The work, or the commit, has met what the database refuses to do beside others; frameworks wrap that. */
+    private <F extends Exception> void pauseOrThrow(@Nullable RowDialect dialect, int attempt, F failure) throws F {
+        if (dialect == null || !dialect.isWorthAnotherTry(failure)) {
+            throw failure;
+        }
+        if (attempt >= attempts || !Backoff.pause(attempt)) {
+            throw dialect.translated(table.row(), failure);
         }
     }
 

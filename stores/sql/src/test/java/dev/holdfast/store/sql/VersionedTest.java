@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteException;
 
 @ParameterizedClass
 @EnumSource(TestDatabase.class)
@@ -203,6 +205,46 @@ class VersionedTest extends TwoTransactions {
             }
         }
         assertThat(source.text("SELECT n FROM " + table)).isEqualTo("3");
+    }
+
+    @Test
+    @DisplayName("is tried again where a framework wraps the conflict in an exception of its own")
+    @Tag("O4")
+    void aWrappedConflictIsTriedAgain() throws SQLException {
+        AtomicInteger runs = new AtomicInteger();
+        int result = theirs.update(source, (connection, version) -> {
+            add(connection);
+            if (runs.incrementAndGet() < 3) {
+                throw new IllegalStateException("by a framework", conflict());
+            }
+            return 7;
+        });
+        assertThat(result).isEqualTo(7);
+        assertThat(runs).hasValue(3);
+        assertThat(source.text("SELECT n FROM " + table)).isEqualTo("1");
+
+        assertThatThrownBy(() -> theirs.withAttempts(2).update(source, (connection, version) -> {
+                    runs.incrementAndGet();
+                    throw new IllegalStateException("by a framework", conflict());
+                }))
+                .isInstanceOf(TransactionConflictException.class)
+                .hasRootCauseInstanceOf(SQLException.class);
+        assertThat(runs).hasValue(5);
+
+        assertThatThrownBy(() -> theirs.update(source, (connection, version) -> {
+                    runs.incrementAndGet();
+                    throw new IllegalStateException("by a framework", new SQLException("no paper", "22000"));
+                }))
+                .hasMessage("by a framework");
+        assertThat(runs).hasValue(6);
+    }
+
+    private SQLException conflict() {
+        return switch (database) {
+            case POSTGRES -> new SQLException("deadlock detected", "40P01");
+            case MARIADB -> new SQLException("Deadlock found when trying to get lock", "40001", 1213);
+            case SQLITE -> new SQLiteException("database is locked", SQLiteErrorCode.SQLITE_BUSY_SNAPSHOT);
+        };
     }
 
     @Test
