@@ -4,7 +4,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Rows of MySQL, where the bound of a wait is a setting of the session, in whole seconds: waits are rounded up to those. It is
@@ -16,6 +20,22 @@ final class MysqlRows extends MariaDbRows {
 
     private static final long LONGEST_SECONDS = 1_073_741_824;
 
+    /** Enough for the names of a program, and little memory. */
+    private static final int MOST_KNOWN = 10_000;
+
+    /**
+     * Rows that were there when they were last used. To insert is the only way to find out that a row is not there without
+     * harm, and it waits for whoever has the row locked, for a second at least: once for each name.
+     */
+    private final Set<String> made = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+            return size() > MOST_KNOWN;
+        }
+    }));
+
     private MysqlRows() {}
 
     @Override
@@ -26,13 +46,16 @@ final class MysqlRows extends MariaDbRows {
     @Override
     <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
         String query = "SELECT " + row.columns() + " FROM " + quoted(row.table()) + " WHERE name = ? FOR UPDATE";
+        String key = row.table() + " " + row.name().value();
         return waiting(connection, wait, nowait -> {
-            // A new row can't be made without waiting for one who makes the same; that is at most a second, once.
-            T had = wait.isZero() ? first(connection, query + nowait, row.key(), reading) : null;
+            // Only what is there: under REPEATABLE READ to look for a row that is not locks the gap, in which two who
+            // have looked can't insert any more, and one of their transactions is undone.
+            T had = wait.isZero() && made.contains(key) ? first(connection, query + nowait, row.key(), reading) : null;
             if (had == null) {
-                int made = update(connection, insert(row), row.name().utf8());
-                assert made >= 0;
+                int changed = update(connection, insert(row), row.name().utf8());
+                assert changed >= 0;
                 had = only(connection, query, row.key(), reading);
+                made.add(key);
             }
             return had;
         });

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.spi.ResourceName;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -16,6 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("On MariaDB or MySQL")
 @Tag("mysql")
@@ -92,6 +96,30 @@ class MariaDbRowsTest extends RowsOnAServerTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"MariaDB", "MySQL"})
+    @DisplayName("names that are new, tried at the same time beside each other, are all locked and undo no transaction")
+    @Tag("Y3")
+    void newNamesAtOnce(String product) throws Exception {
+        RowDialect dialect =
+                product.equals("MySQL") || MariaDbOrMysql.isMysql() ? MysqlRows.INSTANCE : MariaDbRows.INSTANCE;
+        AtomicInteger number = new AtomicInteger();
+        Meanwhile.all(4, () -> {
+            try (Connection connection = source.begin()) {
+                for (int i = 0; i < 50; i++) {
+                    OwnRow own =
+                            OwnRow.lock(RowTables.usual(), new ResourceName(name + "-" + number.incrementAndGet()));
+                    assertThat(dialect.<Long>lockOwn(connection, own, Duration.ZERO, row -> row.getLong(1)))
+                            .isEqualTo(1);
+                    connection.commit();
+                }
+            }
+            return true;
+        });
+        assertThat(source.text("SELECT count(*) FROM holdfast_row_lock WHERE name LIKE '" + name + "-%'"))
+                .isEqualTo("200");
+    }
+
     @Test
     @DisplayName("what failed first is told, also if the session's setting can't be restored after it")
     @Tag("Y4")
@@ -123,7 +151,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
             TestSource other = new TestSource(plain.url());
             tables.createIfMissing(other);
             other.execute("CREATE TABLE account (id INT PRIMARY KEY)", "INSERT INTO account VALUES (1)");
-            OwnRow own = OwnRow.lock(tables, new dev.holdfast.spi.ResourceName(name));
+            OwnRow own = OwnRow.lock(tables, new ResourceName(name));
             TableRow row = TableRow.of("account", "id", 1);
             RowDialect mysql = MysqlRows.INSTANCE;
             try (Connection alice = other.begin();
