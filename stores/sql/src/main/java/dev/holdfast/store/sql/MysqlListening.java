@@ -202,7 +202,6 @@ final class MysqlListening implements Listening {
 
     /** Gives the next pause. */
     private long loseAndPause(long pause) {
-        ServerConnections.discard(connection);
         disconnect();
         // Whatever happens meanwhile nobody hears.
         listener.accept(new Signal.Resubscribed());
@@ -232,31 +231,14 @@ final class MysqlListening implements Listening {
         }
     }
 
+    /**
+     * Ends the connection, also one of a pool: whoever was about to end a nap on it must not end a query of the program,
+     * which would have the same connection.
+     */
     private void disconnect() {
-        Connection present = connection;
-        connection = null;
-        if (present == null) {
-            return;
-        }
-        try {
-            // It may be one of a pool, and go on.
-            PreparedStatement release = statements.prepare("DO RELEASE_LOCK(?)");
-            release.setString(1, lockName);
-            release.execute();
-        } catch (SQLException e) {
-            LOG.debug("the connection is lost, and the lock with it", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("the lock of the connection could not be given back; the connection ends", e);
-            ServerConnections.discard(present);
-        }
+        ServerConnections.discard(connection);
         statements.forget();
-        try {
-            present.close();
-        } catch (SQLException e) {
-            LOG.debug("a connection could not be closed in order", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("a connection could not be closed in order", e);
-        }
+        connection = null;
     }
 
     private void listen(List<ClaimRef> claims) throws SQLException {

@@ -112,6 +112,34 @@ class MysqlListeningTest {
     }
 
     @Test
+    @DisplayName("on a connection that no program is lent after that, whose queries could be ended instead of a nap")
+    void theConnectionIsNotLentAgain() throws Exception {
+        TestClient alice = new TestClient(first);
+        ClaimRef held = alice.ref("a");
+        alice.acquire(held);
+        String napping;
+        try (PoolKind.Pool pool = PoolKind.HIKARI.make(server.newDatabase())) {
+            try (JdbcStore pooled =
+                    JdbcStore.builder(pool.source()).listens(true).open()) {
+                TestClient bob = new TestClient(pooled);
+                ClaimRef other = bob.ref("b");
+                bob.acquire(other);
+                assertThat(new TestClient(pooled).acquire(new TestClient(pooled).ref("b")))
+                        .isInstanceOf(Reply.Queued.class);
+                until("it naps", () -> number(NAPS) == 1);
+                napping = new TestSource(server.url()).text(NAPS.replace("count(*)", "id"));
+            }
+            until(
+                    "it has ended",
+                    () -> number("SELECT count(*) FROM information_schema.processlist WHERE id = " + napping) == 0);
+            try (Connection connection = pool.source().getConnection()) {
+                assertThat(TestSource.text(connection, "SELECT 1")).isEqualTo("1");
+                connection.rollback();
+            }
+        }
+    }
+
+    @Test
     @DisplayName("after the connection was lost on which they are told")
     void aLostConnectionIsMadeAgain() {
         TestClient alice = new TestClient(first);
