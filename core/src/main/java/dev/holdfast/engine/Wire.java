@@ -60,8 +60,11 @@ final class Wire {
 
     private volatile boolean isClosed;
 
-    /** When the oldest command was sent of an unbroken run of failures; null while the store answers. */
+    /** Since when the store has been silent, as of the first failure of an unbroken run; null while it answers. */
     private volatile @Nullable Long silentSince;
+
+    /** When the store answered last, whatever that was. */
+    private volatile long answeredAt;
 
     /**
      * Makes the way to a store.
@@ -75,6 +78,7 @@ final class Wire {
         this.clock = clock;
         this.timeoutNanos = timeout.toNanos();
         this.sweepNanos = Math.min(timeoutNanos, shortest.toNanos()) / SWEEPS_PER_TIMEOUT;
+        this.answeredAt = clock.now();
     }
 
     void send(Command command, Caller caller, Answer answer) {
@@ -181,7 +185,10 @@ final class Wire {
                 return;
             }
             underWay.remove(number);
-            Failsafe.run("a look at the clock", () -> roundTrips.note(clock.now() - sentAt));
+            Failsafe.run("a look at the clock", () -> {
+                answeredAt = clock.now();
+                roundTrips.note(answeredAt - sentAt);
+            });
             if (silentSince != null) {
                 silentSince = null;
             }
@@ -218,7 +225,8 @@ final class Wire {
             underWay.remove(number);
             if (compareAndSet(false, true)) {
                 if (wasSent && silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
-                    silentSince = sentAt;
+                    // Another may have been answered since this one was sent.
+                    silentSince = sentAt - answeredAt > 0 ? sentAt : answeredAt;
                 }
                 Trampoline.react(() -> answer.failure(failure, sentAt));
             }

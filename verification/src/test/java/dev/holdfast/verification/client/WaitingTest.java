@@ -8,11 +8,15 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
+import dev.holdfast.verification.world.Line;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -182,5 +186,31 @@ class WaitingTest {
         world.passes(Duration.ofNanos(1));
 
         assertThat(waiting.result()).isFalse();
+    }
+
+    @Test
+    @DisplayName(
+            "goes on until the store has been silent for its time-out, however early a command was sent that it never answered")
+    void silenceBeginsWithTheLastAnswer() throws Exception {
+        Line line = world.line();
+        Holdfast bob = world.client("bob", line);
+        CompletableFuture<Hold> asked = bob.lock("ledger").acquireAsync().toCompletableFuture();
+        line.losesNext(Command.Poll.class);
+        Eventually.holds("it is polled", () -> {
+            world.passes(Duration.ofMillis(500));
+            return !line.sent(Command.Poll.class).isEmpty();
+        });
+        for (int i = 0; i < 9; i++) {
+            bob.lock("other").acquire().close();
+            world.passes(Duration.ofMillis(500));
+        }
+        line.isCut();
+        CompletableFuture<Hold> unanswered = bob.lock("other").acquireAsync().toCompletableFuture();
+        world.passes(Duration.ofSeconds(8));
+
+        assertThat(asked).as("8 of 10 seconds are over").isNotDone();
+        world.passes(Duration.ofSeconds(4));
+        assertThat(asked).isCompletedExceptionally();
+        assertThat(unanswered).isCompletedExceptionally();
     }
 }
