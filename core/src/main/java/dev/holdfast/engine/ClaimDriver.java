@@ -351,14 +351,16 @@ final class ClaimDriver {
         held.gate.part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
-                if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
-                    Reply.ClaimReply state = polled.states().get(0);
-                    if (state instanceof Reply.Granted) {
-                        held.settleContradictions(heard);
-                    }
-                    take(held, state, sentAt, steps);
-                    engine.certainty.tell();
+                if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
+                    failure(Unexpected.reply(reply), sentAt);
+                    return;
                 }
+                Reply.ClaimReply state = polled.states().get(0);
+                if (state instanceof Reply.Granted) {
+                    held.settleContradictions(heard);
+                }
+                take(held, state, sentAt, steps);
+                engine.certainty.tell();
             }
 
             @Override

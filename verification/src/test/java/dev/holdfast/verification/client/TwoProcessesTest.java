@@ -189,6 +189,35 @@ class TwoProcessesTest {
     }
 
     @Test
+    @DisplayName("it yields all the same if the store answers with something else when it is asked whether others wait")
+    @Tag("C15")
+    @Tag("C8")
+    void unexpectedReply() throws Exception {
+        Hold first = atAlice.acquire();
+        List<Asker> here = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            here.add(new Asker("here-" + i, atAlice));
+        }
+        first.close();
+        here.get(0).releases();
+        here.get(1).isGranted();
+        Asker there = new Asker("there", atBob);
+        aliceLine.answersNext(Command.Poll.class, new Reply.Done());
+
+        int served = 1;
+        while (there.isWaiting() && served < 5) {
+            world.passes(BUDGET.multipliedBy(10));
+            here.get(served++).releases();
+        }
+
+        assertThat(aliceLine.sent(Command.Poll.class)).hasSizeGreaterThan(1);
+        there.releases();
+        for (Asker asker : here.subList(served, here.size())) {
+            asker.releases();
+        }
+    }
+
+    @Test
     @DisplayName(
             "the budget counts only while someone else waits: alone, one may pass the lock on for ever without giving it back")
     void budgetWithoutOthers() throws Exception {
