@@ -138,7 +138,8 @@ final class Standing extends Grants {
         if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
-        if (gate.engine.cohortBudgetNanos == 0 && !gate.isShared()) {
+        if (gate.spec.kind() == Kind.ELECTION || (gate.engine.cohortBudgetNanos == 0 && !gate.isShared())) {
+            // Each term is a grant of its own at the store, for else its observers would not know of it.
             return held.served > 0;
         }
         return isSpent(held);
