@@ -10,13 +10,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /*
  * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was
  * settled before the audit began, that nothing was asked about since, and that the store does not have was removed
  * behind our back: it is lost. A claim that the store has and that the client neither has nor is ending is a ghost:
- * it is withdrawn, for else its own live session renews it for ever. So is one whose next step got lost in this client:
- * that nothing has been sent or heard about a claim for far longer than any pause and any time-out shows that.
+ * it is withdrawn, for else its own live session renews it for ever. One that was released while the answer was on its way
+ * looks like that too, so a second audit must find the claim again. So is one whose next step got lost in this client: that
+ * nothing has been sent or heard about a claim for far longer than any pause and any time-out shows that.
  */
 
 /** Audits the session of a part. Runs one at a time. */
@@ -44,11 +46,17 @@ final class Auditor {
         if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
             lastRun = now;
             // Claims that are made from here on have greater numbers, and are no business of this audit.
-            page(session, Optional.empty(), new HashSet<>(), now, engine.newestClaim());
+            long newest = engine.newestClaim();
+            ask(session, present -> compare(session, present, now, newest));
         }
     }
 
-    private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, long startedAt, long newest) {
+    /** Asks for all claims of the session, page by page; what is to be done then goes on or ends the audit. */
+    private void ask(Session session, Consumer<Set<ClaimRef>> then) {
+        page(session, Optional.empty(), new HashSet<>(), then);
+    }
+
+    private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, Consumer<Set<ClaimRef>> then) {
         Command command = new Command.Audit(session.id, cursor, PAGE);
         part.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
             @Override
@@ -63,10 +71,9 @@ final class Auditor {
                 present.addAll(audited.held());
                 present.addAll(audited.waiting());
                 if (audited.cursor().isPresent()) {
-                    page(session, audited.cursor(), present, startedAt, newest);
+                    page(session, audited.cursor(), present, then);
                 } else {
-                    compare(session, present, startedAt, newest);
-                    isRunning.set(false);
+                    then.accept(present);
                 }
             }
 
@@ -87,6 +94,7 @@ final class Auditor {
                     "the audit of a lock",
                     () -> Oversight.audit(gate, session, present, known, startedAt, quietBefore));
         }
+        Set<ClaimRef> strangers = new HashSet<>();
         for (ClaimRef ref : present) {
             if (ref.claim() > newest || known.contains(ref)) {
                 continue;
@@ -99,6 +107,19 @@ final class Auditor {
                 // What was sent of it last is perhaps not answered yet.
                 part.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
             } else if (!engine.isKnown(ref)) {
+                strangers.add(ref);
+            }
+        }
+        if (strangers.isEmpty()) {
+            isRunning.set(false);
+        } else {
+            ask(session, again -> withdrawGhosts(session, strangers, again));
+        }
+    }
+
+    private void withdrawGhosts(Session session, Set<ClaimRef> strangers, Set<ClaimRef> present) {
+        for (ClaimRef ref : strangers) {
+            if (present.contains(ref)) {
                 Engine.log.warn(
                         "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",
                         ref.resource(),
@@ -106,6 +127,7 @@ final class Auditor {
                 withdraw(ref, session);
             }
         }
+        isRunning.set(false);
     }
 
     private void withdraw(ClaimRef ref, Session session) {
