@@ -14,6 +14,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.Line;
 import dev.holdfast.verification.world.World;
@@ -25,6 +26,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -118,6 +120,57 @@ class FaultsInTurnTest {
         }
     }
 
+    @ParameterizedTest(name = "at a {0}")
+    @EnumSource
+    @DisplayName("to a thread that waits, it leaves nothing behind that is granted to nobody")
+    void inTurnOfAThread(Place place) throws Exception {
+        int tellings = 0;
+        boolean cameToIt = true;
+        while (cameToIt) {
+            tellings++;
+            assertThat(tellings).isLessThan(MOST_TELLINGS);
+            cameToIt = tellOfAThread(new Fault(place, tellings));
+        }
+    }
+
+    /** Tells of a thread that waits, and at whose calls something is thrown; whether the fault had its turn. */
+    private static boolean tellOfAThread(Fault fault) throws Exception {
+        try (World world = World.still()) {
+            Line line = world.line(store -> new FaultyStore(store, fault));
+            Holdfast alice =
+                    world.client(world.builder("alice", line).environment(new FaultyEnvironment(world.time(), fault)));
+            Hold his = world.client("bob")
+                    .lock("ledger")
+                    .acquireAsync()
+                    .toCompletableFuture()
+                    .join();
+            Actor thread = world.actor("thread");
+
+            fault.only = thread.thread();
+            fault.isArmed = true;
+            Actor.Doing<Boolean> waiting = thread.starts(() -> {
+                alice.lock("ledger").acquire(Duration.ofSeconds(40)).close();
+                return true;
+            });
+            world.passes(Duration.ofSeconds(15));
+            his.close();
+            Eventually.holds("it has it, or was told after " + fault, () -> {
+                world.passes(Duration.ofMillis(500));
+                return waiting.isDone();
+            });
+            fault.isArmed = false;
+
+            Eventually.holds("nothing stays behind after " + fault, () -> {
+                world.passes(Duration.ofMillis(500));
+                return world.recordOf("ledger").isEmpty();
+            });
+            CompletableFuture<?> again = brief(alice.lock("ledger").acquireAsync());
+            world.passes(Duration.ofMillis(500));
+            assertThat(again).as("it goes on after " + fault).isCompleted();
+            return fault.wasThrown;
+        }
+    }
+
     private static CompletableFuture<?> brief(CompletionStage<? extends Hold> asked) {
         CompletableFuture<? extends Hold> hold = asked.toCompletableFuture();
         var unused = hold.thenCompose(Hold::releaseAsync);
@@ -132,13 +185,20 @@ class FaultsInTurnTest {
         private volatile boolean isArmed;
         private volatile boolean wasThrown;
 
+        /** At whose calls it is thrown; null for all. */
+        private volatile @Nullable Thread only;
+
         Fault(Place place, int turn) {
             this.place = place;
             this.turn = turn;
         }
 
         void at(Place here) {
-            if (here == place && isArmed && calls.incrementAndGet() == turn) {
+            Thread meant = only;
+            if (here == place
+                    && isArmed
+                    && (meant == null || meant == Thread.currentThread())
+                    && calls.incrementAndGet() == turn) {
                 wasThrown = true;
                 // Not an OutOfMemoryError: JUnit itself gives up at that.
                 throw new Error("the test says so: " + this);
