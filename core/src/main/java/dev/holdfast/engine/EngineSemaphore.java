@@ -17,6 +17,7 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -148,13 +149,20 @@ final class EngineSemaphore implements DistributedSemaphore {
     private Optional<ResourceInfo> look() {
         engine.requireOpen();
         Optional<ResourceInfo> found = engine.outcomes.await(name, ResourceLook.ask(engine, name, Caller.WAITS));
-        found.filter(info -> info.spec().kind() != spec.kind()).ifPresent(info -> {
-            throw new LockMismatchException(
-                    name.value(),
-                    engine.product(),
-                    "it is in use as " + info.spec().kind());
-        });
+        found.map(ResourceInfo::declared)
+                .filter(declared -> !declared.equals(spec))
+                .ifPresent(declared -> {
+                    throw new LockMismatchException(
+                            name.value(),
+                            engine.product(),
+                            "it is in use as " + lower(declared.order()) + " " + lower(declared.kind())
+                                    + " of capacity " + declared.capacity());
+                });
         return found;
+    }
+
+    private static String lower(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     @Override

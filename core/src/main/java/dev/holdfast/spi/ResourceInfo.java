@@ -9,7 +9,8 @@ import java.util.Optional;
  * and the answer. The dead may still be named, with nothing left of their leases.
  *
  * @param name the resource
- * @param spec what it is declared to be, with the current capacity
+ * @param spec what it is declared to be, with the present capacity
+ * @param declaredCapacity the capacity that its users declare, whatever it was {@linkplain Command.Resize resized} to
  * @param holders who holds it, oldest grant first; where many do, a part of them, as {@link Command.Inspect} says
  * @param holding how many hold it in all
  * @param held how much they hold together: the sum of their weights
@@ -20,6 +21,7 @@ import java.util.Optional;
 public record ResourceInfo(
         ResourceName name,
         ResourceSpec spec,
+        int declaredCapacity,
         List<Party> holders,
         long holding,
         long held,
@@ -33,9 +35,14 @@ public record ResourceInfo(
         waiters = List.copyOf(waiters);
     }
 
+    /** What its users declare it to be. */
+    public ResourceSpec declared() {
+        return new ResourceSpec(spec.kind(), declaredCapacity, spec.order());
+    }
+
     /** The same with other holders, as they are put together from several pages. */
     public ResourceInfo withHolders(List<Party> others) {
-        return new ResourceInfo(name, spec, others, holding, held, waiters, waiting, lastToken);
+        return new ResourceInfo(name, spec, declaredCapacity, others, holding, held, waiters, waiting, lastToken);
     }
 
     /**

@@ -358,6 +358,7 @@ abstract class AdmissionRules extends Harness {
         light.isWaiting();
         bob.permits("gpu", 1, 3).isRefused(Refusal.MISMATCH);
         assertThat(bench.info(gpu).spec().capacity()).isEqualTo(3);
+        assertThat(bench.info(gpu).declared()).isEqualTo(light.spec());
         alice.send(new Command.Resize(gpu, alice.sessionOf(gpu), 0, 6), Reply.Done.class);
         light.isHeld();
         alice.permits("gpu", 1, 4).tried().isRefused(Refusal.TAKEN);

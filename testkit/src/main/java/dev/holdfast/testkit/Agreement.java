@@ -147,6 +147,7 @@ final class Agreement {
             boolean same = names.add(info.name())
                     && other != null
                     && info.spec().equals(other.spec())
+                    && info.declaredCapacity() == other.declaredCapacity()
                     && parties(info.holders(), true).equals(parties(other.holders(), false))
                     && info.holding() == other.holding()
                     && info.held() == other.held()

@@ -108,6 +108,7 @@ abstract class ViewRules extends Harness {
         Probe last = alice.permits("gpu", 4, 4).isQueued();
         ResourceInfo info = bench.info(three.ref().resource());
         assertThat(info.spec()).isEqualTo(three.spec());
+        assertThat(info.declared()).isEqualTo(three.spec());
         assertThat(info.holders()).extracting(ResourceInfo.Party::claim).containsExactly(three.ref(), one.ref());
         assertThat(info.holders()).extracting(ResourceInfo.Party::weight).containsExactly(3, 1);
         assertThat(info.holders())

@@ -64,6 +64,27 @@ class SemaphoreSizeTest {
     }
 
     @Test
+    @DisplayName(
+            "another declaration is refused by each call that asks how many are free, also when there are more by now")
+    @Tag("P6")
+    void otherDeclaration() throws Exception {
+        DistributedSemaphore other = alice.semaphore("gpu", 20);
+        assertThat(other.availablePermits()).as("nobody holds").isEqualTo(20);
+        Permits one = there.acquire();
+        assertThatThrownBy(other::availablePermits)
+                .isInstanceOf(LockMismatchException.class)
+                .hasMessageContaining("10");
+        assertThatThrownBy(other::drainPermits).isInstanceOf(LockMismatchException.class);
+        assertThatThrownBy(alice.semaphore("gpu", 10, LockOptions.barging())::availablePermits)
+                .isInstanceOf(LockMismatchException.class);
+
+        here.resize(20);
+        assertThatThrownBy(other::availablePermits).isInstanceOf(LockMismatchException.class);
+        assertThat(here.availablePermits()).isEqualTo(19);
+        one.close();
+    }
+
+    @Test
     @DisplayName("more wake those who wait, at once, here and there")
     @Tag("P4")
     void growing() throws Exception {

@@ -73,6 +73,7 @@ final class Reports {
         return new ResourceInfo(
                 resource.name,
                 new ResourceSpec(declared.kind(), resource.capacity, declared.order()),
+                declared.capacity(),
                 parties(state, resource.grants.values(), Integer.MAX_VALUE),
                 resource.grants.size(),
                 resource.held,

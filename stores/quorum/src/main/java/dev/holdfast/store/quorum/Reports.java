@@ -7,6 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceInfo.Party;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
@@ -303,7 +304,8 @@ final class Reports {
                 .max()
                 .orElse(0);
         long held = parties.stream().mapToLong(Party::weight).sum();
-        return new ResourceInfo(name, holders.get(0).first.spec(), parties, parties.size(), held, List.of(), 0, last);
+        ResourceSpec spec = holders.get(0).first.spec();
+        return new ResourceInfo(name, spec, spec.capacity(), parties, parties.size(), held, List.of(), 0, last);
     }
 
     private static Party party(Quorum quorum, Holder holder) {

@@ -213,6 +213,7 @@ final class Answer {
         return Optional.of(new ResourceInfo(
                 name,
                 new ResourceSpec(declared.kind(), (int) number(2), declared.order()),
+                declared.capacity(),
                 part(7).parties(name),
                 number(3),
                 number(4),

@@ -168,6 +168,7 @@ final class Reports {
         return new ResourceInfo(
                 resource.name,
                 new ResourceSpec(resource.declared.kind(), resource.capacity, resource.declared.order()),
+                resource.declared.capacity(),
                 parties(grants),
                 grants.size(),
                 grants.stream().mapToLong(grant -> grant.weight).sum(),
