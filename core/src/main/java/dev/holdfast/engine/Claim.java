@@ -40,6 +40,9 @@ final class Claim {
     /** The one request that this claim serves; null if it serves whoever is first. */
     private @Nullable Request bound;
 
+    /** Goes past the claim that waits here: it is tried once, and takes no place in the store's queue. */
+    boolean isBarging;
+
     /** How much of the capacity it asks for, or has. Lowered before the store is told to. */
     int weight;
 
@@ -183,6 +186,12 @@ final class Claim {
     /** Whether it serves one request only. */
     boolean isBound() {
         return bound != null;
+    }
+
+    /** The request for which it goes past the claim that waits; null if it does not, and once it was granted to that. */
+    @Nullable
+    Request bargesFor() {
+        return isBarging && isIdle() ? bound : null;
     }
 
     /** Whether it was made for somebody who does not wait. */

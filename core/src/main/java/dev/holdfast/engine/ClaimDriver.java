@@ -71,7 +71,7 @@ final class ClaimDriver {
         try {
             weight = claim.weight;
             replaced = claim.replaces;
-            isTry = claim.isTry();
+            isTry = claim.isTry() || claim.isBarging;
             number = claim.sendings;
         } finally {
             claim.gate.lock.unlock();

@@ -114,6 +114,11 @@ final class Gate {
         return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
     }
 
+    /** Whether a request may go past those that wait here for more. */
+    private boolean isBarging() {
+        return spec.order() == Order.BARGING && spec.kind() == Kind.SEMAPHORE;
+    }
+
     private Lingering lingering() {
         Lingering present = lingering;
         if (present == null) {
@@ -194,7 +199,7 @@ final class Gate {
             return true;
         }
         if (!queue.isEmpty()) {
-            return spec.capacity() > 1 && standing.isAsking();
+            return spec.capacity() > 1 && (standing.isAsking() || isBarging());
         }
         Claim held = standing.firstGrant();
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
@@ -544,7 +549,11 @@ final class Gate {
 
     /** A claim was granted. */
     void granted(Claim of, Reply.Granted reply, Outbox out) {
+        Request past = of.bargesFor();
         standing.granted(of, reply, queue, out);
+        if (past != null && past.isQueued && of.state == Claim.State.HELD) {
+            passOn(of, past, out);
+        }
         react(out);
     }
 
@@ -561,7 +570,7 @@ final class Gate {
     /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
     void taken(Claim of, Outbox out) {
         if (standing.refused(of, out)) {
-            endThose(of::suits, null, out);
+            endThose(request -> of.suits(request) && (request.isTry || !of.isBarging), null, out);
         }
         react(out);
     }
@@ -639,6 +648,7 @@ final class Gate {
     void sessionOver(Session session, Loss.Cause cause) {
         step(out -> {
             standing.sessionOver(session, cause, out);
+            queue.renew();
             react(out);
         });
     }
@@ -728,10 +738,15 @@ final class Gate {
             return;
         }
         if (!standing.mayAsk(first)) {
+            if (isBarging() && standing.isWaiting()) {
+                barge(out);
+            }
             if (queue.hasTries() && !standing.isAsking()) {
                 // It is known by now that who is before them has to wait.
                 endThose(
-                        request -> request.isTry && (spec.kind() != Kind.LATCH || standing.mustWait(request)),
+                        request -> request.isTry
+                                && !standing.isBarging(request)
+                                && (spec.kind() != Kind.LATCH || standing.mustWait(request)),
                         null,
                         out);
             }
@@ -745,6 +760,13 @@ final class Gate {
             out.add(() -> part.needSession(Caller.GOES_ON));
         } else {
             standing.ask(session, first, queue, out);
+        }
+    }
+
+    /** Those who have come since this was done last ask the store past the claim that waits there, each for itself, once. */
+    private void barge(Outbox out) {
+        for (Request next = queue.takeNewcomers(); next != null; next = next.next) {
+            standing.barge(next, queue, out);
         }
     }
 
@@ -770,7 +792,7 @@ final class Gate {
         }
     }
 
-    /** Hands a grant to the head of the queue; whether it did. */
+    /** Hands a grant to the head of the queue, or to one that goes past it; whether it did. */
     private boolean passOn(Claim held, Request first, Outbox out) {
         if (!engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
             out.add(() -> engine.lookAt(held));

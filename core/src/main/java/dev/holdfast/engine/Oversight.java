@@ -19,7 +19,7 @@ final class Oversight {
             Gate gate, Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt, long quietBefore) {
         gate.step(out -> {
             gate.standing.addRefs(known);
-            gate.standing.lookAfterClaim(session, quietBefore, out);
+            gate.standing.lookAfterClaims(session, quietBefore, out);
             gate.lost.addRefs(known);
             for (Claim held : gate.standing.allGrants()) {
                 if (held.session == session

@@ -16,6 +16,9 @@ final class RequestQueue {
     private long numbers;
     private int tries;
 
+    /** The number up to which requests are no newcomers any more. */
+    private long newcomersAfter;
+
     /** This queue, or a new one if this is none. */
     RequestQueue orNew() {
         return this == NONE ? new RequestQueue() : this;
@@ -93,6 +96,22 @@ final class RequestQueue {
         }
         request.previous = null;
         request.next = null;
+    }
+
+    /** The oldest request behind the head that has come since the last call, with all that follow it; null if there is none. */
+    @Nullable
+    Request takeNewcomers() {
+        Request oldest = null;
+        for (Request last = tail; last != null && last != head && last.number > newcomersAfter; last = last.previous) {
+            oldest = last;
+        }
+        newcomersAfter = numbers;
+        return oldest;
+    }
+
+    /** Lets all that wait be newcomers again. */
+    void renew() {
+        newcomersAfter = 0;
     }
 
     /** Whether a request waits whose time is up, and which ends with the next answer of the store. */

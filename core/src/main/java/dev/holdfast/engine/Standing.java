@@ -27,6 +27,9 @@ final class Standing extends Grants {
     /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
     private @Nullable Claim claim;
 
+    /** The claims that go past it. */
+    private BargingClaims barging = BargingClaims.NONE;
+
     private long answers;
 
     /** How many tokens the last cohort used: what the next may ask for. */
@@ -37,17 +40,22 @@ final class Standing extends Grants {
     }
 
     boolean isNone() {
-        return claim == null && isWithoutGrants();
+        return claim == null && barging.isEmpty() && isWithoutGrants();
     }
 
     /** Whether a claim may be made for a request: one is enough, and where one grant serves all, it is enough. */
     boolean mayAsk(Request request) {
-        return claim == null && (gate.hasSeveralGrants() || !hasOneBefore(request));
+        return claim == null && !isBarging(request) && (gate.hasSeveralGrants() || !hasOneBefore(request));
     }
 
     /** Whether the store has not said anything yet to what was asked of it last. */
     boolean isAsking() {
         return claim != null && claim.state == Claim.State.SENT;
+    }
+
+    /** Whether the claim that is on its way waits in the store's queue. */
+    boolean isWaiting() {
+        return claim != null && claim.state == Claim.State.QUEUED;
     }
 
     /** Whether there is a grant that will serve a request too, or that has to go first. */
@@ -86,7 +94,8 @@ final class Standing extends Grants {
         if (claim != null && claim.ref.equals(ref)) {
             return claim;
         }
-        return super.find(ref);
+        Claim past = barging.find(ref);
+        return past == null ? super.find(ref) : past;
     }
 
     @Override
@@ -94,6 +103,7 @@ final class Standing extends Grants {
         if (claim != null) {
             refs.add(claim.ref);
         }
+        barging.addRefs(refs);
         super.addRefs(refs);
     }
 
@@ -101,11 +111,32 @@ final class Standing extends Grants {
 
     /** Makes a claim for a request, and asks the store for it. */
     void ask(Session session, Request first, RequestQueue queue, Outbox out) {
-        Claim fresh = newClaim(session, first, queue);
+        Claim fresh = newClaim(session, first, first.hasOwnLease() || first.isTry, queue);
         claim = fresh;
         int tokens = tokensToAsk(queue);
         Caller caller = first.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
         out.add(() -> gate.engine.driver.acquire(fresh, tokens, caller));
+    }
+
+    /** Whether a claim is on its way for this request that goes past the one that waits. */
+    boolean isBarging(Request request) {
+        return barging.serve(request);
+    }
+
+    /**
+     * Asks the store for a request that is behind the claim that waits, if there may be room for it: for one that waits, only
+     * if it asks for less, so that those who ask for as much pass what there is from one to the next in memory.
+     */
+    void barge(Request request, RequestQueue queue, Outbox out) {
+        Claim waiting = claim;
+        if (waiting == null || !waiting.session.isAlive() || (!request.isTry && request.weight >= waiting.weight)) {
+            return;
+        }
+        Claim fresh = newClaim(waiting.session, request, true, queue);
+        fresh.isBarging = true;
+        barging = barging.with(fresh);
+        Caller caller = request.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        out.add(() -> gate.engine.driver.acquire(fresh, 1, caller));
     }
 
     /** Whether the store has said, since a request for a pass came, that it has to wait. */
@@ -162,7 +193,7 @@ final class Standing extends Grants {
             giveBack(held, Caller.GOES_ON, null, out);
             return;
         }
-        Claim fresh = newClaim(held.session, first, queue);
+        Claim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
         int tokens = tokensToAsk(queue);
         fresh.replaces = held;
         held.state = Claim.State.YIELDING;
@@ -170,8 +201,7 @@ final class Standing extends Grants {
         out.add(() -> gate.engine.driver.giveWay(fresh, tokens));
     }
 
-    private Claim newClaim(Session session, Request first, RequestQueue queue) {
-        boolean isOwn = first.hasOwnLease() || first.isTry;
+    private Claim newClaim(Session session, Request first, boolean isOwn, RequestQueue queue) {
         Claim fresh = new Claim(
                 gate,
                 gate.engine.nextRef(gate.name, session),
@@ -263,9 +293,7 @@ final class Standing extends Grants {
         if (!isWithoutGrants() && !gate.hasSeveralGrants()) {
             loseWhatIsExcludedBy(of, out);
         }
-        if (claim == of) {
-            claim = null;
-        }
+        noLongerAsksFor(of);
         of.state = Claim.State.HELD;
         of.open();
         of.adopt(reply.tokens());
@@ -302,7 +330,7 @@ final class Standing extends Grants {
      */
     boolean refused(Claim of, Outbox out) {
         answers++;
-        boolean wasOurs = claim == of;
+        boolean wasOurs = claim == of || barging.claims().contains(of);
         Claim replaced = of.replaces;
         of.replaces = null;
         forget(of);
@@ -378,9 +406,14 @@ final class Standing extends Grants {
             // Who waited until now waited for this process's own holds.
             answers++;
         }
-        if (claim == held) {
+        noLongerAsksFor(held);
+    }
+
+    private void noLongerAsksFor(Claim of) {
+        if (claim == of) {
             claim = null;
         }
+        barging = barging.without(of);
     }
 
     /** Sees to the end of a claim at the store, once. */
@@ -396,11 +429,17 @@ final class Standing extends Grants {
     }
 
     /**
-     * Withdraws the claim if no request is left that it could serve.
+     * Withdraws the claim if no request is left that it could serve, and those that go past it for requests that are over.
      *
-     * @return whether it did
+     * @return whether the claim was withdrawn
      */
     boolean dropUnwanted(RequestQueue queue, Outbox out) {
+        for (Claim past : barging.claims()) {
+            Request request = past.bargesFor();
+            if (request == null || request.isDone()) {
+                kill(past, out);
+            }
+        }
         Claim waiting = claim;
         // One that is to replace a grant waits for the answer first: until then both are at stake.
         if (waiting == null || waiting.replaces != null || isWanted(queue)) {
@@ -431,9 +470,7 @@ final class Standing extends Grants {
     private void kill(Claim unwanted, Outbox out) {
         boolean isKnown = unwanted.state != Claim.State.SENT || unwanted.wasAnswered;
         unwanted.isDead = true;
-        if (claim == unwanted) {
-            claim = null;
-        }
+        noLongerAsksFor(unwanted);
         if (isKnown) {
             unwanted.state = Claim.State.OVER;
         }
@@ -458,12 +495,18 @@ final class Standing extends Grants {
     }
 
     /**
-     * Looks after the claim that is on its way, if it hangs on a session: one about which nothing has come or gone for
-     * too long is asked for again, and one that waits is polled.
+     * Looks after the claims that are on their way and hang on a session: one about which nothing has come or gone for too
+     * long is asked for again, and one that waits is polled.
      */
-    void lookAfterClaim(Session session, long quietBefore, Outbox out) {
-        Claim present = claim;
-        if (present == null || present.session != session) {
+    void lookAfterClaims(Session session, long quietBefore, Outbox out) {
+        if (claim != null) {
+            lookAfter(claim, session, quietBefore, out);
+        }
+        barging.claims().forEach(past -> lookAfter(past, session, quietBefore, out));
+    }
+
+    private void lookAfter(Claim present, Session session, long quietBefore, Outbox out) {
+        if (present.session != session) {
             return;
         }
         if (present.state == Claim.State.SENT && present.settledAt - quietBefore < 0) {
@@ -490,6 +533,12 @@ final class Standing extends Grants {
             waiting.replaces = null;
             forget(waiting);
             withdrawOnceRetired(waiting, out);
+        }
+        for (Claim past : barging.claims()) {
+            if (past.session == session) {
+                forget(past);
+                withdrawOnceRetired(past, out);
+            }
         }
         for (Claim held : allGrants()) {
             if (held.session == session && !held.isDetached()) {

@@ -1,0 +1,54 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.spi.ClaimRef;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of a gate that go past the one that waits in the store's queue: each is tried once, for one request, and takes no
+ * place there. Immutable, so that all gates without any, which are almost all, share one.
+ */
+record BargingClaims(List<Claim> claims) {
+
+    static final BargingClaims NONE = new BargingClaims(List.of());
+
+    boolean isEmpty() {
+        return claims.isEmpty();
+    }
+
+    BargingClaims with(Claim claim) {
+        return new BargingClaims(
+                Stream.concat(claims.stream(), Stream.of(claim)).toList());
+    }
+
+    BargingClaims without(Claim claim) {
+        if (!claims.contains(claim)) {
+            return this;
+        }
+        return claims.size() == 1
+                ? NONE
+                : new BargingClaims(
+                        claims.stream().filter(other -> other != claim).toList());
+    }
+
+    /** Whether one of them is for this request. */
+    boolean serve(Request request) {
+        return claims.stream().anyMatch(claim -> claim.suits(request));
+    }
+
+    @Nullable
+    Claim find(ClaimRef ref) {
+        for (Claim claim : claims) {
+            if (claim.ref.equals(ref)) {
+                return claim;
+            }
+        }
+        return null;
+    }
+
+    void addRefs(Set<ClaimRef> refs) {
+        claims.forEach(claim -> refs.add(claim.ref));
+    }
+}
