@@ -129,8 +129,10 @@ final class Claim {
     /** How often it was sent. */
     int sendings;
 
-    /** When to poll it at the latest, while it is queued. */
+    /** When to poll it at the latest, while it is queued, and from when on it goes along with others. */
     long pollBy;
+
+    long pollFrom;
 
     @Nullable
     Cohort cohort;

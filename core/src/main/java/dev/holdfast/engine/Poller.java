@@ -58,10 +58,11 @@ final class Poller {
                 // New in the queue: what it waits for may be short.
                 interval = shortest;
             }
-            // Never before the expiry that it waits for, and not all at once.
+            // A poll for its own sake never comes before the expiry that it waits for, nor with those of all clients.
             long recheck = recheckIn.toNanos() + Jitter.upTo(engine.environment, recheckIn.toNanos() / 8);
             long regular = Jitter.spread(engine.environment, interval);
             claim.pollBy = now + Math.max(isPushed ? recheck : Math.min(recheck, regular), shortest / 2);
+            claim.pollFrom = now + recheckIn.toNanos() / 2;
             waiting.add(claim);
             schedule(claim.pollBy, now);
         } finally {
@@ -103,12 +104,13 @@ final class Poller {
         try {
             isScheduled = false;
             long now = engine.clock.now();
-            // Without pushes all go together: one command costs as much as many claims in it.
+            // One command costs as much as many claims in it, so without pushes all go together. With pushes those go
+            // along that would be due before long: from then on they are due together.
             waiting.removeIf(claim -> {
                 if (claim.state != Claim.State.QUEUED) {
                     return true;
                 }
-                boolean isDue = isAll || !isPushed || claim.pollBy - now <= 0;
+                boolean isDue = isAll || !isPushed || claim.pollFrom - now <= 0;
                 if (isDue) {
                     due.add(claim);
                 }

@@ -1,0 +1,68 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.World;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The claims of a client that wait for different names")
+class PollingTest {
+
+    private static final int NAMES = 50;
+
+    /** A third of the ttl, which is when the store in memory asks for the next poll. */
+    private static final Duration INTERVAL = Duration.ofSeconds(10);
+
+    private static final int INTERVALS = 10;
+
+    private final World world = World.still();
+    private final Line line = world.line();
+    private final Holdfast holder = world.client("holder");
+    private final Holdfast waiter = world.client("waiter", line);
+    private final List<Hold> held = new ArrayList<>();
+    private final List<CompletableFuture<Hold>> waiting = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        held.forEach(Hold::close);
+        waiting.forEach(one -> one.thenAccept(Hold::close).join());
+        world.close();
+    }
+
+    @Test
+    @Tag("C20")
+    @DisplayName("are polled together, whenever they began to wait, and each in time")
+    void together() throws Exception {
+        for (int i = 0; i < NAMES; i++) {
+            held.add(holder.lock("name/" + i).acquire());
+            waiting.add(waiter.lock("name/" + i).acquireAsync().toCompletableFuture());
+            world.passes(INTERVAL.dividedBy(NAMES));
+        }
+        world.passes(INTERVAL.multipliedBy(3));
+        line.forget();
+
+        world.passes(INTERVAL.multipliedBy(INTERVALS));
+
+        List<Command.Poll> polls = line.sent(Command.Poll.class);
+        assertThat(polls).as("polls in %s intervals", INTERVALS).hasSizeLessThanOrEqualTo(2 * INTERVALS);
+        assertThat(polls.stream()
+                        .flatMap(poll -> poll.claims().stream())
+                        .collect(Collectors.groupingBy(ClaimRef::resource, Collectors.counting())))
+                .as("how often each was polled")
+                .hasSize(NAMES)
+                .allSatisfy((name, times) -> assertThat(times).isBetween(INTERVALS - 2L, 2L * INTERVALS));
+    }
+}
