@@ -3,7 +3,9 @@ package dev.holdfast.store.sql;
 import dev.holdfast.spi.Reply;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.Optional;
+import java.util.Set;
 
 /** What a claimant is told of its claim. Changes nothing. */
 final class Answers {
@@ -33,24 +35,44 @@ final class Answers {
 
     private Reply.Queued queued(Claim waiter) throws SQLException {
         Resource resource = waiter.resource;
+        Set<Long> inTheWay = new LinkedHashSet<>();
         long left = Long.MAX_VALUE;
         if (resource.hasInlineGrant()) {
-            left = leftInAll(Claim.inline(resource));
+            Claim grant = Claim.inline(resource);
+            left = leftInAll(grant);
+            if (!grant.outlivesSession()) {
+                inTheWay.add(grant.session);
+            }
         }
         if (resource.grants > 0) {
             left = Math.min(left, ledger.claimRows().firstEnd(resource) - ledger.now());
             for (ClaimRows.Held held : ledger.claimRows().grantedSessions(resource)) {
                 left = Math.min(left, sessionLeft(held.session()));
+                inTheWay.add(held.session());
             }
         }
         Claim head = ledger.claimRows().head(resource);
         boolean isHead = head == null || head.place == waiter.place;
         if (head != null) {
             left = Math.min(left, sessionLeft(head.session));
+            inTheWay.add(head.session);
         }
         Session own = ledger.sessions().known(waiter.session);
-        long looks = ledger.backing().recheck(own == null ? 1 : own.ttl, isHead);
-        return new Reply.Queued(Micros.duration(Math.max(1, Math.min(looks, left))));
+        long until = ledger.now() + Math.min(left, sessionLeft(waiter.session));
+        Wait wait = new Wait(isHead, own == null ? 1 : own.ttl, clientsOf(inTheWay), until);
+        long recheck = ledger.backing().recheck(waiter.ref(), wait);
+        return new Reply.Queued(Micros.duration(Math.max(1, Math.min(recheck, left))));
+    }
+
+    private Set<Long> clientsOf(Set<Long> ids) throws SQLException {
+        Set<Long> clients = new LinkedHashSet<>();
+        for (long id : ids) {
+            Session session = ledger.sessions().known(id);
+            if (session != null && !session.hasEnded()) {
+                clients.add(session.client);
+            }
+        }
+        return clients;
     }
 
     /** The microseconds after which a live claim ends if nobody renews or extends anything. */

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.OpenSession;
 import java.sql.SQLException;
 
@@ -51,10 +52,7 @@ interface Backing {
     void mustLast() throws SQLException;
 
     /**
-     * When a waiter is to look again at the latest, in microseconds.
-     *
-     * @param ttl of its session
-     * @param isHead whether it is the next
+     * When a waiter is to look again at the latest, in microseconds, if no lease is over before. Told for each that is found to wait, in a transaction that may be undone yet.
      */
-    long recheck(long ttl, boolean isHead);
+    long recheck(ClaimRef claim, Wait wait);
 }

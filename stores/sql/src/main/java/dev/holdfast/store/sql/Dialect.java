@@ -1,11 +1,14 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +34,9 @@ interface Dialect extends Backing, AutoCloseable {
      */
     @Nullable
     Reply quick(Command command) throws SQLException;
+
+    /** Those of the claims that wait as they did, by what can be told at once; the others are to be looked at. Not within a transaction. */
+    Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException;
 
     /** Begins a transaction that may write and has what locks it needs for that, or one that only reads, all in one state. */
     void begin(boolean writing) throws SQLException;

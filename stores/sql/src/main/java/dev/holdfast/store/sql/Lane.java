@@ -1,14 +1,21 @@
 package dev.holdfast.store.sql;
 
+import static java.util.Objects.requireNonNullElse;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Poll;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -56,11 +63,17 @@ final class Lane implements Batcher.Trip {
         try {
             mustBeOpen();
             courtesy.begin();
-            if (calls.size() == 1) {
-                alone(calls.get(0), told);
-            } else {
-                together(calls, told);
+            int from = 0;
+            for (int i = 0; i < calls.size(); i++) {
+                // A look needs no right to write, nor the long way that a transaction which may have changed something
+                // takes.
+                if (Steps.isLook(calls.get(i).command())) {
+                    carryOut(calls.subList(from, i), told);
+                    alone(calls.get(i), told);
+                    from = i + 1;
+                }
             }
+            carryOut(calls.subList(from, calls.size()), told);
             courtesy.end();
         } catch (Gone gone) {
             calls.forEach(call -> refuse(call, gone));
@@ -137,6 +150,14 @@ final class Lane implements Batcher.Trip {
         dialect.check();
     }
 
+    private void carryOut(List<Batcher.Call> calls, List<Transaction.Told> told) {
+        if (calls.size() == 1) {
+            alone(calls.get(0), told);
+        } else if (!calls.isEmpty()) {
+            together(calls, told);
+        }
+    }
+
     private void alone(Batcher.Call call, List<Transaction.Told> told) {
         Patience patience = new Patience(dialect.patience());
         try {
@@ -153,17 +174,41 @@ final class Lane implements Batcher.Trip {
     }
 
     private void attempt(Batcher.Call call, List<Transaction.Told> told) throws Busy {
-        Reply reply = quick(call.command());
-        if (reply == null && Steps.isLook(call.command())) {
-            reply = look(call.command());
-        }
+        Command command = call.command();
+        call.answer(command instanceof Poll poll ? poll(poll, told) : reply(command, told));
+    }
+
+    private Reply reply(Command command, List<Transaction.Told> told) throws Busy {
+        Reply reply = Steps.isLook(command) ? look(command) : quick(command);
         if (reply == null) {
             Reply[] replies = new Reply[1];
-            write(state -> replies[0] = step(call.command()));
+            write(state -> replies[0] = step(command));
             told.addAll(ledger.told());
             reply = replies[0];
         }
-        call.answer(reply);
+        return reply;
+    }
+
+    /** Only of the claims to which something may have happened more is read. */
+    private Reply poll(Poll poll, List<Transaction.Told> told) throws Busy {
+        Map<ClaimRef, Reply.Queued> quiet = requireNonNullElse(single(() -> dialect.quiet(poll.claims())), Map.of());
+        List<ClaimRef> others = poll.claims().stream()
+                .filter(claim -> !quiet.containsKey(claim))
+                .toList();
+        Iterator<Reply.ClaimReply> states = Collections.emptyIterator();
+        if (!others.isEmpty()) {
+            Reply reply = reply(new Poll(others), told);
+            if (!(reply instanceof Reply.Polled polled)) {
+                return reply;
+            }
+            states = polled.states().iterator();
+        }
+        List<Reply.ClaimReply> all = new ArrayList<>(poll.claims().size());
+        for (ClaimRef claim : poll.claims()) {
+            Reply.Queued waits = quiet.get(claim);
+            all.add(waits == null ? states.next() : waits);
+        }
+        return new Reply.Polled(all);
     }
 
     private void together(List<Batcher.Call> calls, List<Transaction.Told> told) {
@@ -200,9 +245,20 @@ final class Lane implements Batcher.Trip {
         return steps.answer(command);
     }
 
+    /** Something that is done by single statements. */
+    @FunctionalInterface
+    private interface Single<R> {
+        @Nullable
+        R run() throws SQLException;
+    }
+
     private @Nullable Reply quick(Command command) throws Busy {
+        return single(() -> dialect.quick(command));
+    }
+
+    private <R> @Nullable R single(Single<R> work) throws Busy {
         try {
-            return dialect.quick(command);
+            return work.run();
         } catch (SQLException e) {
             throw failed(e, dialect.effectOf(e));
         } catch (RuntimeException | Error e) {

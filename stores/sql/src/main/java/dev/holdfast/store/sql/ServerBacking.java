@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.OpenSession;
 import java.sql.SQLException;
 
@@ -80,7 +81,7 @@ final class ServerBacking implements Backing {
     }
 
     @Override
-    public long recheck(long ttl, boolean isHead) {
-        return ttl / 3;
+    public long recheck(ClaimRef claim, Wait wait) {
+        return wait.ttl() / 3;
     }
 }

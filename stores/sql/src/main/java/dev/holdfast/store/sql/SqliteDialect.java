@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Reply;
@@ -12,6 +13,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,9 +28,6 @@ final class SqliteDialect implements Dialect {
 
     /** How often the file is looked at: a look costs a tenth of a commit that is not flushed. */
     private static final long CHECK_NANOS = 100_000_000;
-
-    private static final long HEAD_RECHECK_MICROS = 40_000;
-    private static final long RECHECK_MICROS = 100_000;
 
     private static final long MIN_TTL_MICROS = 200_000;
 
@@ -47,6 +48,9 @@ final class SqliteDialect implements Dialect {
     /** Whether a transaction is under way. */
     private boolean isActive;
 
+    /** Whether the transaction that was begun last may write. */
+    private boolean isWriting;
+
     /** Whether a transaction may still be open that has failed. */
     private boolean isLeft;
 
@@ -61,7 +65,13 @@ final class SqliteDialect implements Dialect {
     /** Whether the transaction that is under way has to be on the disk before anybody is answered. */
     private boolean mustLast;
 
-    SqliteDialect(SqliteDatabase database, SqliteClients clients, RandomGenerator random, long client) {
+    /** @param isTold whether other processes tell us what they do for our claims */
+    SqliteDialect(
+            SqliteDatabase database,
+            SqliteClients clients,
+            RandomGenerator random,
+            long client,
+            BooleanSupplier isTold) {
         this.database = database;
         this.clock = database.clock();
         this.statements = database.statements();
@@ -69,7 +79,7 @@ final class SqliteDialect implements Dialect {
         this.random = random;
         this.client = client;
         this.fastPath = new FastPath(statements);
-        this.quietPoll = new QuietPoll(statements, clients, client);
+        this.quietPoll = new QuietPoll(statements, clients, client, isTold);
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
                 database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
@@ -128,9 +138,13 @@ final class SqliteDialect implements Dialect {
     @Override
     public @Nullable Reply quick(Command command) throws SQLException {
         undoLeft();
-        return command instanceof Command.Poll poll && !isActive
-                ? quietPoll.tryIt(poll, clock.nowMicros())
-                : fastPath.tryIt(command, clock, tokenFloor, horizon);
+        return fastPath.tryIt(command, clock, tokenFloor, horizon);
+    }
+
+    @Override
+    public Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException {
+        undoLeft();
+        return quietPoll.among(claims, clock.nowMicros());
     }
 
     @Override
@@ -143,6 +157,7 @@ final class SqliteDialect implements Dialect {
             isActive = false;
             throw e;
         }
+        isWriting = writing;
         mustLast = false;
         nextHorizon = horizon;
     }
@@ -304,13 +319,12 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public long recheck(long ttl, boolean isHead) {
-        return looks(ttl, isHead);
-    }
-
-    /** A waiter looks itself whether the process of the holder has ended; the head more often than those who would not be admitted anyway. */
-    static long looks(long ttl, boolean isHead) {
-        return Math.min(isHead ? HEAD_RECHECK_MICROS : RECHECK_MICROS, ttl / 3);
+    public long recheck(ClaimRef claim, Wait wait) {
+        if (!isWriting) {
+            // A poll, then. A claim that is new may never be polled, and nobody would forget it.
+            quietPoll.remember(claim, wait);
+        }
+        return quietPoll.recheck(wait);
     }
 
     @Override

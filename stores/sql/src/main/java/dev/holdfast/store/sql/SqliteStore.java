@@ -76,7 +76,7 @@ public final class SqliteStore implements LockStore {
         this.traits = traits(machine);
         this.wakes = new Wakes(file, client, machine.observes(), options.threads, listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
-        this.lane = new Lane(new SqliteDialect(database, clients, random, client), this::tell);
+        this.lane = new Lane(new SqliteDialect(database, clients, random, client, wakes::isListening), this::tell);
         this.executor = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,

@@ -92,6 +92,11 @@ final class Wakes implements AutoCloseable {
         }
     }
 
+    /** Whether others can tell us something. */
+    synchronized boolean isListening() {
+        return watch != null && !closed;
+    }
+
     private WatchService listen(Path mail) throws IOException {
         WatchService service = own.getFileSystem().newWatchService();
         try {

@@ -64,7 +64,7 @@ class LaneTest {
                         SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of(), UnaryOperator.identity()));
         SqliteClients clients =
                 new SqliteClients(database.statements(), machine, new ProcFs(SystemMachine.PROC), CLIENT);
-        Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT);
+        Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT, () -> true);
         lane = new Lane(faulty(real), told::addAll);
         batcher = new Batcher(1, (command, lanes) -> 0, 8, true, Runnable::run, lane);
         session = ((Reply.SessionOpened) send(new Command.OpenSession(Duration.ofHours(1), "test"))).session();
@@ -196,5 +196,30 @@ class LaneTest {
                 .isInstanceOfSatisfying(
                         Reply.Audited.class,
                         audited -> assertThat(audited.waiting()).isEmpty());
+    }
+
+    @Test
+    void aPollSharesNoFateWithTheCommandsOfItsBatchThatWrite() {
+        assertThat(send(acquire(1))).isInstanceOf(Reply.Granted.class);
+        assertThat(send(acquire(2))).isInstanceOf(Reply.Queued.class);
+        Deque<Runnable> later = new ArrayDeque<>();
+        Batcher gathering = new Batcher(1, (command, lanes) -> 0, 8, false, later::add, lane);
+        CompletableFuture<Reply> third =
+                gathering.submit(acquire(3), Caller.GOES_ON).toCompletableFuture();
+        CompletableFuture<Reply> poll = gathering
+                .submit(new Command.Poll(List.of(ref(2), ref(3))), Caller.GOES_ON)
+                .toCompletableFuture();
+        CompletableFuture<Reply> release =
+                gathering.submit(new Command.Release(ref(1)), Caller.GOES_ON).toCompletableFuture();
+        faults.add(new Fault("commit", false, FULL));
+
+        later.remove().run();
+
+        assertThatThrownBy(third::join).cause().isInstanceOf(StoreException.class);
+        assertThat(poll.join()).isInstanceOfSatisfying(Reply.Polled.class, polled -> {
+            assertThat(polled.states().get(0)).isInstanceOf(Reply.Queued.class);
+            assertThat(polled.states().get(1)).isInstanceOf(Reply.Absent.class);
+        });
+        assertThat(release.join()).isInstanceOf(Reply.Released.class);
     }
 }

@@ -42,7 +42,8 @@ class StatementLog extends TestSource {
         Object make() throws Throwable;
     }
 
-    private Connection observed(Connection connection) {
+    /** A connection whose statements are written down. */
+    final Connection observed(Connection connection) {
         return (Connection) proxy(Connection.class, (proxy, method, arguments) -> {
             String name = method.getName();
             if (name.equals("unwrap") && ((Class<?>) arguments[0]).isInstance(proxy)) {

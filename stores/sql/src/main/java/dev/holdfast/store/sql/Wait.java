@@ -1,0 +1,13 @@
+package dev.holdfast.store.sql;
+
+import java.util.Set;
+
+/**
+ * What a claim waits for. Nothing changes for it while nothing is written, the processes behind these store instances are there, and it is before a time.
+ *
+ * @param isHead whether it is the next
+ * @param ttl of its session, in microseconds
+ * @param clients the store instances of those who are in its way, and of its head
+ * @param until when the first lease among these is over, its own session's included
+ */
+record Wait(boolean isHead, long ttl, Set<Long> clients, long until) {}
