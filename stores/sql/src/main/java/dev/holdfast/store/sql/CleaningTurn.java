@@ -27,8 +27,8 @@ final class CleaningTurn {
     boolean begin() {
         lane.transact(Set.of(), ledger -> {
             // Ahead of the present is only what a clock has written that was set back since.
-            PreparedStatement update =
-                    prepare(ledger, "UPDATE holdfast_meta SET purged = ? WHERE purged <= ? OR purged > ?");
+            PreparedStatement update = prepare(
+                    ledger, "UPDATE holdfast_meta SET purged = ? WHERE one = 1 AND (purged <= ? OR purged > ?)");
             long now = ledger.now();
             update.setLong(1, now);
             update.setLong(2, now - EVERY_MICROS);
@@ -43,7 +43,8 @@ final class CleaningTurn {
     boolean goesOn() {
         long before = lastSeen;
         lane.transact(Set.of(), ledger -> {
-            PreparedStatement update = prepare(ledger, "UPDATE holdfast_meta SET purged = ? WHERE purged = ?");
+            PreparedStatement update =
+                    prepare(ledger, "UPDATE holdfast_meta SET purged = ? WHERE one = 1 AND purged = ?");
             // Another number in any case: some drivers count only rows that they have changed.
             long now = Math.max(before + 1, ledger.now());
             update.setLong(1, now);

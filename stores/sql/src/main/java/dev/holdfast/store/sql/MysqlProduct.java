@@ -22,7 +22,7 @@ final class MysqlProduct implements Product {
 
     static final Map<Sql, String> TEXTS = Map.of(
             Sql.RAISE_FLOOR,
-            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?)",
+            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
             Sql.CONTENDED,
             PostgresProduct.TEXTS.get(Sql.CONTENDED));
 
@@ -132,7 +132,7 @@ final class MysqlProduct implements Product {
                     .texts()
                     .of("INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
                             + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name FROM "
-                            + names + " STRAIGHT_JOIN holdfast_meta ORDER BY n.name"
+                            + names + " STRAIGHT_JOIN holdfast_meta WHERE one = 1 ORDER BY n.name"
                             + " ON DUPLICATE KEY UPDATE grants = holdfast_resource.grants"));
         }
     }

@@ -20,7 +20,7 @@ final class PostgresProduct implements Product {
 
     static final Map<Sql, String> TEXTS = Map.of(
             Sql.RAISE_FLOOR,
-            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?)",
+            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
             Sql.CONTENDED,
             // An index over a column that each grant changes would make each grant dearer.
             "SELECT DISTINCT r.name FROM holdfast_claim c JOIN holdfast_resource r ON r.name = c.name"
@@ -30,7 +30,7 @@ final class PostgresProduct implements Product {
 
     private static final String ADD = "INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
             + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name"
-            + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta ORDER BY n.place"
+            + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta WHERE one = 1 ORDER BY n.place"
             + " ON CONFLICT (name) DO NOTHING";
 
     private static final String BURY = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
@@ -43,10 +43,11 @@ final class PostgresProduct implements Product {
 
     /**
      * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients from waiting for each other in a circle, see {@link PostgresTogether}. And a
-     * plan is kept once it was made, which for a table that was small then could be to read all of it.
+     * plan is kept once it was made, which for a table that was small then could be to read all of it. Before version 18 a
+     * step that is switched off counts as dear where there is no other, and what is dear would be compiled, each time.
      */
     private static final String LOOK_UP =
-            "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
+            "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
 
     private final String title;
     private final String clock;

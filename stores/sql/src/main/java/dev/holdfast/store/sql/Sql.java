@@ -38,9 +38,9 @@ enum Sql {
 
     DROP_RESOURCE("DELETE FROM holdfast_resource WHERE name = ?"),
 
-    RAISE_FLOOR("UPDATE holdfast_meta SET token_floor = max(token_floor, ?)"),
+    RAISE_FLOOR("UPDATE holdfast_meta SET token_floor = max(token_floor, ?) WHERE one = 1"),
 
-    FLOOR("SELECT token_floor FROM holdfast_meta"),
+    FLOOR("SELECT token_floor FROM holdfast_meta WHERE one = 1"),
 
     SESSION("SELECT client, ttl, label, epoch, deadline FROM holdfast_session WHERE id = ?"),
     ADD_SESSION("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, ?, ?, ?)"),
