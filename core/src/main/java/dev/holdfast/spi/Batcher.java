@@ -38,6 +38,17 @@ public final class Batcher implements AutoCloseable {
          * @param calls at least one, in the order of arrival
          */
         void make(int lane, List<Call> calls);
+
+        /**
+         * As {@link #make}, on the thread of a caller that waits: it must not be kept for much longer than a command takes,
+         * whatever the store has to wait for. What would take longer is left to {@link #make}, on the thread of the lane.
+         *
+         * @return whether the trip was made; if not, nothing was done and the call is not answered
+         */
+        default boolean makeAtOnce(int lane, Call call) {
+            make(lane, List.of(call));
+            return true;
+        }
     }
 
     /** Chooses the lane of a command. */
@@ -113,7 +124,8 @@ public final class Batcher implements AutoCloseable {
      *
      * @param lanes how many lanes, at least 1
      * @param maxBatch the largest batch, at least 1: bounds the time for which one trip keeps its lane
-     * @param callerRuns whether a caller that waits makes the trip itself when its lane is idle
+     * @param callerRuns whether a caller that waits makes the trip itself when its lane is idle; for stores whose trips can't
+     *     block for longer than a caller may be kept, see {@link Trip#makeAtOnce}
      * @param executor where the other trips run, one task per busy lane; not the caller's thread
      */
     public Batcher(int lanes, LaneChoice choice, int maxBatch, boolean callerRuns, Executor executor, Trip trip) {
@@ -208,34 +220,46 @@ public final class Batcher implements AutoCloseable {
             // Whoever adds a call looks at busy after it, and whoever lets the lane go looks at the queue after it: no
             // call is left behind.
             if (!waiting.isEmpty() && take()) {
-                Drain drain = new Drain();
-                try {
-                    executor.execute(drain);
-                } catch (Throwable rejected) {
-                    // It may have been kept all the same, as by the JDK's executors when no thread can be started.
-                    if (drain.compareAndSet(false, true)) {
-                        failWaiting(rejected);
-                    }
+                start(new Drain(List.of()));
+            }
+        }
+
+        /** Called by the owner of the lane, which hands it on. */
+        private void start(Drain drain) {
+            try {
+                executor.execute(drain);
+            } catch (Throwable rejected) {
+                // It may have been kept all the same, as by the JDK's executors when no thread can be started.
+                if (drain.compareAndSet(false, true)) {
+                    failWaiting(drain.first, rejected);
                 }
             }
         }
 
         void makeForCaller(Call call) {
             boolean interrupted = Thread.interrupted();
+            boolean isMade = true;
             try {
-                make(List.of(call));
+                isMade = makeAtOnce(call);
             } finally {
-                busy.set(false);
-                startIfIdle();
+                if (isMade) {
+                    busy.set(false);
+                    startIfIdle();
+                } else {
+                    // Before what came meanwhile, which may be about the same resource.
+                    start(new Drain(List.of(call)));
+                }
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
-                call.arrive();
+                if (isMade) {
+                    call.arrive();
+                }
             }
         }
 
-        private void drain() {
-            List<Call> batch = new ArrayList<>();
+        private void drain(List<Call> first) {
+            List<Call> batch = new ArrayList<>(first);
             do {
                 try {
                     while (gather(batch)) {
@@ -270,19 +294,24 @@ public final class Batcher implements AutoCloseable {
         }
 
         /** No thread makes trips just now: what waits has had no effect, and whoever asks again may have more luck. */
-        private void failWaiting(Throwable rejected) {
+        private void failWaiting(List<Call> first, Throwable rejected) {
             if (!closed && !isRefused) {
                 isRefused = true;
                 LOG.error("the executor of a store refuses trips; the commands that wait for one fail", rejected);
             }
             // Those that come while callers are told find the lane busy, and are failed in their turn.
+            first.forEach(call -> refuse(call, rejected));
             do {
                 for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
-                    call.fail(closed ? closedException(StoreException.Effect.NONE) : refused(rejected));
-                    call.arrive();
+                    refuse(call, rejected);
                 }
                 busy.set(false);
             } while (!waiting.isEmpty() && take());
+        }
+
+        private void refuse(Call call, Throwable rejected) {
+            call.fail(closed ? closedException(StoreException.Effect.NONE) : refused(rejected));
+            call.arrive();
         }
 
         /** The trips of this lane, made once, whatever the executor does with the task. */
@@ -290,11 +319,18 @@ public final class Batcher implements AutoCloseable {
 
             private static final long serialVersionUID = 1L;
 
+            private final transient List<Call> first;
+
+            /** @param first what goes before all that waits */
+            Drain(List<Call> first) {
+                this.first = first;
+            }
+
             @Override
             public void run() {
                 if (compareAndSet(false, true)) {
                     isRefused = false;
-                    drain();
+                    drain(first);
                 }
             }
         }
@@ -303,13 +339,26 @@ public final class Batcher implements AutoCloseable {
             try {
                 trip.make(number, calls);
             } catch (Throwable t) {
-                if (!(t instanceof StoreException)) {
-                    LOG.error("a trip of a store failed; those of its commands fail that were not answered", t);
-                }
-                for (Call call : calls) {
-                    if (!call.isAnswered()) {
-                        call.fail(t instanceof StoreException known ? known : unanswered(t));
-                    }
+                failed(calls, t);
+            }
+        }
+
+        private boolean makeAtOnce(Call call) {
+            try {
+                return trip.makeAtOnce(number, call);
+            } catch (Throwable t) {
+                failed(List.of(call), t);
+                return true;
+            }
+        }
+
+        private void failed(List<Call> calls, Throwable t) {
+            if (!(t instanceof StoreException)) {
+                LOG.error("a trip of a store failed; those of its commands fail that were not answered", t);
+            }
+            for (Call call : calls) {
+                if (!call.isAnswered()) {
+                    call.fail(t instanceof StoreException known ? known : unanswered(t));
                 }
             }
         }

@@ -93,6 +93,64 @@ class BatcherTest {
     }
 
     @Test
+    void whatWouldKeepACallerIsLeftToTheLaneAndGoesBeforeWhatCameMeanwhile() {
+        List<Runnable> tasks = new ArrayList<>();
+        List<Command> made = new ArrayList<>();
+        List<CompletableFuture<Reply>> later = new ArrayList<>();
+        Batcher[] own = new Batcher[1];
+        own[0] = new Batcher(1, (command, count) -> 0, 8, true, tasks::add, new Batcher.Trip() {
+            @Override
+            public void make(int lane, List<Batcher.Call> calls) {
+                calls.forEach(call -> made.add(call.command()));
+                answerAll(lane, calls);
+            }
+
+            @Override
+            public boolean makeAtOnce(int lane, Batcher.Call call) {
+                later.add(submit(own[0], 2, Caller.GOES_ON));
+                return false;
+            }
+        });
+
+        CompletableFuture<Reply> first = submit(own[0], 1, Caller.WAITS);
+        assertThat(first).isNotDone();
+        assertThat(made).isEmpty();
+        assertThat(tasks).hasSize(1);
+        tasks.get(0).run();
+
+        assertThat(made).containsExactly(command(1), command(2));
+        assertThat(first).isCompletedWithValue(DONE);
+        assertThat(later.get(0)).isCompletedWithValue(DONE);
+    }
+
+    @Test
+    void whatIsLeftToALaneThatGetsNoThreadFails() {
+        Batcher batcher = new Batcher(
+                1,
+                (command, count) -> 0,
+                8,
+                true,
+                task -> {
+                    throw new RejectedExecutionException("no thread");
+                },
+                new Batcher.Trip() {
+                    @Override
+                    public void make(int lane, List<Batcher.Call> calls) {
+                        throw new AssertionError("there is no thread");
+                    }
+
+                    @Override
+                    public boolean makeAtOnce(int lane, Batcher.Call call) {
+                        return false;
+                    }
+                });
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(failure(submit(batcher, i, Caller.WAITS)).effect()).isEqualTo(StoreException.Effect.NONE);
+        }
+    }
+
+    @Test
     void interruptIsParkedDuringTheTripAndRestored() {
         boolean[] seen = {true};
         Batcher batcher = batcher(1, 8, true, (lane, calls) -> {

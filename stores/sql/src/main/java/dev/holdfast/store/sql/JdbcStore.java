@@ -121,7 +121,7 @@ public final class JdbcStore implements LockStore {
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
                 work -> options.threads.make(work, "holdfast-jdbc"));
-        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
+        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
         this.sessions = new SessionLanes(
                 number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
                 MAX_BATCH,
@@ -157,7 +157,7 @@ public final class JdbcStore implements LockStore {
                 true,
                 TokenSource.CLOCKED,
                 true,
-                true,
+                false,
                 true,
                 isTold ? POLL_WHEN_TOLD : POLL);
     }

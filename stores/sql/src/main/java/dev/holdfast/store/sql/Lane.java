@@ -11,6 +11,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -33,6 +34,12 @@ final class Lane implements Batcher.Trip {
     interface Work {
         void carryOut(Ledger ledger) throws SQLException;
     }
+
+    /**
+     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by then, and
+     * no caller notices.
+     */
+    private static final Duration PATIENCE_OF_CALLERS = Duration.ofMillis(50);
 
     /** Held while the connection is in use. The batcher's trips come one by one anyway; this keeps housekeeping apart from them. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -61,25 +68,43 @@ final class Lane implements Batcher.Trip {
         List<Transaction.Told> told = new ArrayList<>(0);
         lock.lock();
         try {
-            mustBeOpen();
-            courtesy.begin();
-            int from = 0;
-            for (int i = 0; i < calls.size(); i++) {
-                // A look needs no right to write, nor the long way that a transaction which may have changed something
-                // takes.
-                if (Steps.isLook(calls.get(i).command())) {
-                    carryOut(calls.subList(from, i), told);
-                    alone(calls.get(i), told);
-                    from = i + 1;
-                }
-            }
-            carryOut(calls.subList(from, calls.size()), told);
-            courtesy.end();
-        } catch (Gone gone) {
-            calls.forEach(call -> refuse(call, gone));
+            carryOut(calls, () -> inOrder(calls, told));
         } finally {
             lock.unlock();
             tell(told);
+        }
+    }
+
+    /** Waits neither for housekeeping nor, for more than a moment, for other processes. */
+    @Override
+    public boolean makeAtOnce(int lane, Batcher.Call call) {
+        if (!lock.tryLock()) {
+            return false;
+        }
+        List<Transaction.Told> told = new ArrayList<>(0);
+        Patience patience = new Patience(PATIENCE_OF_CALLERS);
+        try {
+            carryOut(List.of(call), () -> alone(call, told, patience));
+        } catch (StoreException e) {
+            if (!patience.isSpent()) {
+                call.fail(e);
+            }
+        } finally {
+            lock.unlock();
+            tell(told);
+        }
+        return call.isAnswered();
+    }
+
+    @GuardedBy("lock")
+    private void carryOut(List<Batcher.Call> calls, Runnable trip) {
+        try {
+            mustBeOpen();
+            courtesy.begin();
+            trip.run();
+            courtesy.end();
+        } catch (Gone gone) {
+            calls.forEach(call -> refuse(call, gone));
         }
     }
 
@@ -150,26 +175,34 @@ final class Lane implements Batcher.Trip {
         dialect.check();
     }
 
-    private void carryOut(List<Batcher.Call> calls, List<Transaction.Told> told) {
-        if (calls.size() == 1) {
-            alone(calls.get(0), told);
-        } else if (!calls.isEmpty()) {
-            together(calls, told);
+    /** A look needs no right to write, nor the long way that a transaction which may have changed something takes. */
+    private void inOrder(List<Batcher.Call> calls, List<Transaction.Told> told) {
+        int from = 0;
+        for (int i = 0; i < calls.size(); i++) {
+            if (Steps.isLook(calls.get(i).command())) {
+                together(calls.subList(from, i), told);
+                alone(calls.get(i), told);
+                from = i + 1;
+            }
         }
+        together(calls.subList(from, calls.size()), told);
     }
 
     private void alone(Batcher.Call call, List<Transaction.Told> told) {
-        Patience patience = new Patience(dialect.patience());
         try {
-            while (!call.isAnswered()) {
-                try {
-                    attempt(call, told);
-                } catch (Busy busy) {
-                    patience.pause(busy);
-                }
-            }
+            alone(call, told, new Patience(dialect.patience()));
         } catch (StoreException e) {
             call.fail(e);
+        }
+    }
+
+    private void alone(Batcher.Call call, List<Transaction.Told> told, Patience patience) {
+        while (!call.isAnswered()) {
+            try {
+                attempt(call, told);
+            } catch (Busy busy) {
+                patience.pause(busy);
+            }
         }
     }
 
@@ -212,6 +245,10 @@ final class Lane implements Batcher.Trip {
     }
 
     private void together(List<Batcher.Call> calls, List<Transaction.Told> told) {
+        if (calls.size() <= 1) {
+            calls.forEach(call -> alone(call, told));
+            return;
+        }
         Patience patience = new Patience(dialect.patience());
         Reply[] replies = new Reply[calls.size()];
         try {

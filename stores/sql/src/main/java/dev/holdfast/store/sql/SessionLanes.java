@@ -75,7 +75,7 @@ final class SessionLanes implements AutoCloseable {
         this.whenNeedless = whenNeedless;
         this.lanes = IntStream.range(0, LANES)
                 .mapToObj(number -> new Lane(
-                        number, new Batcher(1, (command, one) -> 0, maxBatch, true, executor, trips.apply(number))))
+                        number, new Batcher(1, (command, one) -> 0, maxBatch, false, executor, trips.apply(number))))
                 .toList();
     }
 

@@ -36,6 +36,9 @@ final class SqliteDialect implements Dialect {
     /** Ten seconds' worth: as often is one commit flushed for the sake of the tokens, and as far ahead of the clock may they begin after a boot. */
     private static final long HORIZON_TOKENS = Tokens.floor(10_000_000);
 
+    /** How long a flush waits for others: a caller may wait for it, who asks again where it fails. */
+    private static final Duration FLUSH_PATIENCE = Duration.ofMillis(500);
+
     private final SqliteDatabase database;
     private final StoreClock clock;
     private final Statements statements;
@@ -174,7 +177,7 @@ final class SqliteDialect implements Dialect {
 
     /** Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too. */
     private void flush() throws SQLException {
-        Patience patience = new Patience(patience());
+        Patience patience = new Patience(FLUSH_PATIENCE);
         try (Statement statement = database.connection().createStatement()) {
             statement.executeUpdate("PRAGMA synchronous = FULL");
             while (true) {

@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -291,6 +293,21 @@ class SqliteClientTest {
             assertThat(older.lock("ledger").tryLock()).isFalse();
             second.close();
             older.lock("ledger").acquire().close();
+        }
+    }
+
+    @Test
+    @Tag("C15")
+    void aFileThatSomebodyKeepsLockedKeepsNoCaller() throws Exception {
+        try (SqliteStore store = SqliteStore.builder(file())
+                        .patience(UnansweredWaitTest.LONG)
+                        .open();
+                Connection other = Database.open(file())) {
+            Statement statement = other.createStatement();
+            UnansweredWaitTest.endInTime(
+                    store,
+                    () -> assertThat(statement.executeUpdate("BEGIN IMMEDIATE")).isZero(),
+                    () -> assertThat(statement.executeUpdate("ROLLBACK")).isZero());
         }
     }
 }

@@ -1,0 +1,167 @@
+package dev.holdfast.store.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.Holdfast;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.spi.LockStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Calls end in time while a database does not answer")
+@Tag("C15")
+@Tag("mysql")
+@Tag("postgres")
+@Tag("server")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class UnansweredWaitTest {
+
+    /** Of pools and drivers: what must not keep a caller. */
+    static final Duration LONG = Duration.ofMinutes(2);
+
+    /** Far above all waits here, for a machine that is busy, and far below {@link #LONG}. */
+    private static final Duration IN_TIME = Duration.ofSeconds(60);
+
+    private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
+
+    interface Trouble {
+        void run() throws SQLException;
+    }
+
+    private static HikariDataSource pool(String url) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        config.setMaximumPoolSize(4);
+        config.setConnectionTimeout(LONG.toMillis());
+        config.setValidationTimeout(LONG.toMillis());
+        return new HikariDataSource(config);
+    }
+
+    private static LocalSqlServer start(TestDatabase database) {
+        return database == TestDatabase.POSTGRES ? PostgresServer.start() : MariaDbOrMysql.start();
+    }
+
+    static void endInTime(LockStore store, Trouble begins, Trouble ends) throws Exception {
+        try (Holdfast client = Holdfast.builder(store)
+                .storeTimeout(STORE_TIMEOUT)
+                .sessionTtl(Duration.ofMinutes(10))
+                .build()) {
+            client.lock("first").acquire(IN_TIME).close();
+            begins.run();
+            try {
+                endsInTime(() -> client.lock("wait").acquire(Duration.ofSeconds(2)));
+                endsInTime(() -> client.lock("try").tryLock());
+                endsInTime(() -> client.lock("unbounded").lock());
+            } finally {
+                ends.run();
+            }
+            // What was asked for and came too late was given back: another thread has it.
+            for (String name : List.of("wait", "try", "unbounded")) {
+                client.lock(name)
+                        .acquireAsync()
+                        .toCompletableFuture()
+                        .get(60, TimeUnit.SECONDS)
+                        .close();
+            }
+        }
+    }
+
+    private static void endsInTime(ThrowingCallable call) {
+        long began = System.nanoTime();
+        assertThatThrownBy(call).isInstanceOf(StoreUnavailableException.class);
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(IN_TIME);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    @DisplayName("since the program keeps all connections of its pool")
+    void exhaustedPool(TestDatabase database) throws Exception {
+        List<Connection> kept = new ArrayList<>();
+        try (HikariDataSource pool = pool(database.newUrl());
+                LockStore store = JdbcStore.builder(pool).open()) {
+            endInTime(
+                    store,
+                    () -> {
+                        for (int i = 0; i < pool.getMaximumPoolSize(); i++) {
+                            kept.add(pool.getConnection());
+                        }
+                    },
+                    () -> {
+                        for (Connection one : kept) {
+                            one.close();
+                        }
+                    });
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    @DisplayName("since its server stands still, with a pool")
+    void stoppedServerBehindAPool(TestDatabase database) throws Exception {
+        try (LocalSqlServer server = start(database);
+                HikariDataSource pool = pool(server.newDatabase());
+                LockStore store = JdbcStore.builder(pool).open()) {
+            endInTime(store, server.process()::pause, server.process()::resume);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    @DisplayName("since its server stands still, with connections of the store's own")
+    void stoppedServer(TestDatabase database) throws Exception {
+        try (LocalSqlServer server = start(database);
+                LockStore store = JdbcStore.builder(new TestSource(server.newDatabase()))
+                        .keepsConnections()
+                        .open()) {
+            endInTime(store, server.process()::pause, server.process()::resume);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    @DisplayName("no thread of the program asks for a connection once the store is open")
+    void threadsOfTheProgramMakeNoTrips(TestDatabase database) throws Exception {
+        Set<Thread> asking = ConcurrentHashMap.newKeySet();
+        TestSource source = new TestSource(database.newUrl()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                asking.add(Thread.currentThread());
+                return super.getConnection();
+            }
+        };
+        try (LockStore store = JdbcStore.builder(source).open()) {
+            asking.clear();
+            try (Holdfast client = Holdfast.builder(store).build()) {
+                client.lock("order").acquire(IN_TIME).close();
+                assertThat(client.latch("ready").trySetCount(1)).isTrue();
+                assertThat(client.latch("ready").countDown()).isZero();
+            }
+            assertThat(asking).isNotEmpty().doesNotContain(Thread.currentThread());
+        }
+    }
+}
