@@ -178,8 +178,9 @@ final class Driver {
     }
 
     /**
-     * A server that refuses the password hangs up, and a driver that notices this before it looks for the outcome of its
-     * greeting only says that its handler is gone (as of version 7.7). Then it is asked again.
+     * After a refused password the connection is closed, and a driver that notices this before it looks for the outcome of
+     * its greeting only says that its handler is gone, or that the connection was closed (as of version 7.7). Then it is asked
+     * again.
      */
     private static <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
         return connector

@@ -85,9 +85,14 @@ final class Failures {
                 && String.valueOf(refusal.getMessage()).startsWith("Currently not connected");
     }
 
-    /** The driver lost its way while it connected; that is no word of the server or of the network. */
+    /**
+     * The driver lost its way while it connected, or noticed that the connection had ended before it looked at the answer to
+     * its greeting; neither is a word of the server.
+     */
     static boolean isWithoutReason(Throwable failure) {
-        return innermost(failure) instanceof IllegalStateException;
+        Throwable innermost = innermost(failure);
+        return innermost instanceof IllegalStateException
+                || "Connection closed prematurely".equals(innermost.getMessage());
     }
 
     /** There is no connection to send on; perhaps it is known why. */

@@ -23,10 +23,16 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -52,9 +58,13 @@ class RedisOpeningTest {
     }
 
     private static RedisURI as(TestServer server, String user, String password) {
+        return as(server.port(), user, password);
+    }
+
+    private static RedisURI as(int port, String user, String password) {
         return RedisURI.builder()
                 .withHost("127.0.0.1")
-                .withPort(server.port())
+                .withPort(port)
                 .withAuthentication(user, password.toCharArray())
                 .build();
     }
@@ -103,6 +113,40 @@ class RedisOpeningTest {
             try (RedisStore store = storeAs(server, "default", "right").open()) {
                 assertThat(store.traits().product()).matches("(Redis|Valkey) [0-9].*");
             }
+        }
+    }
+
+    /** As the driver does now and then when it was refused, since it looks for the end of the connection first. */
+    @Test
+    void wrongPasswordIsToldThoughTheFirstAnswerIsNotHeard() throws IOException {
+        try (ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Void> serving = CompletableFuture.runAsync(() -> {
+                refuse(listener, "");
+                while (!listener.isClosed()) {
+                    refuse(listener, "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+                }
+            });
+            RedisURI uri = as(listener.getLocalPort(), "default", "wrong");
+            refused(
+                    Reason.DENIED,
+                    () -> TestServer.patient(RedisStore.builder(uri)).open(),
+                    "does not accept the user or the password");
+            listener.close();
+            serving.join();
+        }
+    }
+
+    /** Hears the greeting of a client, answers, and hangs up when the client does or has no answer. */
+    private static void refuse(ServerSocket listener, String answer) {
+        try (Socket client = listener.accept()) {
+            byte[] heard = new byte[8_192];
+            assertThat(client.getInputStream().read(heard)).isPositive();
+            client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+            while (!answer.isEmpty() && client.getInputStream().read(heard) >= 0) {
+                client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
+            }
+        } catch (IOException e) {
+            // It has hung up first, or the test is over.
         }
     }
 
