@@ -65,8 +65,10 @@ final class WorkerMain {
                         ? "withheld"
                         : "shown")
                 + ", written " + row.write(token, "stale") + ", release " + (isRefused(hold::close) ? "lost" : "made"));
-        lines.readLine();
-        System.out.println("told " + losses.get());
+        // The listener is told on a thread of its own, so it may be asked for again.
+        while (lines.readLine() != null) {
+            System.out.println("told " + losses.get());
+        }
     }
 
     private static boolean isRefused(Runnable use) {
