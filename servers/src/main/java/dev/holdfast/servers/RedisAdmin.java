@@ -57,15 +57,17 @@ final class RedisAdmin implements AutoCloseable {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     }
 
-    private record Word(String text) implements ProtocolKeyword {
+    /** Older drivers ask for its name, too. */
+    @SuppressWarnings("deprecation")
+    private record Word(String name) implements ProtocolKeyword {
         @Override
         public byte[] getBytes() {
-            return text.getBytes(StandardCharsets.US_ASCII);
+            return name.getBytes(StandardCharsets.US_ASCII);
         }
 
         @Override
         public String toString() {
-            return text;
+            return name;
         }
     }
 }

@@ -21,10 +21,13 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes connections that never do anything by themselves: what becomes of a command is for the engine to settle. */
 final class Driver {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
     private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
     /** How often a connection is tried before a failure without a reason is believed. */
@@ -50,7 +53,7 @@ final class Driver {
                 : given;
         this.patience = options.connectTimeout;
         // The lanes of many buckets share the connection to a node; where there is one lane it gathers by itself.
-        this.client = RedisClient.create(options.isCluster() ? new Gathering(resources) : resources);
+        this.client = RedisClient.create(options.isCluster() ? Gathering.of(resources) : resources);
         client.setOptions(
                 options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
     }
@@ -59,16 +62,16 @@ final class Driver {
     private static ClientOptions options(ClientOptions base, boolean isOurs, RedisStore.Builder wanted) {
         ClientOptions.Builder options = base.mutate()
                 .autoReconnect(false)
-                .replayFilter(command -> true)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .timeoutOptions(TimeoutOptions.create());
+        unlessOlder(() -> options.replayFilter(command -> true));
         if (isOurs) {
-            options.maintNotificationsConfig(MaintNotificationsConfig.disabled())
-                    .socketOptions(SocketOptions.builder()
-                            .connectTimeout(wanted.connectTimeout)
-                            .keepAlive(true)
-                            .tcpNoDelay(true)
-                            .build());
+            unlessOlder(() -> options.maintNotificationsConfig(MaintNotificationsConfig.disabled()));
+            options.socketOptions(SocketOptions.builder()
+                    .connectTimeout(wanted.connectTimeout)
+                    .keepAlive(true)
+                    .tcpNoDelay(true)
+                    .build());
         }
         // Whoever does not speak TLS says nothing: that is to be found out before the patience for a connection ends.
         Duration greeting = wanted.connectTimeout.multipliedBy(3).dividedBy(4);
@@ -77,6 +80,16 @@ final class Driver {
                 .handshakeTimeout(greeting)
                 .build());
         return options.build();
+    }
+
+    /** Turns off what the driver may do since some version; before that one it does not do it. */
+    private static void unlessOlder(Supplier<?> option) {
+        try {
+            Object builder = option.get();
+            assert builder != null;
+        } catch (LinkageError older) {
+            LOG.debug("the driver has no such option", older);
+        }
     }
 
     /** How long it may take until a connection can be used. */

@@ -57,6 +57,8 @@ final class Failures {
         for (Throwable t = cause; t != null; t = t.getCause()) {
             if (t instanceof StoreException known) {
                 return known;
+            } else if (t instanceof LinkageError mismatch) {
+                return DriverVersion.unfit(mismatch);
             } else if (t instanceof RedisCommandExecutionException refusal) {
                 return said(String.valueOf(refusal.getMessage()), Effect.NONE, server, cause);
             }

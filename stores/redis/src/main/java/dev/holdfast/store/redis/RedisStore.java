@@ -511,10 +511,15 @@ public final class RedisStore implements LockStore {
          *
          * @throws IllegalArgumentException if the namespace is not of its form; nothing was touched
          * @throws StoreException if the server can't be reached, does not accept the user, lacks a permission, is too old, is not a primary or may
-         *     evict locks, or has something else in their place
+         *     evict locks, or has something else in their place; or if the versions of Lettuce and Netty do not work
          */
         public RedisStore open() {
-            return new RedisStore(this);
+            DriverVersion.require();
+            try {
+                return new RedisStore(this);
+            } catch (LinkageError e) {
+                throw DriverVersion.unfit(e);
+            }
         }
 
         private static Duration checked(String what, Duration timeout) {

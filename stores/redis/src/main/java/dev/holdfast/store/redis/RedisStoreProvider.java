@@ -30,6 +30,7 @@ public final class RedisStoreProvider implements StoreProvider {
 
     @Override
     public LockStore open(StoreUri uri) {
+        DriverVersion.require();
         return RedisUris.builder(uri).open();
     }
 }

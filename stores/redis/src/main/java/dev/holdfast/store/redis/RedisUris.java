@@ -4,6 +4,7 @@ import dev.holdfast.spi.StoreUri;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.StaticCredentialsProvider;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -188,11 +189,7 @@ final class RedisUris {
         } else if (file != null) {
             server.setCredentialsProvider(Passwords.from(user, Passwords.ofFile(Path.of(file))));
         } else if (password != null) {
-            if (user == null) {
-                server.setAuthentication(password.toCharArray());
-            } else {
-                server.setAuthentication(user, password.toCharArray());
-            }
+            server.setCredentialsProvider(new StaticCredentialsProvider(user, password.toCharArray()));
         } else if (user != null) {
             throw new IllegalArgumentException("A user of a Redis store needs a password: behind its name, with a colon"
                     + " between them, or by '" + fileParameter + "': " + uri);

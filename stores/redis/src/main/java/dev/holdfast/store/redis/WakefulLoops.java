@@ -4,9 +4,8 @@ import dev.holdfast.spi.AdaptiveSpin;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Transports;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SelectStrategy;
-import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.IntSupplier;
 import io.netty.util.concurrent.EventExecutorGroup;
@@ -37,6 +36,7 @@ final class WakefulLoops extends DefaultEventLoopGroupProvider {
     }
 
     @Override
+    @SuppressWarnings("deprecation") // Netty 4.1 knows no other class
     protected <T extends EventLoopGroup> EventExecutorGroup doCreateEventLoopGroup(
             Class<T> type, int threads, io.lettuce.core.resource.ThreadFactoryProvider factories) {
         if (IS_ALONE
@@ -44,10 +44,11 @@ final class WakefulLoops extends DefaultEventLoopGroupProvider {
                 || !Transports.socketChannelClass().equals(NioSocketChannel.class)) {
             return super.doCreateEventLoopGroup(type, threads, factories);
         }
-        return new MultiThreadIoEventLoopGroup(
+        return new NioEventLoopGroup(
                 threads,
                 factories.getThreadFactory("lettuce-nioEventLoop"),
-                NioIoHandler.newFactory(SelectorProvider.provider(), () -> new Wakeful(traffic, new SystemTicks())));
+                SelectorProvider.provider(),
+                () -> new Wakeful(traffic, new SystemTicks()));
     }
 
     /** What a thread does when it has nothing to do. For the one thread. */

@@ -43,6 +43,7 @@ class ClusterClientTest {
 
     @Test
     @Tag("smoke")
+    @Tag("driver")
     void allPrimitivesWorkAcrossTheNodes() throws Exception {
         try (Holdfast one = client("all");
                 Holdfast two = client("all")) {

@@ -98,7 +98,7 @@ class ClusterLanesTest {
                 .build();
         EmbeddedChannel channel = new EmbeddedChannel();
         try {
-            new Gathering(theirs).nettyCustomizer().afterChannelInitialized(channel);
+            Gathering.of(theirs).nettyCustomizer().afterChannelInitialized(channel);
             assertThat(customized).as("what the program has set up is done too").containsExactly(channel);
             channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
                 @Override

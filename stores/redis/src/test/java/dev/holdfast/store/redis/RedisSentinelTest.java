@@ -180,6 +180,7 @@ class RedisSentinelTest {
 
     @Test
     @Tag("smoke")
+    @Tag("driver")
     void oneSentinelIsEnough() throws Exception {
         String one = "redis-sentinel://127.0.0.1:1,127.0.0.1:"
                 + all.sentinels().get(1).port() + "?master=" + RedisSentinels.NAME;
