@@ -41,8 +41,8 @@ record Door(Engine engine, ResourceName name, Mode mode) {
             throws InterruptedException {
         engine.requireSupported(lease, name);
         Watch watch = engine.watches.begin(name, mode);
-        Request request =
-                new Request(mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, watch);
+        Request request = new Request(
+                mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, false, watch);
         if (watch == null) {
             return await(face, request, waitNanos, isInterruptible);
         }
@@ -152,11 +152,23 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         }
     }
 
-    /** Asks for a hold that owns itself; never blocks. */
+    /** Asks for a hold that owns itself, for a user, who is told on the callback executor; never blocks. */
     CompletionStage<Hold> enter(Lease lease, boolean isExtendable, long waitNanos) {
+        return enter(lease, isExtendable, waitNanos, false);
+    }
+
+    /**
+     * The same for the engine itself: what depends on it runs on the thread that ends it, within the {@link Trampoline}, and
+     * waits for no code of users.
+     */
+    CompletableFuture<Hold> enterForEngine(Lease lease, boolean isExtendable, long waitNanos) {
+        return enter(lease, isExtendable, waitNanos, true);
+    }
+
+    private CompletableFuture<Hold> enter(Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
         Watch watch = engine.watches.begin(name, mode);
-        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, watch);
+        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, watch);
         if (watch != null) {
             var unused = future.whenComplete((hold, failure) -> tell(watch, hold, failure));
         }
@@ -165,7 +177,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
             engine.outcomes.enterAsync(name, mode.spec(), request, future, waitNanos);
         } catch (Throwable t) {
             // If it was queued before that, the hold is given back: nobody takes it from a stage that has failed.
-            engine.callBack(() -> future.completeExceptionally(t));
+            engine.outcomes.tell(request, () -> future.completeExceptionally(t));
         }
         return future;
     }

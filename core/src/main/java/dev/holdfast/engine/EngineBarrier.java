@@ -1,9 +1,7 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.AcquireOptions;
 import dev.holdfast.Attendance;
 import dev.holdfast.DistributedDoubleBarrier;
-import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.spi.Caller;
@@ -72,14 +70,14 @@ final class EngineBarrier implements DistributedDoubleBarrier {
     final ResourceName name;
     private final ResourceName opened;
     private final ResourceSpec places;
-    private final DistributedLock door;
+    private final Door door;
 
     EngineBarrier(Engine engine, ResourceName name, int parties) {
         this.engine = engine;
         this.name = name;
         this.opened = new ResourceName(name.value() + "#opened");
         this.places = new ResourceSpec(Kind.SEMAPHORE, parties, Order.FAIR);
-        this.door = engine.lock(besides(opened, name.value() + "#door"), Order.FAIR);
+        this.door = new Door(engine, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
     }
 
     /** The first name that belongs to the same part of the store as another: what is under one session must be in one part. */
@@ -180,20 +178,17 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
     CompletableFuture<Hold> askForPlace() {
-        return new Door(engine, name, new Mode(places, 1, false))
-                .enter(WITH_SESSION, false, 0)
-                .toCompletableFuture();
+        return new Door(engine, name, new Mode(places, 1, false)).enterForEngine(WITH_SESSION, false, 0);
     }
 
     /** Asks for the lock under which parties open and give up, without waiting for it. */
     CompletableFuture<Hold> tryLockDoor() {
-        return door.acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO))
-                .toCompletableFuture();
+        return door.enterForEngine(Lease.SESSION, false, 0);
     }
 
     /** Waits for the same lock, however long another has it. */
     CompletableFuture<Hold> lockDoor() {
-        return door.acquireAsync().toCompletableFuture();
+        return door.enterForEngine(Lease.SESSION, false, Door.FOREVER);
     }
 
     /** The number that was opened last. */
@@ -210,9 +205,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Keeps the number from being forgotten. */
     CompletableFuture<Hold> rememberNewest() {
-        return new Door(engine, opened, new Mode(LATCH, 0, false))
-                .enter(Lease.SESSION, false, Door.FOREVER)
-                .toCompletableFuture();
+        return new Door(engine, opened, new Mode(LATCH, 0, false)).enterForEngine(Lease.SESSION, false, Door.FOREVER);
     }
 
     /** Who has a place, in one state of the store. */

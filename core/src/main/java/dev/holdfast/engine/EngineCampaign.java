@@ -105,8 +105,7 @@ final class EngineCampaign implements Campaign {
             engine.elections.standDown(this);
             return;
         }
-        CompletableFuture<Hold> asked =
-                seat.enter(Lease.SESSION, false, Door.FOREVER).toCompletableFuture();
+        CompletableFuture<Hold> asked = seat.enterForEngine(Lease.SESSION, false, Door.FOREVER);
         boolean isLate;
         lock.lock();
         try {

@@ -14,6 +14,7 @@ import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -259,6 +260,11 @@ final class EngineLock implements DistributedLock {
     @Override
     public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
         return door.enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
+    }
+
+    /** As {@link #acquireAsync(AcquireOptions)}, by {@link Door#enterForEngine}. */
+    CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
+        return door.enterForEngine(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
     }
 
     @Override

@@ -57,20 +57,21 @@ final class MultiStage {
             return;
         }
         Part part = parts.get(held.size());
-        CompletableFuture<Hold> next = part.acquireAsync(wait.within(options)).toCompletableFuture();
+        CompletableFuture<Hold> next = part.acquireForEngine(wait.within(options));
         asked = next;
         if (result.isDone()) {
             // It may have ended before it could see what is asked for now.
             next.cancel(false);
         }
-        var unused = next.whenComplete((hold, failure) -> {
+        // However many are granted at once, each asks for the next when the one before has returned.
+        var unused = next.whenComplete((hold, failure) -> Trampoline.react(() -> {
             if (failure != null) {
                 giveUp(named(part, failure));
             } else {
                 held.add(hold);
                 askForNext();
             }
-        });
+        }));
     }
 
     /** A maximum wait is told as it was given, not as what was left of it for this part. */

@@ -87,14 +87,25 @@ final class Outcomes {
     private void timeOut(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos) {
         boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
         if (gate.cancel(request)) {
-            engine.callBack(() -> future.completeExceptionally(
-                    wasUnanswered
-                            ? unanswered(request, waitNanos)
-                            : engine.failures.timedOut(request.name.value(), Duration.ofNanos(waitNanos))));
+            tell(
+                    request,
+                    () -> future.completeExceptionally(
+                            wasUnanswered
+                                    ? unanswered(request, waitNanos)
+                                    : engine.failures.timedOut(request.name.value(), Duration.ofNanos(waitNanos))));
         }
     }
 
-    /** Tells the end of an asynchronous request to its stage, on the callback executor. */
+    /** Runs what ends the stage of a request: on the callback executor, unless nobody but the engine depends on it. */
+    void tell(Request request, Runnable end) {
+        if (request.isOfEngine) {
+            Trampoline.react(end);
+        } else {
+            engine.callBack(end);
+        }
+    }
+
+    /** Tells the end of an asynchronous request to its stage, as of {@link #tell}. */
     void complete(Request request) {
         CompletableFuture<Hold> future = request.future;
         if (future == null) {
@@ -105,7 +116,7 @@ final class Outcomes {
         if (hold == null && request.failure() == null && waited == null) {
             return;
         }
-        engine.callBack(() -> {
+        tell(request, () -> {
             Supplier<RuntimeException> failure = request.failure();
             if (hold != null) {
                 if (!future.complete(hold)) {

@@ -1,12 +1,11 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.AcquireOptions;
-import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Lockable;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 
 /** One resource of a multi-lock, and as much of it as is asked for. Immutable. */
 interface Part {
@@ -26,8 +25,8 @@ interface Part {
     /** Waits as long as the options say. */
     Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException;
 
-    /** Never blocks, and is not re-entrant. */
-    CompletionStage<Hold> acquireAsync(AcquireOptions options);
+    /** As of {@link Door#enterForEngine}: never blocks, and is not re-entrant. */
+    CompletableFuture<Hold> acquireForEngine(AcquireOptions options);
 
     /**
      * This part and another of the same resource as one.
@@ -56,7 +55,7 @@ interface Part {
     }
 
     /** A lock, or one side of a read-write lock, as a part. */
-    record OfLock(Engine engine, ResourceName resource, DistributedLock lock) implements Part {
+    record OfLock(Engine engine, ResourceName resource, EngineLock lock) implements Part {
 
         @Override
         public boolean isHeldByCaller() {
@@ -76,8 +75,8 @@ interface Part {
         }
 
         @Override
-        public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
-            return lock.acquireAsync(options);
+        public CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
+            return lock.acquireForEngine(options);
         }
     }
 }

@@ -6,7 +6,7 @@ import dev.holdfast.Lockable;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 
 /** Some permits of a semaphore, to be taken with others. Immutable. */
 record PermitsPart(Engine engine, ResourceName resource, ResourceSpec spec, int permits) implements Lockable, Part {
@@ -49,9 +49,9 @@ record PermitsPart(Engine engine, ResourceName resource, ResourceSpec spec, int 
     }
 
     @Override
-    public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
+    public CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
         return new Door(engine, resource, new Mode(spec, permits, false))
-                .enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
+                .enterForEngine(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
     }
 
     @Override

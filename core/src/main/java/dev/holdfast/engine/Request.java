@@ -35,6 +35,9 @@ final class Request {
     /** Makes a single attempt, and never queues at the store. */
     final boolean isTry;
 
+    /** Asked for by the engine itself: what follows its end runs on the thread that ends it, and waits for no code of users. */
+    final boolean isOfEngine;
+
     private volatile boolean isDone;
     private @Nullable LocalHold hold;
     private @Nullable Supplier<RuntimeException> failure;
@@ -92,6 +95,7 @@ final class Request {
             Lease lease,
             boolean isExtendable,
             boolean isTry,
+            boolean isOfEngine,
             @Nullable Watch watch) {
         this.name = name;
         this.owner = mode.isOwned() ? waiter : null;
@@ -102,6 +106,7 @@ final class Request {
         this.lease = lease;
         this.isExtendable = isExtendable;
         this.isTry = isTry;
+        this.isOfEngine = isOfEngine;
         this.watch = watch;
     }
 

@@ -3,6 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Attendance;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;
@@ -15,6 +16,7 @@ import dev.holdfast.MultiHold;
 import dev.holdfast.TermEnd;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,6 +164,44 @@ class BlockedCallbacksTest {
         assertThat(world.holderOf("one")).isEmpty();
     }
 
+    @Test
+    @DisplayName("several locks are acquired for a stage all the same")
+    @Tag("C15")
+    void multiLock() throws Exception {
+        blockCallbacks();
+
+        var all = holdfast.lockAll(
+                        holdfast.lock("one"),
+                        holdfast.lock("two"),
+                        holdfast.semaphore("three", 2).permits(1))
+                .acquireAsync();
+
+        for (String name : List.of("one", "two", "three")) {
+            Eventually.holds(name + " is held", () -> world.holderOf(name).isPresent());
+        }
+        go.countDown();
+        comesIn(all.toCompletableFuture()).close();
+    }
+
+    @Test
+    @DisplayName("parties enter a barrier, and leave it")
+    @Tag("C15")
+    void barrier() throws Exception {
+        Holdfast bob = world.client("bob");
+        blockCallbacks();
+
+        Doing<Attendance> one =
+                world.actor("one").starts(() -> holdfast.barrier("stage", 2).enter());
+        Doing<Attendance> two =
+                world.actor("two").starts(() -> bob.barrier("stage", 2).enter());
+        Attendance first = one.result();
+        Attendance second = two.result();
+
+        assertThat(first.generation()).isEqualTo(second.generation());
+        first.close();
+        second.close();
+    }
+
     @Nested
     @DisplayName("a leader")
     @Tag("E7")
@@ -193,6 +233,18 @@ class BlockedCallbacksTest {
         @AfterEach
         void leaves() {
             campaign.close();
+        }
+
+        @Test
+        @DisplayName("is elected")
+        void election() throws Exception {
+            blockCallbacks();
+            CompletableFuture<Leadership> begun = new CompletableFuture<>();
+
+            Campaign another = holdfast.election("zone").campaign(begun::complete);
+
+            assertThat(comesIn(begun).isLeader()).isTrue();
+            another.close();
         }
 
         @Test
