@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
@@ -31,13 +32,13 @@ final class GivingBack {
         }
     }
 
-    /** Gives back, waits for the end, and tells what went wrong. Called by the owner of the holds. */
-    static List<RuntimeException> of(Engine engine, List<Hold> holds) {
+    /** Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the holds. */
+    static List<RuntimeException> of(Engine engine, List<Hold> holds, TotalWait wait) {
         GivingBack all = new GivingBack(engine, holds);
         try {
             Waits.uninterruptibly(
                     CompletableFuture.allOf(all.begun()),
-                    2 * engine.options.storeTimeout().toNanos());
+                    wait.leftForAnswers(2 * engine.options.storeTimeout().toNanos()));
         } catch (ExecutionException e) {
             throw new IllegalStateException("a release never fails", e);
         } catch (TimeoutException e) {
@@ -46,10 +47,16 @@ final class GivingBack {
         return all.failures();
     }
 
-    /** As {@link #of}, without waiting. */
-    static CompletableFuture<List<RuntimeException>> ofAsync(Engine engine, List<Hold> holds) {
+    /** As {@link #of}, for a call without a thread that waits. */
+    static CompletableFuture<List<RuntimeException>> ofAsync(Engine engine, List<Hold> holds, TotalWait wait) {
         GivingBack all = new GivingBack(engine, holds);
-        return CompletableFuture.allOf(all.begun()).thenApply(ended -> all.failures());
+        CompletableFuture<Void> end = CompletableFuture.allOf(all.begun());
+        long limit = wait.leftForAnswers(Long.MAX_VALUE);
+        if (limit < Long.MAX_VALUE && !end.isDone()) {
+            Environment.Timer alarm = engine.environment.schedule(limit, () -> end.complete(null));
+            var unused = end.whenComplete((ended, never) -> alarm.cancel());
+        }
+        return end.thenApply(ended -> all.failures());
     }
 
     private @Nullable CompletableFuture<ReleaseOutcome> begin(Hold hold) {

@@ -5,7 +5,6 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -104,7 +103,7 @@ final class MultiCall {
             }
             return areAllGood();
         } catch (InterruptedException | RuntimeException | Error e) {
-            GivingBack.of(engine, held).forEach(e::addSuppressed);
+            GivingBack.of(engine, held, wait).forEach(e::addSuppressed);
             throw e;
         }
     }
@@ -113,8 +112,7 @@ final class MultiCall {
         if (!isInterruptible) {
             return part.tryAcquire();
         }
-        return part.tryAcquire(
-                mayWaitFor(part) || part.isHeldByCaller() ? wait.within(options) : options.withMaxWait(Duration.ZERO));
+        return part.tryAcquire(mayWaitFor(part) || part.isHeldByCaller() ? wait.within(options) : wait.atOnce(options));
     }
 
     private boolean mayWaitFor(Part part) {
@@ -142,7 +140,7 @@ final class MultiCall {
     }
 
     private void giveBack() {
-        List<RuntimeException> failures = GivingBack.of(engine, held);
+        List<RuntimeException> failures = GivingBack.of(engine, held, wait);
         if (!failures.isEmpty()) {
             throw Failures.joined(failures);
         }

@@ -132,7 +132,7 @@ final class MultiStage {
             giveUp(timeout);
             return;
         }
-        var unused = GivingBack.ofAsync(engine, List.copyOf(held)).thenAccept(failures -> {
+        var unused = GivingBack.ofAsync(engine, List.copyOf(held), wait).thenAccept(failures -> {
             held.clear();
             if (failures.isEmpty()) {
                 askForNext();
@@ -143,7 +143,7 @@ final class MultiStage {
     }
 
     private void giveUp(Throwable cause) {
-        var unused = GivingBack.ofAsync(engine, List.copyOf(held)).thenAccept(failures -> fail(cause, failures));
+        var unused = GivingBack.ofAsync(engine, List.copyOf(held), wait).thenAccept(failures -> fail(cause, failures));
     }
 
     private void fail(Throwable cause, List<RuntimeException> suppressed) {

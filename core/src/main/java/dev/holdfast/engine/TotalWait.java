@@ -30,6 +30,20 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
         return most.isPresent() && deadline - environment.monotonicNanos() <= 0;
     }
 
+    /** Whether there is a time that the call is to keep: a try without a wait has that of the store. */
+    private boolean isTimed() {
+        return most.isPresent()
+                && !most.get().isZero()
+               ;
+    }
+
+    /** How long the call may still wait for answers when its wait is over, at most a time. */
+    long leftForAnswers(long atMost) {
+        return isTimed()
+                ? Math.min(atMost, Math.max(0, deadline + Outcomes.OVERTIME_NANOS - environment.monotonicNanos()))
+                : atMost;
+    }
+
     /** What is left, at most a time. */
     long leftNanos(long atMost) {
         return most.isEmpty() ? atMost : Math.min(atMost, Math.max(0, deadline - environment.monotonicNanos()));
@@ -37,6 +51,16 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
 
     /** The options of one of the waits. */
     AcquireOptions within(AcquireOptions options) {
-        return most.isEmpty() ? options : options.withMaxWait(Duration.ofNanos(leftNanos(Long.MAX_VALUE)));
+        return most.isEmpty() ? options : options.withMaxWait(atLeastAMoment(leftNanos(Long.MAX_VALUE)));
+    }
+
+    /** The options of a look whether something can be had at once. */
+    AcquireOptions atOnce(AcquireOptions options) {
+        return options.withMaxWait(atLeastAMoment(0));
+    }
+
+    /** A try waits for a silent store as long as the store time-out, which a call with a time of its own has not. */
+    private Duration atLeastAMoment(long nanos) {
+        return isTimed() ? Duration.ofNanos(Math.max(1, nanos)) : Duration.ofNanos(nanos);
     }
 }

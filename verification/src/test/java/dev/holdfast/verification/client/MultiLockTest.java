@@ -89,6 +89,68 @@ class MultiLockTest {
     }
 
     @Nested
+    @DisplayName("whose store falls silent, ends within a second after its wait")
+    @Tag("C15")
+    class Silent {
+
+        private static final Duration WAIT = Duration.ofSeconds(2);
+
+        private final Holdfast carol = world.client(world.builder("carol", line).storeTimeout(Duration.ofMinutes(10)));
+
+        private void isSilentFor(String name) {
+            line.isCutFor(command -> command instanceof Release
+                    || (command instanceof Acquire acquire
+                            && acquire.resource().value().equals(name)));
+        }
+
+        @Test
+        @DisplayName("also while what it has can't be given back")
+        void givingBack() {
+            isSilentFor("b");
+            Doing<MultiHold> waiting =
+                    caller.waitsFor(() -> carol.lockAll("a", "b").acquire(WAIT));
+            Eventually.holds("b is asked for", () -> asked().contains("b"));
+
+            world.passes(WAIT.plusSeconds(1));
+
+            assertThatThrownBy(waiting::result)
+                    .isInstanceOfSatisfying(
+                            StoreUnavailableException.class,
+                            e -> assertThat(e.getSuppressed()).hasSize(1));
+        }
+
+        @Test
+        @DisplayName("also where it only tries, since it came with a later part")
+        void trying() throws Exception {
+            Hold later = caller.does(() -> carol.lock("b").acquire());
+            isSilentFor("a");
+            Doing<MultiHold> waiting =
+                    caller.waitsFor(() -> carol.lockAll("a", "b").acquire(WAIT));
+            Eventually.holds("a is asked for", () -> asked().contains("a"));
+
+            world.passes(WAIT.plusSeconds(1));
+
+            assertThatThrownBy(waiting::result).isInstanceOf(StoreUnavailableException.class);
+            line.isMended();
+            caller.performs(later::close);
+        }
+
+        @Test
+        @DisplayName("also without a thread that waits")
+        void stage() {
+            isSilentFor("b");
+            CompletableFuture<MultiHold> waiting = carol.lockAll("a", "b")
+                    .acquireAsync(AcquireOptions.defaults().withMaxWait(WAIT))
+                    .toCompletableFuture();
+            Eventually.holds("b is asked for", () -> asked().contains("b"));
+
+            world.passes(WAIT.plusSeconds(1));
+
+            Eventually.holds("it has failed", waiting::isCompletedExceptionally);
+        }
+    }
+
+    @Nested
     @DisplayName("gives all parts")
     class Giving {
 
