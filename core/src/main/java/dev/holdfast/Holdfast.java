@@ -380,7 +380,9 @@ public final class Holdfast implements AutoCloseable {
         /**
          * Opens the store if need be, and the session.
          *
-         * <p><b>Blocking:</b> until the store has answered, at most for its connect time-out and the store time-out.
+         * <p><b>Blocking:</b> until the store has answered, at most for the {@linkplain #storeTimeout store time-out},
+         * which covers connecting, a pool and the name service; a store that is open later is closed again. An interrupt
+         * has no effect.
          *
          * @throws IllegalArgumentException if settings contradict each other
          * @throws StoreUnavailableException if the store does not answer
@@ -391,7 +393,7 @@ public final class Holdfast implements AutoCloseable {
         }
 
         /**
-         * Opens the store if need be, which may block, and the session without blocking.
+         * Opens the store if need be, which may block for at most the store time-out, and the session without blocking.
          *
          * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws, on the callback
          *     executor; who cancels it before closes what was opened

@@ -38,8 +38,8 @@ public interface HoldfastListener {
 
         /**
          * The wait is over, and the hold has begun. Called on the thread that waited; for asynchronous ones on the
-         * callback executor, and on any thread of the client for what an election, a barrier or an asynchronous multi-lock
-         * asks for.
+         * callback executor, and on any thread of the client for what an election, a barrier or an asynchronous
+         * multi-lock asks for.
          *
          * @param token the fencing token
          * @param isHandedOver whether it came from another thread of this client, without a way to the store

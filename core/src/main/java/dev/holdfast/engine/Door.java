@@ -158,8 +158,8 @@ record Door(Engine engine, ResourceName name, Mode mode) {
     }
 
     /**
-     * The same for the engine itself: what depends on it runs on the thread that ends it, within the {@link Trampoline}, and
-     * waits for no code of users.
+     * The same for the engine itself: what depends on it runs on the thread that ends it, within the
+     * {@link Trampoline}, and waits for no code of users.
      */
     CompletableFuture<Hold> enterForEngine(Lease lease, boolean isExtendable, long waitNanos) {
         return enter(lease, isExtendable, waitNanos, true);

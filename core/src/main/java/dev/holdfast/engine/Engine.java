@@ -12,6 +12,7 @@ import dev.holdfast.Lockable;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiLock;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -166,11 +167,18 @@ public final class Engine {
             Optional<Environment> environment,
             SafetyRules rules,
             Caller caller) {
+        Environment own = new FailsafeEnvironment(environment.orElseGet(SystemEnvironment::new));
+        long deadline = own.monotonicNanos() + options.storeTimeout().toNanos();
         LockStore store;
         try {
-            store = opening.get();
+            // One that the client does not close was open before.
+            store = closesStore ? BoundedOpening.uninterruptibly(options.storeTimeout(), opening) : opening.get();
         } catch (StoreException e) {
+            closeIfOurs(own);
             throw new Failures(storeName).ofStore("", e);
+        } catch (RuntimeException | Error e) {
+            closeIfOurs(own);
+            throw e;
         }
         if (options.sessionTtl().compareTo(traitsMinimum(store)) < 0) {
             log.info(
@@ -179,10 +187,9 @@ public final class Engine {
                     traitsMinimum(store),
                     options.sessionTtl());
         }
-        Environment own = new FailsafeEnvironment(environment.orElseGet(SystemEnvironment::new));
         Engine engine = new Engine(store, closesStore, options, own, rules);
         engine.listening = store.subscribe(new SignalDesk(engine));
-        engine.environment.schedule(options.storeTimeout().toNanos(), engine::giveUpStarting);
+        engine.environment.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
         if (engine.parts.areSeveral()) {
             engine.isReady();
         } else {
@@ -279,9 +286,13 @@ public final class Engine {
             if (closesStore) {
                 Failsafe.run("closing the store", store::close);
             }
-            if (environment instanceof FailsafeEnvironment safe && safe.real() instanceof SystemEnvironment own) {
-                own.close();
-            }
+            closeIfOurs(environment);
+        }
+    }
+
+    private static void closeIfOurs(Environment environment) {
+        if (environment instanceof FailsafeEnvironment safe && safe.real() instanceof SystemEnvironment own) {
+            own.close();
         }
     }
 

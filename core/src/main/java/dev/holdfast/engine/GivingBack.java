@@ -32,7 +32,10 @@ final class GivingBack {
         }
     }
 
-    /** Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the holds. */
+    /**
+     * Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the
+     * holds.
+     */
     static List<RuntimeException> of(Engine engine, List<Hold> holds, TotalWait wait) {
         GivingBack all = new GivingBack(engine, holds);
         try {

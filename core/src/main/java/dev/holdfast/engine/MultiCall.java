@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * Why nobody waits in a circle: whoever waits for a part holds only parts (of this list) that come before it in the one
- * order that all callers share. Taken in that order this is so by itself, unless the thread came with a part in hand. The
- * parts before the last one that it came with are therefore never waited for, only tried; if one is taken, all that this
- * call has acquired is given back and everything begins anew after a pause. What the thread came with it keeps: that is
- * why two callers that each came with what the other lacks can only be parted by their time-outs.
+ * order that all callers share. Taken in that order this is so by itself, unless the thread came with a part in hand.
+ * The parts before the last one that it came with are therefore never waited for, only tried (for no longer than the
+ * answer takes that is under way); if one is taken, all that this call has acquired is given back and everything begins
+ * anew after a pause. What the thread came with it keeps: that is why two callers that each came with what the other
+ * lacks can only be parted by their time-outs.
  */
 
 /** One call that acquires all parts for the calling thread, or none. Used by that thread alone. */

@@ -35,7 +35,7 @@ final class Request {
     /** Makes a single attempt, and never queues at the store. */
     final boolean isTry;
 
-    /** Asked for by the engine itself: what follows its end runs on the thread that ends it, and waits for no code of users. */
+    /** Asked for by the engine itself: what follows runs on the thread that ends it, and waits for no code of users. */
     final boolean isOfEngine;
 
     private volatile boolean isDone;

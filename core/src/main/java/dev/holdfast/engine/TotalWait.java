@@ -32,9 +32,7 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
 
     /** Whether there is a time that the call is to keep: a try without a wait has that of the store. */
     private boolean isTimed() {
-        return most.isPresent()
-                && !most.get().isZero()
-               ;
+        return most.isPresent() && !most.get().isZero();
     }
 
     /** How long the call may still wait for answers when its wait is over, at most a time. */

@@ -40,8 +40,9 @@ public final class Batcher implements AutoCloseable {
         void make(int lane, List<Call> calls);
 
         /**
-         * As {@link #make}, on the thread of a caller that waits: it must not be kept for much longer than a command takes,
-         * whatever the store has to wait for. What would take longer is left to {@link #make}, on the thread of the lane.
+         * As {@link #make}, on the thread of a caller that waits: it must not be kept for much longer than a command
+         * takes, whatever the store has to wait for. What would take longer is left to {@link #make}, on the thread of
+         * the lane.
          *
          * @return whether the trip was made; if not, nothing was done and the call is not answered
          */
@@ -124,8 +125,8 @@ public final class Batcher implements AutoCloseable {
      *
      * @param lanes how many lanes, at least 1
      * @param maxBatch the largest batch, at least 1: bounds the time for which one trip keeps its lane
-     * @param callerRuns whether a caller that waits makes the trip itself when its lane is idle; for stores whose trips can't
-     *     block for longer than a caller may be kept, see {@link Trip#makeAtOnce}
+     * @param callerRuns whether a caller that waits makes the trip itself when its lane is idle; for stores whose trips
+     *     can't block for longer than a caller may be kept, see {@link Trip#makeAtOnce}
      * @param executor where the other trips run, one task per busy lane; not the caller's thread
      */
     public Batcher(int lanes, LaneChoice choice, int maxBatch, boolean callerRuns, Executor executor, Trip trip) {

@@ -36,37 +36,68 @@ public final class BoundedOpening {
      * @throws StoreException if the store can't be opened, or not within that time
      * @throws InterruptedException if interrupted while waiting
      */
-    public static LockStore within(Duration time, Supplier<? extends LockStore> opening) throws InterruptedException {
+    public static <S extends LockStore> S within(Duration time, Supplier<S> opening) throws InterruptedException {
+        CompletableFuture<S> opened = begin(opening);
+        try {
+            return await(opened, time);
+        } catch (InterruptedException e) {
+            abandon(opened);
+            throw e;
+        }
+    }
+
+    /**
+     * As {@link #within}. <b>Interruption:</b> has no effect; the flag is set again afterwards.
+     *
+     * @throws StoreException if the store can't be opened, or not within that time
+     */
+    public static <S extends LockStore> S uninterruptibly(Duration time, Supplier<S> opening) {
+        CompletableFuture<S> opened = begin(opening);
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return await(opened, time);
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
+                }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static <S extends LockStore> CompletableFuture<S> begin(Supplier<S> opening) {
         if (ABANDONED.get() >= MOST_ABANDONED) {
             throw unavailable(
                     MOST_ABANDONED + " attempts to open a store that were given up have not come to an end yet", null);
         }
-        CompletableFuture<LockStore> opened = new CompletableFuture<>();
+        CompletableFuture<S> opened = new CompletableFuture<>();
         Thread thread = new Thread(() -> open(opening, opened), "holdfast-open");
         thread.setDaemon(true);
         thread.start();
-        boolean isTaken = false;
+        return opened;
+    }
+
+    private static <S extends LockStore> S await(CompletableFuture<S> opened, Duration time)
+            throws InterruptedException {
         try {
-            LockStore store = opened.get(time.toNanos(), TimeUnit.NANOSECONDS);
-            isTaken = true;
-            return store;
+            return opened.get(time.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
+            abandon(opened);
             throw unavailable("it could not be opened within " + time, e);
         } catch (ExecutionException e) {
-            isTaken = true;
             Throwable cause = e.getCause();
             if (cause instanceof Error error) {
                 throw error;
             }
             throw cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
-        } finally {
-            if (!isTaken) {
-                abandon(opened);
-            }
         }
     }
 
-    private static void open(Supplier<? extends LockStore> opening, CompletableFuture<LockStore> opened) {
+    private static <S extends LockStore> void open(Supplier<S> opening, CompletableFuture<S> opened) {
         try {
             opened.complete(opening.get());
         } catch (Throwable t) {
@@ -75,7 +106,7 @@ public final class BoundedOpening {
     }
 
     /** Runs on the thread that opens, unless that has come to its end meanwhile. */
-    private static void abandon(CompletableFuture<LockStore> opened) {
+    private static void abandon(CompletableFuture<? extends LockStore> opened) {
         ABANDONED.incrementAndGet();
         var unused = opened.whenComplete((store, failure) -> {
             ABANDONED.decrementAndGet();

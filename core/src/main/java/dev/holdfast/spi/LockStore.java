@@ -51,8 +51,8 @@ public interface LockStore extends AutoCloseable {
      * Carries out one command.
      *
      * <p><b>Blocking:</b> never waits for another caller's work. With {@link Caller#WAITS} a store whose trait {@code
-     * callerRuns} is set may make the trip on the calling thread if that part of the store is idle; with {@link
-     * Caller#GOES_ON} it never does.
+     * callerRuns} is set may make the trip on the calling thread if that part of the store is idle, and the trip can't
+     * keep it for more than a moment, whatever the store has to wait for; with {@link Caller#GOES_ON} it never does.
      *
      * <p><b>Interruption:</b> a pending or arriving interrupt changes nothing and stays pending.
      *

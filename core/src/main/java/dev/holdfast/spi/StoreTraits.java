@@ -19,7 +19,7 @@ import java.util.Set;
  * @param detached whether grants may outlive their session
  * @param tokenSource where the fencing tokens come from
  * @param waitersKnown whether {@code awaited} means something
- * @param callerRuns whether a trip may run on the calling thread
+ * @param callerRuns whether a trip may run on the calling thread, which it keeps for a moment only
  * @param orderedInspection whether {@link Command.Inspect} answers in the order of the names
  * @param pollEvery the interval of the engine's polls while claims wait and nothing is pushed
  */

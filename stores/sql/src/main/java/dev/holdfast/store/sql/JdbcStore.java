@@ -2,6 +2,7 @@ package dev.holdfast.store.sql;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -323,6 +324,7 @@ public final class JdbcStore implements LockStore {
         private boolean isPool = true;
         private boolean isLent = true;
         private boolean listens;
+        private Duration openTimeout = Duration.ofSeconds(30);
         private Initialize initialize = Initialize.IF_MISSING;
         private String schema = "";
         private String prefix = "holdfast_";
@@ -384,6 +386,20 @@ public final class JdbcStore implements LockStore {
             return this;
         }
 
+        /**
+         * How long {@link #open} may take; 30 s if not set.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        @CanIgnoreReturnValue
+        public Builder openTimeout(Duration timeout) {
+            if (timeout.isNegative() || timeout.isZero()) {
+                throw new IllegalArgumentException("openTimeout must be positive, but was " + timeout);
+            }
+            openTimeout = timeout;
+            return this;
+        }
+
         /** When the store makes its tables; {@link Initialize#IF_MISSING} if not set. */
         @CanIgnoreReturnValue
         public Builder initialize(Initialize when) {
@@ -439,11 +455,18 @@ public final class JdbcStore implements LockStore {
         /**
          * Opens the store.
          *
-         * <p><b>Blocking:</b> until there is a connection, for as long as the source lets it.
+         * <p><b>Blocking:</b> until there is a connection, for at most the {@linkplain #openTimeout time-out}, whatever
+         * the source does; a store that is open later is closed again. An interrupt has no effect.
          *
-         * @throws StoreException if the database can't be reached, is none that this store knows, does not permit what it needs, or its tables are missing or of another version
+         * @throws StoreException if the database can't be reached in time, is none that this store knows, does not
+         *     permit what it needs, or its tables are missing or of another version
          */
         public JdbcStore open() {
+            return BoundedOpening.uninterruptibly(openTimeout, this::openHere);
+        }
+
+        /** Opens the store for as long as the source lets it, on this thread. */
+        JdbcStore openHere() {
             return new JdbcStore(this);
         }
     }

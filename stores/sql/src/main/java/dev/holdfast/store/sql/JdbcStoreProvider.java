@@ -70,7 +70,7 @@ public final class JdbcStoreProvider implements StoreProvider {
                             + DRIVERS.get(uri.scheme()),
                     null);
         }
-        return builder.open();
+        return builder.openHere();
     }
 
     static JdbcStore.Builder builder(StoreUri uri) {

@@ -36,8 +36,8 @@ final class Lane implements Batcher.Trip {
     }
 
     /**
-     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by then, and
-     * no caller notices.
+     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by then,
+     * and no caller notices.
      */
     private static final Duration PATIENCE_OF_CALLERS = Duration.ofMillis(50);
 

@@ -10,6 +10,9 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -162,6 +166,38 @@ class UnansweredWaitTest {
                 assertThat(client.latch("ready").countDown()).isZero();
             }
             assertThat(asking).isNotEmpty().doesNotContain(Thread.currentThread());
+        }
+    }
+
+    @Test
+    @DisplayName("opening a client of a server that says nothing ends in time")
+    void silentServer() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Holdfast.Builder builder = Holdfast.builder("postgresql://nobody@127.0.0.1:" + silent.getLocalPort()
+                            + "/none?sslmode=disable&timeout=" + LONG)
+                    .storeTimeout(Duration.ofSeconds(2));
+
+            endsInTime(builder::build);
+            endsInTime(builder::buildAsync);
+        }
+    }
+
+    @Test
+    @DisplayName("opening a store ends in time while the program keeps all connections of its pool")
+    void openingWithAnExhaustedPool() throws Exception {
+        try (HikariDataSource pool = pool(TestDatabase.POSTGRES.newUrl())) {
+            pool.setMaximumPoolSize(1);
+            JdbcStore.Builder builder = JdbcStore.builder(pool).openTimeout(Duration.ofSeconds(2));
+            long began = System.nanoTime();
+            try (Connection kept = pool.getConnection()) {
+                assertThat(kept.isClosed()).isFalse();
+                assertThatThrownBy(builder::open)
+                        .isInstanceOf(StoreException.class)
+                        .hasMessageContaining("PT2S");
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(IN_TIME);
+            // What was open too late has given its connection back.
+            builder.openTimeout(IN_TIME).open().close();
         }
     }
 }
