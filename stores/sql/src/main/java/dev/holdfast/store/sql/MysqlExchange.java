@@ -165,7 +165,7 @@ final class MysqlExchange {
         return joined.toString();
     }
 
-    private static String literal(ResourceName name) {
+    static String literal(ResourceName name) {
         return "x'" + HEX.formatHex(name.utf8()) + "'";
     }
 }

@@ -33,6 +33,7 @@ final class MysqlFastPath extends ServerFastPath {
     private final String giveBack;
     private final String given;
     private final MysqlExchange exchange;
+    private final MysqlFirstUse firstUse;
 
     /** Tells what one statement has given back from what was free before; each takes the next. */
     private long mark = Randomness.nextLong() >>> 2;
@@ -47,6 +48,7 @@ final class MysqlFastPath extends ServerFastPath {
         this.hurry = hurry;
         this.needsTransaction = needsTransaction;
         this.exchange = new MysqlExchange(texts, clock, hurry);
+        this.firstUse = new MysqlFirstUse(texts, clock, hurry);
         given = texts.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
                 + " WHERE name = ? AND session = ? AND claim = ?");
         String first = floor(clock, "DIV");
@@ -112,6 +114,16 @@ final class MysqlFastPath extends ServerFastPath {
         releases.forEach(release -> replies.add(done.get(release)));
         acquires.forEach(acquire -> replies.add(done.get(acquire)));
         return replies;
+    }
+
+    @Override
+    List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException {
+        Map<Command, Reply> done = new HashMap<>();
+        for (List<Acquire> alike :
+                acquires.stream().collect(Collectors.groupingBy(Alike::of)).values()) {
+            answer(firstUse.make(statements, alike), statements, List.of(), alike, done);
+        }
+        return acquires.stream().<@Nullable Reply>map(done::get).toList();
     }
 
     private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
@@ -180,7 +192,16 @@ final class MysqlFastPath extends ServerFastPath {
             Statements statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
             throws SQLException {
         mark++;
-        MysqlExchange.Outcome outcome = exchange.carryOut(statements, releases, acquires, mark);
+        answer(exchange.carryOut(statements, releases, acquires, mark), statements, releases, acquires, done);
+    }
+
+    private void answer(
+            MysqlExchange.Outcome outcome,
+            Statements statements,
+            List<Release> releases,
+            List<Acquire> acquires,
+            Map<Command, Reply> done)
+            throws SQLException {
         if (outcome.count() == releases.size() + acquires.size()) {
             releases.forEach(release -> done.put(release, RELEASED));
             acquires.forEach(acquire -> done.put(acquire, granted(acquire, outcome.first())));

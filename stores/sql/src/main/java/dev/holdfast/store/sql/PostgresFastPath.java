@@ -17,7 +17,6 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +26,14 @@ final class PostgresFastPath extends ServerFastPath {
     /** Has the transaction of a statement not wait for the disk. */
     static final String LATE = "set_config('synchronous_commit', 'off', true)";
 
+    /** Bounds the waits for locks of the transaction of a statement as {@link LockWait#BRIEF} says, and is true. */
+    private static final String BRIEFLY = "set_config('lock_timeout', '200', true)";
+
     private final boolean mustSkip;
     private final PostgresHandOver handOver;
     private final PostgresQueueing queueing;
     private final PostgresTogether together;
+    private final PostgresFirstUse firstUse;
     private final String take;
     private final String takeAll;
     private final String giveBack;
@@ -62,6 +65,7 @@ final class PostgresFastPath extends ServerFastPath {
                 " AND r.session = 0 AND r.grants = 0 AND r.waiters = 0 AND r.spec = v.spec" + " AND " + isSane(first);
         String values = "SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS weight,"
                 + " ?::bigint AS spec, ?::bigint AS length, ?::bigint AS wanted, ?::bigint AS epoch";
+        this.firstUse = new PostgresFirstUse(texts, clock, values, mustSkip ? " AND " + BRIEFLY + " <> ''" : "");
         String session = "SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
                 + " WHERE id = ? AND deadline > " + clock + " FOR SHARE";
         take = texts.of("UPDATE holdfast_resource r" + grant + " FROM (" + values + ") v, (" + session + ") s"
@@ -84,8 +88,10 @@ final class PostgresFastPath extends ServerFastPath {
                 + " RETURNING owned.n, 0::bigint)";
         String takes = "v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY"
                 + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
+                // Where nothing can be taken no session is locked, which would be a write.
                 + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
-                + " WHERE id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
+                + " WHERE EXISTS (SELECT 1 FROM v WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
+                + " AND id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
                 + " free AS MATERIALIZED (SELECT v.*, s.now FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch,"
                 + " LATERAL (SELECT 1 FROM holdfast_resource r WHERE r.name = v.name" + free
                 + " FOR UPDATE SKIP LOCKED) r),"
@@ -159,6 +165,11 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     @Override
+    List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException {
+        return firstUse.take(statements, acquires);
+    }
+
+    @Override
     List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
         if (isOneStatement(releases, acquires)) {
@@ -207,23 +218,13 @@ final class PostgresFastPath extends ServerFastPath {
         String giving = isLate ? giveAllBackLate : giveAllBack;
         PreparedStatement update =
                 statements.prepare(acquires.isEmpty() ? giving : releases.isEmpty() ? takeAll : exchange);
-        Columns all = new Columns(statements, update);
+        PostgresArrays all = new PostgresArrays(update);
         if (!releases.isEmpty()) {
             all.claims(releases, Release::claim);
         }
         if (!acquires.isEmpty()) {
-            all.claims(acquires, Acquire::claim);
-            all.numbers(acquires, acquire -> (long) acquire.weight());
-            all.numbers(acquires, acquire -> Codes.of(acquire.spec()));
-            all.numbers(acquires, acquire -> Micros.of(acquire.lease().length()));
-            all.numbers(acquires, acquire -> (long) acquire.tokens());
-            all.numbers(acquires, Acquire::epoch);
-            all.numbers(
-                    acquires.stream()
-                            .map(acquire -> Session.numberOf(acquire.claim().session()))
-                            .distinct()
-                            .toList(),
-                    session -> session);
+            all.acquires(acquires);
+            all.sessions(acquires);
         }
         @Nullable Reply[] replies = new @Nullable Reply[count];
         try (ResultSet row = update.executeQuery()) {
@@ -241,20 +242,24 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
-        long session = Session.numberOf(acquire.claim().session());
         PreparedStatement update = statements.prepare(take);
-        update.setBytes(1, acquire.resource().utf8());
-        update.setLong(2, session);
-        update.setLong(3, acquire.claim().claim());
-        update.setLong(4, acquire.weight());
-        update.setLong(5, Codes.of(acquire.spec()));
-        update.setLong(6, Micros.of(acquire.lease().length()));
-        update.setLong(7, acquire.tokens());
-        update.setLong(8, acquire.epoch());
-        update.setLong(9, session);
+        set(update, acquire);
+        update.setLong(9, Session.numberOf(acquire.claim().session()));
         try (ResultSet row = update.executeQuery()) {
             return row.next() ? granted(acquire, row.getLong(1)) : null;
         }
+    }
+
+    /** Sets the first eight values of a statement. */
+    static void set(PreparedStatement statement, Acquire acquire) throws SQLException {
+        statement.setBytes(1, acquire.resource().utf8());
+        statement.setLong(2, Session.numberOf(acquire.claim().session()));
+        statement.setLong(3, acquire.claim().claim());
+        statement.setLong(4, acquire.weight());
+        statement.setLong(5, Codes.of(acquire.spec()));
+        statement.setLong(6, Micros.of(acquire.lease().length()));
+        statement.setLong(7, acquire.tokens());
+        statement.setLong(8, acquire.epoch());
     }
 
     private @Nullable Reply giveBack(Statements statements, Release release, boolean isLate) throws SQLException {
@@ -264,36 +269,6 @@ final class PostgresFastPath extends ServerFastPath {
         update.setLong(3, release.claim().claim());
         try (ResultSet row = update.executeQuery()) {
             return row.next() ? RELEASED : null;
-        }
-    }
-
-    /** Sets the parameters of a statement, which are arrays, one after another. */
-    private static final class Columns {
-        private final Statements statements;
-        private final PreparedStatement to;
-        private int place;
-
-        Columns(Statements statements, PreparedStatement to) {
-            this.statements = statements;
-            this.to = to;
-        }
-
-        /** The names, sessions and numbers of claims. */
-        <T> void claims(List<T> from, Function<T, ClaimRef> what) throws SQLException {
-            set(
-                    "bytea",
-                    from.stream().map(one -> what.apply(one).resource().utf8()).toArray(byte[][]::new));
-            numbers(from, one -> Session.numberOf(what.apply(one).session()));
-            numbers(from, one -> what.apply(one).claim());
-        }
-
-        <T> void numbers(List<T> from, Function<T, Long> what) throws SQLException {
-            // The driver sends an array of this class as it is, and any other as text.
-            set("bigint", from.stream().map(what).toArray(Long[]::new));
-        }
-
-        private void set(String type, Object[] values) throws SQLException {
-            to.setArray(++place, statements.connection().createArrayOf(type, values));
         }
     }
 }

@@ -52,6 +52,13 @@ abstract class ServerFastPath {
             throws SQLException;
 
     /**
+     * Takes locks that nobody has used yet, whose rows it makes; the names are different. One statement for those that are alike.
+     *
+     * @return null for each that could not be done so: there is a row, as a rule
+     */
+    abstract List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException;
+
+    /**
      * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its process waits for that while many wait for it. One statement, or an
      * update and a look, each a transaction of its own.
      *

@@ -3,6 +3,7 @@ package dev.holdfast.store.sql;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.OnResource;
 import dev.holdfast.spi.Command.Poll;
@@ -49,6 +50,9 @@ final class ServerLane implements Batcher.Trip {
     @GuardedBy("this")
     private final Map<ResourceName, ResourceSpec> awaited = new HashMap<>();
 
+    @GuardedBy("this")
+    private final KnownNames known = new KnownNames();
+
     /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
     ServerLane(
             Product product,
@@ -89,7 +93,7 @@ final class ServerLane implements Batcher.Trip {
     /** Gives what is left to do. */
     @GuardedBy("this")
     private List<Call> theShortWay(List<Call> calls, List<Transaction.Told> told) {
-        ShortWay shortWay = new ShortWay(product, transactions, fastPath, calls, awaited, told);
+        ShortWay shortWay = new ShortWay(product, transactions, fastPath, calls, awaited, known, told);
         List<Call> left = shortWay.go();
         return shortWay.locked().isEmpty() || left.isEmpty()
                 ? left
@@ -163,6 +167,9 @@ final class ServerLane implements Batcher.Trip {
         for (Call call : calls) {
             if (call.command() instanceof OnResource about) {
                 Optional<ResourceSpec> spec = transactions.ledger().resources().awaited(about.resource());
+                if (call.command() instanceof Acquire) {
+                    known.add(about.resource()); // its row was made if it was not there
+                }
                 spec.ifPresentOrElse(is -> awaited.put(about.resource(), is), () -> awaited.remove(about.resource()));
             }
         }

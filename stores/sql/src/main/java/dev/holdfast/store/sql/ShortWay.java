@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +34,14 @@ final class ShortWay {
     private final ServerFastPath fastPath;
     private final List<Call> calls;
     private final Map<ResourceName, ResourceSpec> awaited;
+    private final KnownNames known;
     private final List<Transaction.Told> told;
 
     /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
     private final Set<ResourceName> closed = new HashSet<>();
+
+    /** What was taken together with making its row. */
+    private final Set<Call> made = new HashSet<>();
 
     /** Names whose rows somebody has kept locked for as long as a statement was to wait. */
     private final Set<ResourceName> locked = new TreeSet<>();
@@ -45,6 +50,7 @@ final class ShortWay {
      * Begins.
      *
      * @param awaited what somebody is likely to wait for; what is learnt of that is noted there
+     * @param known what is guessed of rows; what is learnt of that is noted there
      * @param told is given what this client is to be told
      */
     ShortWay(
@@ -53,12 +59,14 @@ final class ShortWay {
             ServerFastPath fastPath,
             List<Call> calls,
             Map<ResourceName, ResourceSpec> awaited,
+            KnownNames known,
             List<Transaction.Told> told) {
         this.product = product;
         this.transactions = transactions;
         this.fastPath = fastPath;
         this.calls = calls;
         this.awaited = awaited;
+        this.known = known;
         this.told = told;
     }
 
@@ -99,8 +107,42 @@ final class ShortWay {
                 releasing.remove(onResource.resource());
             }
         }
-        if (!releases.isEmpty() || !acquires.isEmpty()) {
-            attempt(releases, acquires, true);
+        boolean areNew = known.areNewExpected();
+        if (areNew) {
+            takeUnused(acquires);
+        }
+        List<Call> left = new ArrayList<>(acquires);
+        left.removeIf(call -> call.isAnswered() || locked.contains(nameOf(call)));
+        if (!releases.isEmpty() || !left.isEmpty()) {
+            attempt(releases, left, true);
+        }
+        if (!areNew) {
+            takeUnused(acquires);
+        }
+        if (!acquires.isEmpty()) {
+            known.came(acquires.stream().allMatch(made::contains));
+        }
+    }
+
+    /** Takes what nobody may have used yet; there is no row then that the statement before could have found. */
+    private void takeUnused(List<Call> acquires) {
+        List<Call> unused = acquires.stream()
+                .filter(call -> !call.isAnswered() && known.mayBeNew(nameOf(call)) && !locked.contains(nameOf(call)))
+                .toList();
+        List<Acquire> wanted = commands(unused, Acquire.class);
+        if (unused.isEmpty()) {
+            return;
+        }
+        boolean isDone = carriesOut(
+                List.of(),
+                unused,
+                fastPath.isOneStatement(List.of(), wanted),
+                statements -> fastPath.takeUnused(statements, wanted));
+        if (isDone) {
+            unused.stream().filter(Call::isAnswered).forEach(made::add);
+        } else if (fastPath.waitsForRows()) {
+            locked.addAll(
+                    transactions.locked(unused.stream().map(ShortWay::nameOf).collect(Collectors.toSet())));
         }
     }
 
@@ -167,7 +209,24 @@ final class ShortWay {
     private void attempt(List<Call> releases, List<Call> acquires, boolean isFirst) {
         List<Release> given = commands(releases, Release.class);
         List<Acquire> wanted = commands(acquires, Acquire.class);
-        boolean isOne = fastPath.isOneStatement(given, wanted);
+        boolean isDone = carriesOut(
+                releases,
+                acquires,
+                fastPath.isOneStatement(given, wanted),
+                statements -> fastPath.carryOut(statements, given, wanted));
+        if (!isDone && isFirst) {
+            withoutLocked(releases, acquires);
+        }
+    }
+
+    /** Carries out commands of a kind together. */
+    @FunctionalInterface
+    private interface Several {
+        List<@Nullable Reply> carryOut(Statements statements) throws SQLException;
+    }
+
+    /** Tells whether no locked row was in the way. */
+    private boolean carriesOut(List<Call> releases, List<Call> acquires, boolean isOne, Several several) {
         Effect effect = Effect.NONE;
         try {
             Statements statements = transactions.attach();
@@ -176,18 +235,17 @@ final class ShortWay {
             } else {
                 transactions.begin();
             }
-            List<@Nullable Reply> replies = fastPath.carryOut(statements, given, wanted);
+            List<@Nullable Reply> replies = several.carryOut(statements);
             if (!isOne) {
                 effect = Effect.UNKNOWN;
                 transactions.commit();
             }
             answer(releases, replies.subList(0, releases.size()));
             answer(acquires, replies.subList(releases.size(), replies.size()));
+            return true;
         } catch (SQLException e) {
             failed(e, effect, releases, acquires);
-            if (isFirst && product.isBlocked(e)) {
-                withoutLocked(releases, acquires);
-            }
+            return !product.isBlocked(e);
         } catch (RuntimeException | Error e) {
             transactions.abandon();
             throw e;
