@@ -44,7 +44,19 @@ final class MysqlProduct implements Product {
     /** MariaDB can end any statement sooner. In seconds, too. */
     private static final String BRIEFLY = "SET STATEMENT max_statement_time = 0.2 FOR ";
 
+    /**
+     * In seconds. The rows of a client that has vanished, unnoticed by the server, are free again after that; MySQL has no such
+     * bound. A client that is there but was held up for longer has done nothing, and begins anew.
+     */
+    private static final String NOT_IDLE = ", SESSION idle_transaction_timeout = 10";
+
+    private static final String KEEP = "SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
+
+    private static final String KEEP_IDLE = ", @holdfast_idle = @@SESSION.idle_transaction_timeout";
+
     private static final String RESTORE = "SET SESSION innodb_lock_wait_timeout = @holdfast_wait";
+
+    private static final String RESTORE_IDLE = ", SESSION idle_transaction_timeout = @holdfast_idle";
 
     /** MariaDB knows a word for a statement that does not wait for locks. */
     private static final String HURRY = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
@@ -149,7 +161,7 @@ final class MysqlProduct implements Product {
     @Override
     public void boundWaits(Connection own, LockWait wait) throws SQLException {
         try (Statement set = own.createStatement()) {
-            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT));
+            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + (isMariaDb ? NOT_IDLE : ""));
         }
     }
 
@@ -179,7 +191,7 @@ final class MysqlProduct implements Product {
     public void begin(Statements statements, boolean isLent) throws SQLException {
         if (isLent) {
             statements
-                    .prepare("SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout, " + BRIEF)
+                    .prepare(isMariaDb ? KEEP + KEEP_IDLE + ", " + BRIEF + NOT_IDLE : KEEP + ", " + BRIEF)
                     .execute();
         }
         statements.prepare("START TRANSACTION").execute();
@@ -188,16 +200,18 @@ final class MysqlProduct implements Product {
     @Override
     public void commit(Statements statements, boolean isLent) throws SQLException {
         statements.prepare("COMMIT").execute();
-        if (isLent) {
-            statements.prepare(RESTORE).execute();
-        }
+        restore(statements, isLent);
     }
 
     @Override
     public void rollback(Statements statements, boolean isLent) throws SQLException {
         statements.prepare("ROLLBACK").execute();
+        restore(statements, isLent);
+    }
+
+    private void restore(Statements statements, boolean isLent) throws SQLException {
         if (isLent) {
-            statements.prepare(RESTORE).execute();
+            statements.prepare(isMariaDb ? RESTORE + RESTORE_IDLE : RESTORE).execute();
         }
     }
 

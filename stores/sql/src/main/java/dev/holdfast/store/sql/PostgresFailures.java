@@ -19,6 +19,7 @@ final class PostgresFailures {
             case "26000", "42P05" -> FailureKind.POOLED;
             case "53100" -> FailureKind.NO_ROOM;
             case "53300" -> FailureKind.TOO_MANY;
+            case "25P03" -> FailureKind.DISCONNECTED; // it did nothing in a transaction for too long
             default ->
                 state.startsWith("57P")
                         ? FailureKind.DISCONNECTED

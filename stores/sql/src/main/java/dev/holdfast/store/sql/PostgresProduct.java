@@ -42,6 +42,12 @@ final class PostgresProduct implements Product {
     private static final String PATIENT = "lock_timeout = 3000";
 
     /**
+     * In milliseconds. The rows of a client that has vanished, unnoticed by the server, are free again after that. A client
+     * that is there but was held up for longer has done nothing, and begins anew.
+     */
+    private static final String NOT_IDLE = "idle_in_transaction_session_timeout = 10000";
+
+    /**
      * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients from waiting for each other in a circle, see {@link PostgresTogether}. And a
      * plan is kept once it was made, which for a table that was small then could be to read all of it. Before version 18 a
      * step that is switched off counts as dear where there is no other, and what is dear would be compiled, each time. All
@@ -139,7 +145,7 @@ final class PostgresProduct implements Product {
     @Override
     public void boundWaits(Connection own, LockWait wait) throws SQLException {
         try (Statement set = own.createStatement()) {
-            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + "; " + LOOK_UP);
+            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + "; SET " + NOT_IDLE + "; " + LOOK_UP);
         }
     }
 
@@ -162,7 +168,7 @@ final class PostgresProduct implements Product {
     public void begin(Statements statements, boolean isLent) throws SQLException {
         statements.connection().setAutoCommit(false);
         if (isLent) {
-            statements.prepare("SET LOCAL " + BRIEF).execute();
+            statements.prepare("SET LOCAL " + BRIEF + "; SET LOCAL " + NOT_IDLE).execute();
         }
     }
 

@@ -90,8 +90,10 @@ class LentConnectionsTest {
     private static String state(Connection connection, TestDatabase database) throws SQLException {
         String session = database == TestDatabase.POSTGRES
                 ? "SELECT concat_ws(' ', current_setting('lock_timeout'), current_setting('enable_seqscan'),"
+                        + " current_setting('idle_in_transaction_session_timeout'),"
                         + " current_setting('synchronous_commit'), current_setting('default_transaction_isolation'))"
-                : "SELECT concat_ws(' ', @@innodb_lock_wait_timeout, @@transaction_isolation, @@autocommit)";
+                : "SELECT concat_ws(' ', @@innodb_lock_wait_timeout, @@transaction_isolation, @@autocommit"
+                        + (MariaDbOrMysql.isMysql() ? ")" : ", @@idle_transaction_timeout)");
         return String.join(
                 " ",
                 "autocommit " + connection.getAutoCommit(),
