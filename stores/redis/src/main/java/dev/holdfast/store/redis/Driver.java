@@ -1,5 +1,7 @@
 package dev.holdfast.store.redis;
 
+import static java.util.Objects.requireNonNull;
+
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
@@ -12,8 +14,8 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.sentinel.api.async.RedisSentinelAsyncCommands;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -21,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,26 +39,37 @@ final class Driver {
     /** For how many milliseconds a new connection may refuse to be used. */
     private static final int MOST_LOOKS = 1_000;
 
+    /** Far longer than channels on this machine take to be closed. */
+    private static final long MAX_CLOSING_SECONDS = 10;
+
     private final RedisClient client;
     private final ClientResources resources;
-    private final boolean ownsResources;
+
+    /** Null where the program has given its own. */
+    private final @Nullable DriverThreads shared;
+
+    private final Traffic traffic;
     private final Duration patience;
 
-    Driver(RedisStore.Builder options, Traffic traffic) {
+    Driver(RedisStore.Builder options) {
         AbstractRedisClient theirs = options.client;
         ClientResources given = options.resources == null && theirs != null ? theirs.getResources() : options.resources;
-        this.ownsResources = given == null;
-        this.resources = given == null
-                ? DefaultClientResources.builder()
-                        .eventLoopGroupProvider(new WakefulLoops(2, traffic))
-                        .computationThreadPoolSize(2)
-                        .build()
-                : given;
+        DriverThreads ours = given == null ? DriverThreads.acquire() : null;
+        this.shared = ours;
+        this.resources = ours == null ? requireNonNull(given) : ours.resources();
+        this.traffic = ours == null ? new Traffic() : ours.traffic();
         this.patience = options.connectTimeout;
-        // The lanes of many buckets share the connection to a node; where there is one lane it gathers by itself.
-        this.client = RedisClient.create(options.isCluster() ? Gathering.of(resources) : resources);
-        client.setOptions(
-                options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
+        try {
+            // The lanes of many buckets share the connection to a node; where there is one lane it gathers by itself.
+            this.client = RedisClient.create(options.isCluster() ? Gathering.of(resources) : resources);
+            client.setOptions(
+                    options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
+        } catch (RuntimeException | Error e) {
+            if (ours != null) {
+                var unused = ours.release();
+            }
+            throw e;
+        }
     }
 
     // Nothing is sent twice, kept for later, or ended by the driver.
@@ -208,14 +222,22 @@ final class Driver {
         return resources.eventExecutorGroup();
     }
 
-    /** Ends all connections that were made here. */
-    @SuppressWarnings("FutureReturnValueIgnored") // Nobody waits for the threads to end, or could do anything about it.
+    /** What is under way on the threads of the connections. */
+    Traffic traffic() {
+        return traffic;
+    }
+
+    /** Ends all connections that were made here, and the threads if no other store uses them; waits for that, but not on one of these threads. */
     void close() {
-        client.shutdownAsync(0, 1, TimeUnit.SECONDS).whenComplete((done, failure) -> {
-            if (ownsResources) {
-                resources.shutdown(0, 1, TimeUnit.SECONDS);
-            }
-        });
+        CompletableFuture<?> ended = client.shutdownAsync(0, 1, TimeUnit.SECONDS)
+                .handle((done, failure) -> "closed")
+                .thenCompose(closed -> shared == null ? CompletableFuture.completedFuture(closed) : shared.release())
+                .handle((done, failure) -> "ended")
+                .toCompletableFuture()
+                .completeOnTimeout("late", MAX_CLOSING_SECONDS, TimeUnit.SECONDS);
+        if (!(Thread.currentThread() instanceof FastThreadLocalThread)) {
+            ended.join();
+        }
     }
 
     /** A server as messages show it. */

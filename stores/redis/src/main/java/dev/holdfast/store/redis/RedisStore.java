@@ -54,7 +54,8 @@ import org.slf4j.LoggerFactory;
  *       server knows what its persistence kept. Tokens rise even then.
  * </ul>
  *
- * <p>One instance has two connections: one for commands, one on which it is told. What was under way on a connection that breaks is never sent again
+ * <p>One instance has two connections: one for commands, one on which it is told. All instances of a process that are given no threads of the program's share those of the driver, which the first starts and
+ * the last ends. What was under way on a connection that breaks is never sent again
  * by the store.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
@@ -90,11 +91,12 @@ public final class RedisStore implements LockStore {
         this.commandTimeout = options.commandTimeout;
         this.watch = new ServerWatch(new SystemTicks(), options.watchLog);
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
-        Traffic traffic = new Traffic();
-        Driver driver = new Driver(options, traffic);
+        List<RedisURI> servers = options.servers();
+        Driver driver = new Driver(options);
+        Traffic traffic = driver.traffic();
         this.topology = options.isCluster()
-                ? new ClusterTopology(driver, options.servers(), layout, client, commandTimeout)
-                : new SinglePrimary(driver, Finder.of(driver, options.servers().get(0)), layout.channel(0, client));
+                ? new ClusterTopology(driver, servers, layout, client, commandTimeout)
+                : new SinglePrimary(driver, Finder.of(driver, servers.get(0)), layout.channel(0, client));
         this.replicas = options.replicas;
         this.confirming = new Confirming(options.replicas, topology.name());
         this.buckets =

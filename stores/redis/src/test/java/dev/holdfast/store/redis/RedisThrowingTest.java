@@ -106,7 +106,7 @@ class RedisThrowingTest {
     @DisplayName("a connection is made in the end, however often a thread for it could not be had")
     void connecting() {
         RedisStore.Builder options = TestServer.shared().builder();
-        Driver driver = new Driver(options, new Traffic());
+        Driver driver = new Driver(options);
         AtomicInteger attempts = new AtomicInteger();
         Link<StatefulRedisConnection<byte[], byte[]>> link = new Link<>(
                 () -> {
