@@ -243,11 +243,12 @@ public final class Holdfast implements AutoCloseable {
     /**
      * Ends this client: nothing is granted any more, waiters end with {@link ClientClosedException}, holds that are
      * still open are lost with the cause {@link Loss.Cause#CLIENT_CLOSED}, and the session is closed at the store,
-     * which frees all of them for others. Idempotent.
+     * which frees all of them for others. A store that was opened by its URI is closed then, with its connections and
+     * threads. Idempotent.
      *
-     * <p><b>Blocking:</b> until the store has answered, at most for the store time-out; what it did not confirm ends
-     * with the session's lease. May be called from a listener. <b>Interruption:</b> has no effect, and the flag stays
-     * set.
+     * <p><b>Blocking:</b> until the store has answered and is closed, at most for the store time-out and a second; what
+     * it did not confirm ends with the session's lease. May be called from a listener. <b>Interruption:</b> has no
+     * effect, and the flag stays set.
      */
     @Override
     public void close() {
@@ -257,7 +258,8 @@ public final class Holdfast implements AutoCloseable {
     /**
      * Ends this client as {@link #close()} does, without blocking.
      *
-     * @return a stage that ends, on the callback executor, when the store has confirmed, or has not within the store time-out
+     * @return a stage that ends, on the callback executor, when the store has confirmed, or has not within the store
+     *     time-out, and is closed if it was opened by its URI
      */
     public CompletionStage<Void> closeAsync() {
         return engine.closeAsync();

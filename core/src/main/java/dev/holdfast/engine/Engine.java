@@ -224,7 +224,7 @@ public final class Engine {
         return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 
-    /** Ends this client; blocks until the store has answered, or has not within its time-out. */
+    /** Ends this client; blocks until the store is closed, or has not answered within its time-out. */
     public void close() {
         beginClose();
         try {
@@ -280,14 +280,27 @@ public final class Engine {
     }
 
     private void countClosed(AtomicInteger open) {
-        if (open.decrementAndGet() == 0) {
-            closed.complete(null);
-            Failsafe.run("the end of listening to the store", listening::close);
-            if (closesStore) {
-                Failsafe.run("closing the store", store::close);
-            }
-            closeIfOurs(environment);
+        if (open.decrementAndGet() > 0) {
+            return;
         }
+        Failsafe.run("the end of listening to the store", listening::close);
+        Once ending = new Once(this::endStore);
+        if (!closesStore) {
+            ending.run();
+        } else if (Failsafe.run(
+                        "a thread to close the store", () -> SystemEnvironment.startThread("holdfast-close", ending))
+                != null) {
+            // The store may have to wait for its threads, of which this may be one; it knows.
+            ending.run();
+        }
+    }
+
+    private void endStore() {
+        if (closesStore) {
+            Failsafe.run("closing the store", store::close);
+        }
+        closeIfOurs(environment);
+        closed.complete(null);
     }
 
     private static void closeIfOurs(Environment environment) {

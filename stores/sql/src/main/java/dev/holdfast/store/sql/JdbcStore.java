@@ -72,6 +72,7 @@ public final class JdbcStore implements LockStore {
     private final Duration longestWait;
 
     private final Listener listener = new Listener();
+    private final StoreThreads threads;
     private final ServerConnections connections;
     private final ServerLane lane;
     private final ThreadPoolExecutor executor;
@@ -88,6 +89,7 @@ public final class JdbcStore implements LockStore {
     private JdbcStore(Builder options) {
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         this.client = 1 + (random.nextLong() >>> 2);
+        this.threads = new StoreThreads(options.threads);
         DataSource source = BareSource.of(options.source);
         this.connections = new ServerConnections(source, options.isPool, options.isLent);
         Product product;
@@ -99,8 +101,7 @@ public final class JdbcStore implements LockStore {
             connections.know(product);
             prepare(product, product.schema(texts), first, options);
             this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
-            this.listening =
-                    options.listens ? product.listening(source, texts, options.threads, client, listener) : null;
+            this.listening = options.listens ? product.listening(source, texts, threads, client, listener) : null;
             if (listening != null) {
                 listening.start();
                 connections.whenReplaced(listening::reconnect);
@@ -121,7 +122,7 @@ public final class JdbcStore implements LockStore {
                 5,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                work -> options.threads.make(work, "holdfast-jdbc"));
+                work -> threads.make(work, "holdfast-jdbc"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
         this.sessions = new SessionLanes(
                 number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
@@ -286,6 +287,7 @@ public final class JdbcStore implements LockStore {
         }
         connections.close();
         executor.shutdown();
+        threads.awaitEnd();
     }
 
     /** What this client is called in the database. */

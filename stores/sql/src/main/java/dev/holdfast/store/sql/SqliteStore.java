@@ -55,6 +55,7 @@ public final class SqliteStore implements LockStore {
 
     private final StoreTraits traits;
     private final Listener listener = new Listener();
+    private final StoreThreads threads;
     private final ThreadPoolExecutor executor;
     private final Wakes wakes;
     private final Lane lane;
@@ -64,6 +65,7 @@ public final class SqliteStore implements LockStore {
     private final long client;
 
     private SqliteStore(Builder options) {
+        this.threads = new StoreThreads(options.threads);
         Machine machine = options.machine == null ? SystemMachine.look() : options.machine;
         StoreClock clock = options.clock == null ? SystemMachine.clock(machine) : options.clock;
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
@@ -74,7 +76,7 @@ public final class SqliteStore implements LockStore {
                 .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));
         this.client = 1 + (random.nextLong() >>> 2);
         this.traits = traits(machine);
-        this.wakes = new Wakes(file, client, machine.observes(), options.threads, listener);
+        this.wakes = new Wakes(file, client, machine.observes(), threads, listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
         this.lane = new Lane(new SqliteDialect(database, clients, random, client, wakes::isListening), this::tell);
         this.executor = new ThreadPoolExecutor(
@@ -83,7 +85,7 @@ public final class SqliteStore implements LockStore {
                 5,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                work -> options.threads.make(work, "holdfast-sqlite"));
+                work -> threads.make(work, "holdfast-sqlite"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
         this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakes, clock);
@@ -153,6 +155,7 @@ public final class SqliteStore implements LockStore {
         wakes.close();
         lane.close();
         executor.shutdown();
+        threads.awaitEnd();
     }
 
     /** Does the housekeeping now. */
