@@ -3,6 +3,7 @@ package dev.holdfast.store.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -98,6 +99,7 @@ class LaneTest {
                 });
     }
 
+    @CanIgnoreReturnValue
     private Reply send(Command command) {
         return batcher.submit(command, Caller.WAITS).toCompletableFuture().join();
     }
@@ -221,5 +223,28 @@ class LaneTest {
             assertThat(polled.states().get(1)).isInstanceOf(Reply.Absent.class);
         });
         assertThat(release.join()).isInstanceOf(Reply.Released.class);
+    }
+
+    @Test
+    void countsOfALatchThatComeTogetherAreFlushedTogether() {
+        ResourceName latch = new ResourceName("latch");
+        send(new Command.SetCount(latch, session, 0, 1, 5));
+        long before = flushes();
+        Deque<Runnable> later = new ArrayDeque<>();
+        Batcher gathering = new Batcher(1, (command, lanes) -> 0, 8, false, later::add, lane);
+        List<CompletableFuture<Reply>> sent = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            Command count = new Command.CountDown(latch, 1, "id-" + i, 1);
+            sent.add(gathering.submit(count, Caller.GOES_ON).toCompletableFuture());
+        }
+
+        later.remove().run();
+
+        assertThat(sent.get(4).join()).isEqualTo(new Reply.Count(1, 0));
+        assertThat(flushes()).isEqualTo(before + 1);
+    }
+
+    private long flushes() {
+        return Database.number(directory.resolve("locks.db"), "SELECT flushes FROM holdfast_meta");
     }
 }
