@@ -80,6 +80,8 @@ public final class RowLocks {
      * Locks a name until the end of the transaction if nobody has it, and otherwise as {@link #lock(Connection, String,
      * Duration)}.
      *
+     * <p><b>Blocking:</b> on MySQL for up to two seconds, if somebody has a name that this program has not locked before.
+     *
      * @return whether it is locked
      */
     public boolean tryLock(Connection connection, String name) throws SQLException {
