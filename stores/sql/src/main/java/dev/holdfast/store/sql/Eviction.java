@@ -5,8 +5,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Ends a connection so that its pool notices: the pool replaces it when it is returned, and does not lend it again. Classes
- * of pools are known by their names here, so that none of them is needed.
+ * Ends a connection so that its pool notices: the pool replaces it when it is returned, and does not lend it again.
+ * Classes of pools are known by their names here, so that none of them is needed.
  */
 final class Eviction {
 
