@@ -7,6 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.redis.ThrowingWay.Place;
+import dev.holdfast.testkit.FaultInTurn;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.Optional;
@@ -44,7 +45,8 @@ class RedisThrowingTest {
     @DisplayName("all who wait are served, and nothing stays behind")
     @Timeout(600)
     void inTurn(Place place) throws Exception {
-        ThrowingWay throwing = new ThrowingWay(place);
+        FaultInTurn<Place> fault = new FaultInTurn<>(place);
+        ThrowingWay throwing = new ThrowingWay(fault);
         String namespace = "throwing-" + NAMESPACES.incrementAndGet();
         RedisStore.Builder faulty = TestServer.shared()
                 .builder()
@@ -61,9 +63,9 @@ class RedisThrowingTest {
             while (cameToIt) {
                 turn++;
                 assertThat(turn).isLessThan(MOST_TELLINGS);
-                throwing.at(turn);
+                fault.at(turn);
                 tell(one, other, "n" + turn);
-                cameToIt = throwing.isOver();
+                cameToIt = fault.isOver();
                 // Their sessions live: nothing ends by the end of these.
                 Asking.until("nothing stays after " + place + " " + turn, () -> isNothingLeft(observer));
             }

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Loss;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.RedisSentinels;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.servers.SlowMachine;
+import dev.holdfast.testkit.SilentConnections;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DnsResolvers;
@@ -21,10 +21,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
@@ -79,32 +76,8 @@ class SilentConnectionsTest {
                 .build();
     }
 
-    /** A hold outlasts a silence for three times its ttl; nobody gets the lock meanwhile, and somebody does then. */
     private static void lasts(Holdfast client, Holdfast other, Duration ttl, Network network) throws Exception {
-        String name = "ledger";
-        Hold hold = client.lock(name).acquire(Duration.ofMinutes(1));
-        long token = hold.fencingToken();
-        Queue<Loss> losses = new ConcurrentLinkedQueue<>();
-        hold.onLost(losses::add);
-        CompletableFuture<Hold> next = other.lock(name).acquireAsync().toCompletableFuture();
-        network.silence();
-        assertThat(network.silent()).isPositive();
-        long began = System.nanoTime();
-        while (System.nanoTime() - began < 3 * ttl.toNanos()) {
-            assertThat(hold.isHeld())
-                    .as("after %d ns", System.nanoTime() - began)
-                    .isTrue();
-            assertThat(next).isNotDone();
-            LockSupport.parkNanos(5_000_000);
-        }
-        assertThat(losses).isEmpty();
-        assertThat(hold.fencingToken()).isEqualTo(token);
-        client.lock("another").acquire(Duration.ofMinutes(1)).close();
-        hold.close();
-        try (Hold successor = next.get(1, TimeUnit.MINUTES)) {
-            assertThat(successor.fencingToken()).isGreaterThan(token);
-        }
-        assertThat(losses).isEmpty();
+        SilentConnections.areOutlasted(client, other, ttl, network::silence, network::silent);
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.testkit.FaultInTurn;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -8,13 +9,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.AbstractList;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Throws what no driver should at one call of a kind. Calls are counted; each number has its kind of throwable. */
+/** A driver that throws what none should, when it is the turn of a call. */
 final class ThrowingWay {
 
     /** Where something is thrown. */
@@ -31,44 +30,15 @@ final class ThrowingWay {
         CLOCK
     }
 
-    private final Place place;
-    private final AtomicInteger left = new AtomicInteger();
-    private volatile int number;
-    private volatile boolean wasThrown;
+    private final FaultInTurn<Place> fault;
 
-    ThrowingWay(Place place) {
-        this.place = place;
-    }
-
-    /** From here on something is thrown at the call of that number, counted from one. */
-    void at(int turn) {
-        wasThrown = false;
-        number = turn;
-        left.set(turn);
-    }
-
-    /** From here on nothing is thrown any more; tells whether it was. */
-    boolean isOver() {
-        left.set(0);
-        return wasThrown;
-    }
-
-    private void come(Place here) {
-        if (here == place && left.get() > 0 && left.decrementAndGet() == 0) {
-            wasThrown = true;
-            String text = "the test says so: " + place + " " + number;
-            switch (number % 4) {
-                case 0 -> throw new IllegalStateException(text);
-                case 1 -> throw new Error(text);
-                case 2 -> throw new AssertionError(text);
-                default -> throw new RejectedExecutionException(text);
-            }
-        }
+    ThrowingWay(FaultInTurn<Place> fault) {
+        this.fault = fault;
     }
 
     /** A clock that throws at times. */
     long nanos() {
-        come(Place.CLOCK);
+        fault.come(Place.CLOCK);
         return System.nanoTime();
     }
 
@@ -77,7 +47,7 @@ final class ThrowingWay {
         return new Way() {
             @Override
             public @Nullable StatefulRedisConnection<byte[], byte[]> current() {
-                come(Place.CONNECTION);
+                fault.come(Place.CONNECTION);
                 StatefulRedisConnection<byte[], byte[]> connection = real.current();
                 return connection == null ? null : connection(connection);
             }
@@ -122,7 +92,7 @@ final class ThrowingWay {
                 ThrowingWay.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     boolean isCommand = method.getName().startsWith("eval");
                     if (isCommand) {
-                        come(Place.DRIVER);
+                        fault.come(Place.DRIVER);
                     }
                     Object result;
                     try {
@@ -131,7 +101,7 @@ final class ThrowingWay {
                         throw e.getCause();
                     }
                     if (isCommand) {
-                        come(Place.SENT);
+                        fault.come(Place.SENT);
                         return answered((CompletionStage<?>) result);
                     }
                     return method.getName().equals("async") ? proxy(RedisAsyncCommands.class, result) : result;
@@ -144,9 +114,8 @@ final class ThrowingWay {
                 ThrowingWay.class.getClassLoader(), new Class<?>[] {RedisFuture.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("whenComplete")) {
                         return real.thenApply(answer -> {
-                                    if (place == Place.ANSWER && left.get() > 0 && left.decrementAndGet() == 0) {
-                                        wasThrown = true;
-                                        return new UnreadableAnswer();
+                                    if (fault.isTurnOf(Place.ANSWER)) {
+                                        return new UnreadableAnswer(fault.text());
                                     }
                                     return answer;
                                 })
@@ -162,14 +131,20 @@ final class ThrowingWay {
 
     /** An answer that throws whoever looks at it. */
     private static final class UnreadableAnswer extends AbstractList<Object> {
+        private final String text;
+
+        UnreadableAnswer(String text) {
+            this.text = text;
+        }
+
         @Override
         public Object get(int index) {
-            throw new Error("the test says so: an answer can't be read");
+            throw new Error(text);
         }
 
         @Override
         public int size() {
-            throw new Error("the test says so: an answer can't be read");
+            throw new Error(text);
         }
     }
 }

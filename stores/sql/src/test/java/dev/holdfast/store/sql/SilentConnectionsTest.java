@@ -5,22 +5,17 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.Loss;
 import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.SlowMachine;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.testkit.SilentConnections;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -86,29 +81,7 @@ class SilentConnectionsTest {
                         .sessionTtl(Duration.ofMinutes(2))
                         .storeTimeout(patience)
                         .build()) {
-            Hold hold = client.lock("ledger").acquire(Duration.ofMinutes(1));
-            long token = hold.fencingToken();
-            Queue<Loss> losses = new ConcurrentLinkedQueue<>();
-            hold.onLost(losses::add);
-            CompletableFuture<Hold> next = other.lock("ledger").acquireAsync().toCompletableFuture();
-            proxy.silence();
-            assertThat(proxy.silent()).isPositive();
-            long began = System.nanoTime();
-            while (System.nanoTime() - began < 3 * ttl.toNanos()) {
-                assertThat(hold.isHeld())
-                        .as("after %d ns", System.nanoTime() - began)
-                        .isTrue();
-                assertThat(next).isNotDone();
-                LockSupport.parkNanos(5_000_000);
-            }
-            assertThat(losses).isEmpty();
-            assertThat(hold.fencingToken()).isEqualTo(token);
-            client.lock("another").acquire(Duration.ofMinutes(1)).close();
-            hold.close();
-            try (Hold successor = next.get(1, TimeUnit.MINUTES)) {
-                assertThat(successor.fencingToken()).isGreaterThan(token);
-            }
-            assertThat(losses).isEmpty();
+            SilentConnections.areOutlasted(client, other, ttl, proxy::silence, proxy::silent);
             Awaitility.await("silent connections are given up")
                     .atMost(60, TimeUnit.SECONDS)
                     .until(() -> proxy.silent() == 0);

@@ -1,5 +1,6 @@
 package dev.holdfast.store.sql;
 
+import dev.holdfast.testkit.FaultInTurn;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -9,10 +10,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.postgresql.PGConnection;
 
-/** Throws what no driver should at one call of a kind. Calls are counted; each number has its kind of throwable. */
+/** A driver that throws what none should, when it is the turn of a call. */
 final class Throwing {
 
     /** Where something is thrown. */
@@ -21,6 +21,8 @@ final class Throwing {
         DRIVER,
         /** The driver throws when it is done. */
         ANSWER,
+        /** The driver throws where it has heard of grants, which nobody is told then; on PostgreSQL. */
+        NOTIFICATION,
         /** No thread can be started. */
         THREAD,
         /** In the middle of whatever the store is at that reads the clock; on SQLite. */
@@ -38,41 +40,18 @@ final class Throwing {
 
     /** What is not counted: it does nothing with the database. */
     private static final Set<String> QUIET = Set.of(
-            "isClosed", "isWrapperFor", "getTransactionIsolation", "getAutoCommit", "getMetaData", "createArrayOf");
+            "isClosed",
+            "isWrapperFor",
+            "getTransactionIsolation",
+            "getAutoCommit",
+            "getMetaData",
+            "createArrayOf",
+            "getNotifications");
 
-    private final Place place;
-    private final AtomicInteger left = new AtomicInteger();
-    private volatile int number;
-    private volatile boolean wasThrown;
+    private final FaultInTurn<Place> fault;
 
-    Throwing(Place place) {
-        this.place = place;
-    }
-
-    /** From here on something is thrown at the call of that number, counted from one. */
-    void at(int turn) {
-        wasThrown = false;
-        number = turn;
-        left.set(turn);
-    }
-
-    /** From here on nothing is thrown any more; tells whether it was. */
-    boolean isOver() {
-        left.set(0);
-        return wasThrown;
-    }
-
-    private void come(Place here) {
-        if (here == place && left.get() > 0 && left.decrementAndGet() == 0) {
-            wasThrown = true;
-            String text = "the test says so: " + place + " " + number;
-            switch (number % 4) {
-                case 0 -> throw new IllegalStateException(text);
-                case 1 -> throw new Error(text);
-                case 2 -> throw new AssertionError(text);
-                default -> throw new RejectedExecutionException(text);
-            }
-        }
+    Throwing(FaultInTurn<Place> fault) {
+        this.fault = fault;
     }
 
     /** Connections of a source with this in between. */
@@ -80,9 +59,9 @@ final class Throwing {
         return new TestSource(url) {
             @Override
             public Connection getConnection() throws SQLException {
-                come(Place.DRIVER);
+                fault.come(Place.DRIVER);
                 Connection connection = super.getConnection();
-                come(Place.ANSWER);
+                fault.come(Place.ANSWER);
                 return connection(connection);
             }
         };
@@ -99,8 +78,7 @@ final class Throwing {
             Thread thread = new Thread(work, name) {
                 @Override
                 public void start() {
-                    if (place == Place.THREAD && left.get() > 0 && left.decrementAndGet() == 0) {
-                        wasThrown = true;
+                    if (fault.isTurnOf(Place.THREAD)) {
                         throw new NoThread();
                     }
                     super.start();
@@ -116,13 +94,13 @@ final class Throwing {
         return new StoreClock() {
             @Override
             public long nowMicros() {
-                come(Place.CLOCK);
+                fault.come(Place.CLOCK);
                 return real.nowMicros();
             }
 
             @Override
             public long unixMicros() {
-                come(Place.CLOCK);
+                fault.come(Place.CLOCK);
                 return real.unixMicros();
             }
         };
@@ -138,7 +116,14 @@ final class Throwing {
                             default -> "throwing " + real;
                         };
                     }
-                    return wrapped(call(real, method, arguments));
+                    Object result = wrapped(call(real, method, arguments));
+                    if (method.getName().equals("unwrap") && arguments[0] == PGConnection.class) {
+                        return proxy(PGConnection.class, (PGConnection) result);
+                    }
+                    if (method.getName().equals("getNotifications") && result != null) {
+                        fault.come(Place.NOTIFICATION);
+                    }
+                    return result;
                 }));
     }
 
@@ -147,12 +132,12 @@ final class Throwing {
                 || method.getName().startsWith("set") && real instanceof Statement
                 || method.getName().startsWith("get") && real instanceof ResultSet;
         if (!isQuiet) {
-            come(Place.DRIVER);
+            fault.come(Place.DRIVER);
         }
         try {
             Object result = method.invoke(real, arguments);
             if (!isQuiet) {
-                come(Place.ANSWER);
+                fault.come(Place.ANSWER);
             }
             return result;
         } catch (InvocationTargetException e) {

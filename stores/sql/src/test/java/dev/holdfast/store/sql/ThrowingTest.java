@@ -12,6 +12,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.sql.Throwing.Place;
+import dev.holdfast.testkit.FaultInTurn;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -47,6 +48,7 @@ class ThrowingTest {
         return Stream.of(TestDatabase.values())
                 .flatMap(database -> Stream.of(Place.values())
                         .filter(place -> place != Place.CLOCK || database == TestDatabase.SQLITE)
+                        .filter(place -> place != Place.NOTIFICATION)
                         .map(place -> Arguments.of(database, place)));
     }
 
@@ -81,7 +83,8 @@ class ThrowingTest {
     @DisplayName("all who wait are served, and nothing stays behind")
     @Timeout(600)
     void inTurn(TestDatabase database, Place place) throws Exception {
-        Throwing throwing = new Throwing(place);
+        FaultInTurn<Place> fault = new FaultInTurn<>(place);
+        Throwing throwing = new Throwing(fault);
         TestSource source = new TestSource(database.newUrl());
         try (Clients clients = new Clients(source.url(), throwing)) {
             tell(clients.one, clients.other, "warm");
@@ -90,13 +93,13 @@ class ThrowingTest {
             while (cameToIt) {
                 turn++;
                 assertThat(turn).isLessThan(MOST_TELLINGS);
-                throwing.at(turn);
+                fault.at(turn);
                 if (place == Place.THREAD) {
                     // Those of the last telling would serve this one too.
                     clients.renew();
                 }
                 tell(clients.one, clients.other, "n" + turn);
-                cameToIt = throwing.isOver();
+                cameToIt = fault.isOver();
                 String when = "after " + place + " " + turn;
                 Awaitility.await("nothing stays " + when)
                         .atMost(60, TimeUnit.SECONDS)
@@ -111,7 +114,8 @@ class ThrowingTest {
     @DisplayName("renewals go on, and whatever else is asked is answered the next time")
     @Timeout(600)
     void nextTime(TestDatabase database, Place place) {
-        Throwing throwing = new Throwing(place);
+        FaultInTurn<Place> fault = new FaultInTurn<>(place);
+        Throwing throwing = new Throwing(fault);
         try (LockStore store = open(new TestSource(database.newUrl()).url(), throwing)) {
             TestClient client = new TestClient(store);
             ClaimRef held = client.ref("held");
@@ -130,9 +134,9 @@ class ThrowingTest {
                 Class<?> expected = client.send(command).getClass();
                 boolean cameToIt = true;
                 for (int turn = 1; cameToIt; turn++) {
-                    throwing.at(turn);
+                    fault.at(turn);
                     Throwable thrown = catchThrowable(() -> client.send(command));
-                    cameToIt = throwing.isOver();
+                    cameToIt = fault.isOver();
                     assertThat(thrown)
                             .satisfiesAnyOf(
                                     none -> assertThat(none).isNull(),
@@ -151,7 +155,8 @@ class ThrowingTest {
     @DisplayName("who waits for a row that somebody else keeps locked has it in the end")
     @Timeout(600)
     void behindALockedRow(boolean isLent, Place place) throws Exception {
-        Throwing throwing = new Throwing(place);
+        FaultInTurn<Place> fault = new FaultInTurn<>(place);
+        Throwing throwing = new Throwing(fault);
         TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
         JdbcStore.Builder builder = JdbcStore.builder(throwing.source(source.url()));
         try (Holdfast client = client((isLent ? builder : builder.keepsConnections()).open());
@@ -161,7 +166,7 @@ class ThrowingTest {
             boolean cameToIt = true;
             for (int turn = 1; cameToIt; turn++) {
                 assertThat(turn).isLessThan(MOST_TELLINGS);
-                throwing.at(turn);
+                fault.at(turn);
                 TestSource.execute(
                         stranger, "SELECT name FROM holdfast_resource WHERE name = '\\x6c6f636b6564' FOR UPDATE");
                 CompletableFuture<Hold> waiting =
@@ -172,7 +177,7 @@ class ThrowingTest {
                 }
                 stranger.rollback();
                 get(waiting).close();
-                cameToIt = throwing.isOver();
+                cameToIt = fault.isOver();
                 Awaitility.await("nothing stays after " + place + " " + turn)
                         .atMost(60, TimeUnit.SECONDS)
                         .until(() -> isNothingLeft(source));
@@ -190,7 +195,7 @@ class ThrowingTest {
         Clients(String url, Throwing throwing) {
             this.url = url;
             this.throwing = throwing;
-            this.other = client(url, new Throwing(Place.DRIVER));
+            this.other = client(url, new Throwing(new FaultInTurn<>(Place.DRIVER)));
             this.one = client(url, throwing);
         }
 
