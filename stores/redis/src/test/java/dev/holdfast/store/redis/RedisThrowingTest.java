@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.servers.ErrorLog;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.redis.ThrowingWay.Place;
@@ -66,11 +67,23 @@ class RedisThrowingTest {
                 fault.at(turn);
                 tell(one, other, "n" + turn);
                 cameToIt = fault.isOver();
+                if (cameToIt) {
+                    isLoggedOnce(fault);
+                }
                 // Their sessions live: nothing ends by the end of these.
                 Asking.until("nothing stays after " + place + " " + turn, () -> isNothingLeft(observer));
             }
             assertThat(turn).isGreaterThan(4);
         }
+    }
+
+    private static void isLoggedOnce(FaultInTurn<Place> fault) {
+        Asking.until(
+                "it is logged: " + fault.text(),
+                () -> ErrorLog.errors().stream().anyMatch(error -> error.isAbout(fault.text())));
+        assertThat(ErrorLog.errors())
+                .filteredOn(error -> error.isAbout(fault.text()))
+                .hasSize(1);
     }
 
     private static boolean isNothingLeft(RedisStore store) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.servers.ErrorLog;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -100,6 +102,9 @@ class ThrowingTest {
                 }
                 tell(clients.one, clients.other, "n" + turn);
                 cameToIt = fault.isOver();
+                if (cameToIt && place != Place.THREAD) {
+                    isLoggedOnce(fault);
+                }
                 String when = "after " + place + " " + turn;
                 Awaitility.await("nothing stays " + when)
                         .atMost(60, TimeUnit.SECONDS)
@@ -137,6 +142,9 @@ class ThrowingTest {
                     fault.at(turn);
                     Throwable thrown = catchThrowable(() -> client.send(command));
                     cameToIt = fault.isOver();
+                    if (cameToIt && place != Place.THREAD) {
+                        isLoggedOnce(fault);
+                    }
                     assertThat(thrown)
                             .satisfiesAnyOf(
                                     none -> assertThat(none).isNull(),
@@ -145,6 +153,36 @@ class ThrowingTest {
                     assertThat(client.send(command)).as(when).isInstanceOf(expected);
                     client.keepAlive();
                     assertThat(client.poll(held)).as(when).isInstanceOf(Reply.Granted.class);
+                }
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("a grant is found whose notification was lost with it, and the next ones are heard")
+    @Timeout(600)
+    void notification() throws Exception {
+        FaultInTurn<Place> fault = new FaultInTurn<>(Place.NOTIFICATION);
+        TestSource source = new TestSource(TestDatabase.POSTGRES.newUrl());
+        try (Clients clients = new Clients(source.url(), new Throwing(fault))) {
+            for (int i = 0; i < 4; i++) {
+                String name = "n" + i;
+                Hold first = clients.other.lock(name).acquire(Duration.ofSeconds(60));
+                CompletableFuture<Hold> waiting =
+                        clients.one.lock(name).acquireAsync().toCompletableFuture();
+                Awaitility.await("it waits in the database")
+                        .atMost(60, TimeUnit.SECONDS)
+                        .until(() -> source.text("SELECT count(*) FROM holdfast_claim WHERE granted = 0")
+                                .equals("1"));
+                boolean isLost = i % 2 == 0;
+                if (isLost) {
+                    fault.at(1);
+                }
+                first.close();
+                get(waiting).close();
+                if (isLost) {
+                    assertThat(fault.isOver()).isTrue();
+                    isLoggedOnce(fault);
                 }
             }
         }
@@ -178,11 +216,23 @@ class ThrowingTest {
                 stranger.rollback();
                 get(waiting).close();
                 cameToIt = fault.isOver();
+                if (cameToIt) {
+                    isLoggedOnce(fault);
+                }
                 Awaitility.await("nothing stays after " + place + " " + turn)
                         .atMost(60, TimeUnit.SECONDS)
                         .until(() -> isNothingLeft(source));
             }
         }
+    }
+
+    private static void isLoggedOnce(FaultInTurn<Place> fault) {
+        Awaitility.await("it is logged: " + fault.text())
+                .atMost(60, TimeUnit.SECONDS)
+                .until(() -> ErrorLog.errors().stream().anyMatch(error -> error.isAbout(fault.text())));
+        assertThat(ErrorLog.errors())
+                .filteredOn(error -> error.isAbout(fault.text()))
+                .hasSize(1);
     }
 
     /** One with the fault, and one without. */
