@@ -110,7 +110,7 @@ public interface DistributedSemaphore {
      *
      * @return permits to close, or empty if none are free, or others are faster again and again, or, on a fair semaphore,
      *     somebody waits
-     * @throws LockMismatchException if the name is in use as something else, or another number or order is declared for it
+     * @throws LockMismatchException if the name is in use as something else, or with another number or order
      */
     Optional<Permits> drainPermits();
 
@@ -120,7 +120,7 @@ public interface DistributedSemaphore {
      *
      * <p><b>Blocking:</b> for one store request.
      *
-     * @throws LockMismatchException if the name is in use as something else, or another number or order is declared for it
+     * @throws LockMismatchException if the name is in use as something else, or with another number or order
      * @throws StoreUnavailableException if the store did not answer
      */
     int availablePermits();

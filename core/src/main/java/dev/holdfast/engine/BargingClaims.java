@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of a gate that go past the one that waits in the store's queue: each is tried once, for one request, and takes no
- * place there. Immutable, so that all gates without any, which are almost all, share one.
+ * The claims of a gate that go past the one that waits in the store's queue: each is tried once, for one request, and
+ * takes no place there. Immutable, so that all gates without any, which are almost all, share one.
  */
 record BargingClaims(List<Claim> claims) {
 
@@ -35,7 +35,7 @@ record BargingClaims(List<Claim> claims) {
 
     /** Whether one of them is for this request. */
     boolean serve(Request request) {
-        return claims.stream().anyMatch(claim -> claim.suits(request));
+        return !claims.isEmpty() && claims.stream().anyMatch(claim -> claim.suits(request));
     }
 
     @Nullable

@@ -190,7 +190,7 @@ final class Claim {
         return bound != null;
     }
 
-    /** The request for which it goes past the claim that waits; null if it does not, and once it was granted to that. */
+    /** The request for which it goes past the claim that waits; null if it does not, and once that has it. */
     @Nullable
     Request bargesFor() {
         return isBarging && isIdle() ? bound : null;

@@ -763,7 +763,7 @@ final class Gate {
         }
     }
 
-    /** Those who have come since this was done last ask the store past the claim that waits there, each for itself, once. */
+    /** Those who have come since the last time ask the store past the claim that waits there, each for itself, once. */
     private void barge(Outbox out) {
         for (Request next = queue.takeNewcomers(); next != null; next = next.next) {
             standing.barge(next, queue, out);

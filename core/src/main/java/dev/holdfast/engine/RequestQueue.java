@@ -98,7 +98,7 @@ final class RequestQueue {
         request.next = null;
     }
 
-    /** The oldest request behind the head that has come since the last call, with all that follow it; null if there is none. */
+    /** The oldest request behind the head that has come since the last call, with all that follow it; null if none. */
     @Nullable
     Request takeNewcomers() {
         Request oldest = null;

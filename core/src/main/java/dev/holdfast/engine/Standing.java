@@ -124,8 +124,9 @@ final class Standing extends Grants {
     }
 
     /**
-     * Asks the store for a request that is behind the claim that waits, if there may be room for it: for one that waits, only
-     * if it asks for less, so that those who ask for as much pass what there is from one to the next in memory.
+     * Asks the store for a request that is behind the claim that waits, if there may be room for it: for one that
+     * waits, only if it asks for less, so that those who ask for as much pass what there is from one to the next in
+     * memory.
      */
     void barge(Request request, RequestQueue queue, Outbox out) {
         Claim waiting = claim;
@@ -170,7 +171,7 @@ final class Standing extends Grants {
             return true;
         }
         if (gate.spec.kind() == Kind.ELECTION || (gate.engine.cohortBudgetNanos == 0 && !gate.isShared())) {
-            // Each term is a grant of its own at the store, for else its observers would not know of it.
+            // Of an election, each term is a grant of its own at the store: else observers would not know of it.
             return held.served > 0;
         }
         return isSpent(held);
@@ -429,7 +430,8 @@ final class Standing extends Grants {
     }
 
     /**
-     * Withdraws the claim if no request is left that it could serve, and those that go past it for requests that are over.
+     * Withdraws the claim if no request is left that it could serve, and those that go past it for requests that are
+     * over.
      *
      * @return whether the claim was withdrawn
      */
@@ -495,8 +497,8 @@ final class Standing extends Grants {
     }
 
     /**
-     * Looks after the claims that are on their way and hang on a session: one about which nothing has come or gone for too
-     * long is asked for again, and one that waits is polled.
+     * Looks after the claims that are on their way and hang on a session: one about which nothing has come or gone for
+     * too long is asked for again, and one that waits is polled.
      */
     void lookAfterClaims(Session session, long quietBefore, Outbox out) {
         if (claim != null) {

@@ -190,7 +190,7 @@ class WaitingTest {
 
     @Test
     @DisplayName(
-            "goes on until the store has been silent for its time-out, however early a command was sent that it never answered")
+            "goes on until the store has been silent for its time-out, however old a command is that it never answered")
     void silenceBeginsWithTheLastAnswer() throws Exception {
         Line line = world.line();
         Holdfast bob = world.client("bob", line);
