@@ -87,8 +87,9 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
-     * Ends the store's own connections and threads, and returns when they have ended, if it is not called on one of these
-     * threads; idempotent. Commands that are still under way end exceptionally. Sessions are not ended by this: that is what {@link Command.CloseSession} is for.
+     * Ends the store's own connections and threads, and returns when they have ended, if it is not called on one of
+     * these threads; idempotent. Commands that are still under way end exceptionally. Sessions are not ended by this:
+     * that is what {@link Command.CloseSession} is for.
      */
     @Override
     void close();

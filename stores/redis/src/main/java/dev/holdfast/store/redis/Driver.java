@@ -227,7 +227,10 @@ final class Driver {
         return traffic;
     }
 
-    /** Ends all connections that were made here, and the threads if no other store uses them; waits for that, but not on one of these threads. */
+    /**
+     * Ends all connections that were made here, and the threads if no other store uses them; waits for that, but not on
+     * one of these threads.
+     */
     void close() {
         CompletableFuture<?> ended = client.shutdownAsync(0, 1, TimeUnit.SECONDS)
                 .handle((done, failure) -> "closed")

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of the connections of all stores in this process to which the program gives none of its own. The first store starts them, and the last ends them: ten clients of a server, or the
- * members of a quorum, have those of one. What a server answers is taken by one of two threads, for which nothing blocks.
+ * The threads of the connections of all stores in this process to which the program gives none of its own. The first
+ * store starts them, and the last ends them: ten clients of a server, or the members of a quorum, have those of one.
+ * What a server answers is taken by one of two threads, on which nothing blocks.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */

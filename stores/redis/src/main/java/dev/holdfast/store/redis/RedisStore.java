@@ -54,8 +54,9 @@ import org.slf4j.LoggerFactory;
  *       server knows what its persistence kept. Tokens rise even then.
  * </ul>
  *
- * <p>One instance has two connections: one for commands, one on which it is told. All instances of a process that are given no threads of the program's share those of the driver, which the first starts and
- * the last ends. What was under way on a connection that breaks is never sent again
+ * <p>One instance has two connections: one for commands, one on which it is told. All instances of a process that are
+ * given no threads of the program's share those of the driver, which the first starts and the last ends. What was under
+ * way on a connection that breaks is never sent again
  * by the store.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.

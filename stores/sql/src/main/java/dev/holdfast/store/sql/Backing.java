@@ -52,7 +52,8 @@ interface Backing {
     void mustLast() throws SQLException;
 
     /**
-     * When a waiter is to look again at the latest, in microseconds, if no lease is over before. Told for each that is found to wait, in a transaction that may be undone yet.
+     * When a waiter is to look again at the latest, in microseconds, if no lease is over before. Told for each that is
+     * found to wait, in a transaction that may be undone yet.
      */
     long recheck(ClaimRef claim, Wait wait);
 }

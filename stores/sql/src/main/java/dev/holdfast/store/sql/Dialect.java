@@ -35,7 +35,10 @@ interface Dialect extends Backing, AutoCloseable {
     @Nullable
     Reply quick(Command command) throws SQLException;
 
-    /** Those of the claims that wait as they did, by what can be told at once; the others are to be looked at. Not within a transaction. */
+    /**
+     * Those of the claims that wait as they did, by what can be told at once; the others are to be looked at. Not
+     * within a transaction.
+     */
     Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException;
 
     /** Begins a transaction that may write and has what locks it needs for that, or one that only reads, all in one state. */

@@ -13,9 +13,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls of claims that wait while nothing happens to them. What a claim waits for is remembered: while the file has not changed, those who are in the way are alive and no lease of
- * theirs is over, it still waits, and none of its rows is read. After a change one statement for each claim finds that all who are in the way are alive; where it finds no row something
- * may have happened, and {@link Steps} finds out what.
+ * Polls of claims that wait while nothing happens to them. What a claim waits for is remembered: while the file has not
+ * changed, those who are in the way are alive and no lease of theirs is over, it still waits, and none of its rows is
+ * read. After a change one statement for each claim finds that all who are in the way are alive; where it finds no row
+ * something may have happened, and {@link Steps} finds out what.
  *
  * <p>Not thread-safe.
  */
@@ -37,7 +38,10 @@ final class QuietPoll {
             + " AND r.capacity = r.spec >> 16 AND r.last_token >= r.end_token"
             + " AND o.deadline > ?4 AND h.deadline > ?4 AND q.deadline > ?4 AND (r.ends <= 0 OR r.ends > ?4)";
 
-    /** Of the file and of this connection: the first number changes with each commit of others, the second with each row that we write. */
+    /**
+     * Of the file and of this connection: the first number changes with each commit of others, the second with each row
+     * that we write.
+     */
     private static final String VERSION = "SELECT data_version, total_changes() FROM pragma_data_version";
 
     private static final long HEAD_RECHECK_MICROS = 40_000;
@@ -51,7 +55,9 @@ final class QuietPoll {
     /** So many claims are read anew with each poll that finds a change. */
     private static final int FEW = 32;
 
-    /** Where there are more, reading them takes one or two per cent of a core at most, however often the file changes. */
+    /**
+     * Where there are more, reading them takes one or two per cent of a core at most, however often the file changes.
+     */
     private static final long PAUSE_NANOS_PER_CLAIM = 1_000_000;
 
     private static final long MAX_PAUSE_NANOS = 1_000_000_000;
@@ -75,7 +81,10 @@ final class QuietPoll {
     /** The claims of the last poll, which may be more than are remembered yet. */
     private int asked;
 
-    /** @param isTold whether other processes tell us what they do for our claims, so that polling is the second line only */
+    /**
+     * @param isTold whether other processes tell us what they do for our claims, so that polling is the second line
+     * only
+     */
     QuietPoll(Statements statements, SqliteClients clients, long own, BooleanSupplier isTold) {
         this.statements = statements;
         this.clients = clients;
@@ -107,8 +116,8 @@ final class QuietPoll {
     }
 
     /**
-     * After how many microseconds to look whether the process of a holder has ended: the head sooner than those who would not be admitted anyway, and the later the more are looked
-     * after.
+     * After how many microseconds to look whether the process of a holder has ended: the head sooner than those who
+     * would not be admitted anyway, and the later the more are looked after.
      */
     long recheck(Wait wait) {
         long regular = wait.isHead() ? HEAD_RECHECK_MICROS : RECHECK_MICROS;

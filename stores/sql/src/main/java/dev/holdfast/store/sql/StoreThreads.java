@@ -7,7 +7,10 @@ import java.util.concurrent.TimeUnit;
 /** The threads of one store, which it waits for when it is closed. Thread-safe. */
 final class StoreThreads implements Threads {
 
-    /** Longer than a trip waits for a busy database. A thread that hangs at a silent server ends by a time-out of its own. */
+    /**
+     * Longer than a trip waits for a busy database. A thread that hangs at a silent server ends by a time-out of its
+     * own.
+     */
     private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(6);
 
     private final Threads source;

@@ -3,7 +3,8 @@ package dev.holdfast.store.sql;
 import java.util.Set;
 
 /**
- * What a claim waits for. Nothing changes for it while nothing is written, the processes behind these store instances are there, and it is before a time.
+ * What a claim waits for. Nothing changes for it while nothing is written, the processes behind these store instances
+ * are there, and it is before a time.
  *
  * @param isHead whether it is the next
  * @param ttl of its session, in microseconds
