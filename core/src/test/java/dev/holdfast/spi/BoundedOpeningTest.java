@@ -1,0 +1,129 @@
+package dev.holdfast.spi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+class BoundedOpeningTest {
+
+    private static final Duration BRIEFLY = Duration.ofMillis(1);
+    private static final Duration AS_LONG_AS_IT_TAKES = Duration.ofMinutes(1);
+
+    private final CountDownLatch answers = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    private LockStore store() {
+        return (LockStore) Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("close")) {
+                        closed.countDown();
+                    }
+                    return null;
+                });
+    }
+
+    /** As with a name service that does not answer. */
+    private LockStore silent() {
+        try {
+            answers.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return store();
+    }
+
+    private static void isLate(Supplier<LockStore> opening) {
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(BRIEFLY, opening))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining(BRIEFLY.toString());
+    }
+
+    private void isClosedWhenItIsOpen() throws InterruptedException {
+        assertThat(closed.getCount()).isEqualTo(1);
+        answers.countDown();
+        assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void whatIsOpenInTimeIsHandedOverAndStaysOpen() {
+        LockStore store = store();
+
+        assertThat(BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, () -> store))
+                .isSameAs(store);
+
+        assertThat(closed.getCount()).isEqualTo(1);
+    }
+
+    @Test
+    void whatFailsFailsForTheCaller() {
+        IllegalArgumentException failure = new IllegalArgumentException("malformed");
+
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, () -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+    }
+
+    @Test
+    void whatIsOpenTooLateIsClosed() throws Exception {
+        isLate(this::silent);
+
+        isClosedWhenItIsOpen();
+    }
+
+    @Test
+    void anInterruptEndsTheWaitOfWhoWantsThat() throws Exception {
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> BoundedOpening.within(AS_LONG_AS_IT_TAKES, this::silent))
+                .isInstanceOf(InterruptedException.class);
+
+        isClosedWhenItIsOpen();
+    }
+
+    @Test
+    void anInterruptIsKeptForOthers() throws Exception {
+        Thread.currentThread().interrupt();
+
+        isLate(this::silent);
+
+        assertThat(Thread.interrupted()).isTrue();
+        isClosedWhenItIsOpen();
+    }
+
+    @Test
+    void attemptsThatWereGivenUpAreBoundedInNumber() throws Exception {
+        for (int i = 0; i < 16; i++) {
+            assertThatThrownBy(() -> BoundedOpening.uninterruptibly(BRIEFLY, this::silent))
+                    .isInstanceOf(StoreException.class);
+        }
+
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, this::silent))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("16 attempts");
+
+        isClosedWhenItIsOpen();
+        opensAgain();
+    }
+
+    private void opensAgain() {
+        long began = System.nanoTime();
+        while (true) {
+            try {
+                assertThat(BoundedOpening.uninterruptibly(AS_LONG_AS_IT_TAKES, this::store))
+                        .isNotNull();
+                return;
+            } catch (StoreException e) {
+                assertThat(System.nanoTime() - began).isLessThan(TimeUnit.MINUTES.toNanos(1));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            }
+        }
+    }
+}
