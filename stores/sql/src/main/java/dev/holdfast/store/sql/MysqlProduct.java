@@ -159,6 +159,20 @@ final class MysqlProduct implements Product {
     }
 
     @Override
+    public PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException {
+        PreparedStatement select =
+                ofKeys(statements, "SELECT name FROM holdfast_resource WHERE name IN ", AT_REST, keys);
+        select.setLong(placesFor(keys.size()) + 1, newest);
+        return select;
+    }
+
+    @Override
+    public void delete(Statements statements, List<byte[]> keys) throws SQLException {
+        ofKeys(statements, "DELETE FROM holdfast_resource WHERE name IN ", "", keys)
+                .executeUpdate();
+    }
+
+    @Override
     public void boundWaits(Connection own, LockWait wait) throws SQLException {
         try (Statement set = own.createStatement()) {
             set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + (isMariaDb ? NOT_IDLE : ""));

@@ -143,6 +143,23 @@ final class PostgresProduct implements Product {
     }
 
     @Override
+    public PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException {
+        PreparedStatement select = statements.prepare(
+                statements.texts().of("SELECT name FROM holdfast_resource WHERE name = ANY (?)" + AT_REST));
+        select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        select.setLong(2, newest);
+        return select;
+    }
+
+    @Override
+    public void delete(Statements statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement delete =
+                statements.prepare(statements.texts().of("DELETE FROM holdfast_resource WHERE name = ANY (?)"));
+        delete.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        delete.executeUpdate();
+    }
+
+    @Override
     public void boundWaits(Connection own, LockWait wait) throws SQLException {
         try (Statement set = own.createStatement()) {
             set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + "; SET " + NOT_IDLE + "; " + LOOK_UP);

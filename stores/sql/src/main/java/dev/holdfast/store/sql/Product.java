@@ -57,6 +57,17 @@ interface Product {
     /** Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for nobody. */
     Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException;
 
+    /** Of the rows of names: that nobody uses it, that it is no latch, and that its tokens end up to there; locked, but for what somebody else has locked. */
+    String AT_REST = " AND session = 0 AND grants = 0 AND waiters = 0 AND spec % 256 <> 108 AND last_token <= ?"
+            + " AND NOT EXISTS (SELECT 1 FROM holdfast_latch l WHERE l.name = holdfast_resource.name)"
+            + " FOR UPDATE SKIP LOCKED";
+
+    /** A query for those of these names whose rows are at rest, with no token above that one, which locks them and waits for nobody. */
+    PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException;
+
+    /** Deletes the rows of these names, which are locked. */
+    void delete(Statements statements, List<byte[]> keys) throws SQLException;
+
     /** Bounds how long a statement on a connection of our own waits for a lock from here on. */
     void boundWaits(Connection own, LockWait wait) throws SQLException;
 

@@ -202,12 +202,15 @@ final class Rows {
     /** A resource that may have rested for long, or that has claims in rows of their own, which may be dead. */
     record Resting(ResourceName name, long lastToken, boolean hasClaims) {}
 
-    /** The resources behind a key whose last token is below that one, or that have claims in rows of their own. */
-    List<Resting> resting(byte[] after, long below, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.RESTING);
+    /** The resources behind a key, whatever they are. */
+    List<Resting> names(byte[] after, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.NAMES);
         select.setBytes(1, after);
-        select.setLong(2, below);
-        select.setInt(3, limit);
+        select.setInt(2, limit);
+        return resting(select);
+    }
+
+    private static List<Resting> resting(PreparedStatement select) throws SQLException {
         List<Resting> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
@@ -215,6 +218,15 @@ final class Rows {
             }
         }
         return found;
+    }
+
+    /** The resources behind a key whose last token is below that one, or that have claims in rows of their own. */
+    List<Resting> resting(byte[] after, long below, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.RESTING);
+        select.setBytes(1, after);
+        select.setLong(2, below);
+        select.setInt(3, limit);
+        return resting(select);
     }
 
     /** From here on no resource without a row begins below that token. */

@@ -5,6 +5,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.Tokens;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -12,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +34,9 @@ final class ServerHousekeeping {
 
     /** Bounds the time for which a command may have to wait for it. */
     private static final int PAGE = 100;
+
+    /** So many names are read at a time, and dropped, if they are plain: a few milliseconds. */
+    private static final int SCANNED = 500;
 
     private final ServerLane lane;
     private final IdlePolicy idle;
@@ -160,31 +165,44 @@ final class ServerHousekeeping {
             ledger.rows().raiseFloor(Tokens.floor(policy.newest(now[0])));
         });
         byte[][] after = {ClaimRows.NO_KEY};
-        int[] found = {0};
-        List<ResourceName> page = new ArrayList<>();
-        do {
+        List<Rows.Resting> page = new ArrayList<>();
+        while (true) {
+            long begin = SystemMachine.nanoTime();
             lane.transact(Set.of(), ledger -> {
                 page.clear();
-                List<Rows.Resting> resting = ledger.rows().resting(after[0], floor[0], PAGE);
-                found[0] = resting.size();
-                for (Rows.Resting one : resting) {
-                    // What has claims is looked at in any case, for they may be dead.
-                    if (one.hasClaims() || policy.isOver(one.name(), one.lastToken(), now[0])) {
-                        page.add(one.name());
-                    }
-                }
-                if (found[0] > 0) {
-                    after[0] = resting.get(found[0] - 1).name().utf8();
-                }
+                page.addAll(ledger.rows().names(after[0], SCANNED));
             });
-            if (!page.isEmpty()) {
-                unlessLocked(page, free -> drop(free, policy, floor[0], now[0]));
-            }
+            dropIdle(page, policy, floor[0], now[0]);
             if (!goesOn.getAsBoolean()) {
                 return false;
             }
-        } while (found[0] == PAGE);
-        return true;
+            if (page.size() < SCANNED) {
+                return true;
+            }
+            after[0] = page.get(page.size() - 1).name().utf8();
+            // Commands come first: they have at least as much of the time.
+            LockSupport.parkNanos(SystemMachine.nanoTime() - begin);
+        }
+    }
+
+    /** Drops those that have rested for long: at once what is plain, and the rest by a look at each. */
+    private void dropIdle(List<Rows.Resting> page, IdlePolicy policy, long floor, long now) {
+        List<Rows.Resting> over = page.stream()
+                .filter(one -> one.lastToken() <= floor && policy.isOver(one.name(), one.lastToken(), now))
+                .toList();
+        List<ResourceName> idle = over.stream().map(Rows.Resting::name).toList();
+        Set<ResourceName> left = new LinkedHashSet<>(idle);
+        if (!over.isEmpty()) {
+            left.removeAll(lane.drop(
+                    idle, over.stream().mapToLong(Rows.Resting::lastToken).max().orElse(0)));
+        }
+        // What has claims is looked at in any case, for they may be dead.
+        page.stream().filter(Rows.Resting::hasClaims).map(Rows.Resting::name).forEach(left::add);
+        List<ResourceName> rest = List.copyOf(left);
+        for (int from = 0; from < rest.size(); from += PAGE) {
+            unlessLocked(
+                    rest.subList(from, Math.min(rest.size(), from + PAGE)), free -> drop(free, policy, floor, now));
+        }
     }
 
     /**

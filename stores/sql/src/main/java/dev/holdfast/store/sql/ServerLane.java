@@ -12,6 +12,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -137,6 +138,32 @@ final class ServerLane implements Batcher.Trip {
             transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
         }
         tell(told);
+    }
+
+    /**
+     * Drops those of these names that nobody uses, keeps locked or has as a latch, and that have no token above that one: the floor is at it already. Tells which. A crash may undo it, but nothing that
+     * was committed before it.
+     */
+    Set<ResourceName> drop(List<ResourceName> names, long newest) {
+        Set<ResourceName> dropped = new HashSet<>();
+        LockTransactions.Task task = new LockTransactions.Task(
+                ledger -> {
+                    dropped.clear();
+                    Statements statements = ledger.backing().statements();
+                    dropped.addAll(Statements.names(product.lockingAtRest(statements, keys(names), newest)));
+                    if (!dropped.isEmpty()) {
+                        product.delete(statements, keys(dropped));
+                    }
+                },
+                () -> true);
+        synchronized (this) {
+            transactions.carryOut(task, new ArrayList<>(0));
+        }
+        return dropped;
+    }
+
+    private static List<byte[]> keys(Collection<ResourceName> names) {
+        return names.stream().map(ResourceName::utf8).toList();
     }
 
     private void tell(List<Transaction.Told> told) {

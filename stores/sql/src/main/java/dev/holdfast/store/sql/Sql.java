@@ -36,6 +36,9 @@ enum Sql {
             SELECT name, last_token, grants + waiters FROM holdfast_resource
              WHERE name > ? AND (last_token <= ? OR grants > 0 OR waiters > 0) ORDER BY name LIMIT ?"""),
 
+    /** A page of all resources: it takes no longer where few of them rest. */
+    NAMES("SELECT name, last_token, grants + waiters FROM holdfast_resource WHERE name > ? ORDER BY name LIMIT ?"),
+
     DROP_RESOURCE("DELETE FROM holdfast_resource WHERE name = ?"),
 
     RAISE_FLOOR("UPDATE holdfast_meta SET token_floor = max(token_floor, ?) WHERE one = 1"),

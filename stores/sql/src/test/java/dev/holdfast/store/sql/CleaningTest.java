@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -106,6 +110,37 @@ class CleaningTest {
         assertThat(store.housekeeping().takeTurn()).isTrue();
         advance(source, Duration.ofMinutes(2));
         assertThat(store.housekeeping().takeTurn()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRES", "MARIADB"})
+    @DisplayName("drops names that nobody uses by few statements, and leaves those alone that somebody has")
+    void fewStatements(TestDatabase database) throws Exception {
+        StatementLog log = new StatementLog(database.newUrl());
+        SqlTables tables = new SqlTables(log.url());
+        try (JdbcStore store =
+                JdbcStore.builder(log).keepsConnections().listens(false).open()) {
+            TestClient client = new TestClient(store);
+            tables.fill(); // names that rest since an hour, and names that are held and waited for
+            client.granted("ours");
+            client.send(new Command.SetCount(new ResourceName("latch"), client.session, 0, 1, 2), Reply.Count.class);
+            ClaimRef other = client.ref("was a latch");
+            client.acquire(other);
+            client.release(other);
+            log.execute(
+                    "UPDATE holdfast_resource SET last_token = 5, first_token = 5, end_token = 5 WHERE claim > 0 AND waiters = 0",
+                    "INSERT INTO holdfast_latch (generation, remaining, changed, name) SELECT 1, 0, "
+                            + ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now())
+                            + ", name FROM holdfast_resource WHERE last_token = 5 AND session = 0");
+            // One turn raises the floor, and the next one drops what is below.
+            for (int turn = 0; turn < 2; turn++) {
+                int since = log.said().size();
+                store.housekeeping().run(IdlePolicy.ofMicros(TimeUnit.MINUTES.toMicros(30)));
+                assertThat(log.said().size() - since).isLessThan(SqlTables.NAMES / 10 + SqlTables.CLAIMS * 10);
+            }
+            assertThat(log.text("SELECT count(*) FROM holdfast_resource"))
+                    .isEqualTo(Integer.toString(SqlTables.CLAIMS + 3));
+        }
     }
 
     @ParameterizedTest

@@ -31,7 +31,7 @@ final class PlanRules {
 
     /** What reads a whole table: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
     private static final Set<Sql> SCANS = Set.of(
-            Sql.CONTENDED, Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED, Sql.UNCOUNTED);
+            Sql.CONTENDED, Sql.IN_USE, Sql.INLINE, Sql.NAMES, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED, Sql.UNCOUNTED);
 
     private final String url;
     private final Map<Sql, String> texts;

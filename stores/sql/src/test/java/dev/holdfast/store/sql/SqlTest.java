@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SqlTest {
 
     /** What is for people, for audits and for housekeeping, in pages. */
-    private static final Set<Sql> SCANS = Set.of(
-            Sql.FLOOR, Sql.RAISE_FLOOR, Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED);
+    private static final Set<Sql> SCANS =
+            Set.of(Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED);
 
     @TempDir
     Path directory;
