@@ -6,7 +6,7 @@ import java.nio.file.Path;
 final class MariaDbMeter extends SqlMeter {
 
     /** The counter of transactions that wrote; it has to be switched on when the server is started. */
-    static final String COMMITS = "trx_rw_commits";
+    static final String COMMITS = "trx_commits_insert_update";
 
     MariaDbMeter(Path place) {
         super(

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -23,6 +25,7 @@ final class SqlitePairs implements Workload {
     private static final String BARE = "the store alone, 1 thread";
     private static final String ONE = "1 thread";
     private static final String ALL = MANY + " threads";
+    private static final String NEW = "1 thread, names that are used once";
     private static final String TIMES_BY_HAND = ", × by hand";
 
     /** One way to flush, and what is to be reached there. */
@@ -44,7 +47,7 @@ final class SqlitePairs implements Workload {
 
     @Override
     public String method() {
-        return "One thread acquires and releases one lock, and %d threads one lock each; *the store alone* is one thread that gives the commands to the store without a client. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so each of the three takes turns of %d ms with the one by hand within one JVM, and goes first in every other pair of turns; *× by hand* is the median of what such pairs compare."
+        return "One thread acquires and releases one lock, and %d threads one lock each; *names that are used once* is one thread with another name each time; *the store alone* is one thread that gives the commands to the store without a client. *By hand* is one thread that does nothing but two statements, each a commit of its own, on a connection of its own, with the same `synchronous`, in a file in the same directory. Disks have moods, so each of the four takes turns of %d ms with the one by hand within one JVM, and goes first in every other pair of turns; *× by hand* is the median of what such pairs compare."
                 .formatted(MANY, TURN.toMillis());
     }
 
@@ -60,13 +63,15 @@ final class SqlitePairs implements Workload {
         try (Contestant.Client hand = mode.byHand().connect(bench.place());
                 Contestant.Client bare = new BareStore(mode.store()).connect(bench.place());
                 Contestant.Client client = mode.store().connect(bench.place())) {
-            Player byHand = new Player(BY_HAND, hand, "hand", 1);
+            AtomicLong names = new AtomicLong();
+            Player byHand = new Player(BY_HAND, i -> hand.mutex("hand-" + i), 1);
             players.add(byHand);
-            players.add(new Player(BARE, bare, "bare", 1));
-            players.add(new Player(ONE, client, "one", 1));
-            players.add(new Player(ALL, client, "all", MANY));
-            // Each counts six turns: three pairs.
-            long turns = Math.max(1, bench.time().multipliedBy(TIMES).dividedBy(TURN.multipliedBy(6)));
+            players.add(new Player(BARE, i -> bare.mutex("bare-" + i), 1));
+            players.add(new Player(ONE, i -> client.mutex("one-" + i), 1));
+            players.add(new Player(ALL, i -> client.mutex("all-" + i), MANY));
+            players.add(new Player(NEW, i -> new NewNames.EachOnce(client, names), 1));
+            // Each counts eight turns: four pairs.
+            long turns = Math.max(1, bench.time().multipliedBy(TIMES).dividedBy(TURN.multipliedBy(8)));
             for (long turn = 0; turn < turns; ) {
                 boolean counts = System.nanoTime() - bench.begin() >= 0;
                 for (Player player : players.subList(1, players.size())) {
@@ -94,11 +99,11 @@ final class SqlitePairs implements Workload {
         private final List<Double> timesByHand = new ArrayList<>();
         private long passes;
 
-        Player(String title, Contestant.Client client, String name, int threads) {
+        Player(String title, IntFunction<Contestant.Mutex> mutexes, int threads) {
             this.title = title;
             this.guarded = Stream.generate(Guarded::inMemory).limit(threads).toList();
             this.posts = IntStream.range(0, threads)
-                    .mapToObj(i -> new Crew.Post(client.mutex(name + "-" + i), guarded.get(i)))
+                    .mapToObj(i -> new Crew.Post(mutexes.apply(i), guarded.get(i)))
                     .toList();
         }
 
@@ -140,7 +145,9 @@ final class SqlitePairs implements Workload {
                             pairs(cell, ONE),
                             timesByHand(cell, ONE).atLeast(mode.goalForOne()),
                             pairs(cell, ALL),
-                            timesByHand(cell, ALL).atLeast(mode.goalForAll()));
+                            timesByHand(cell, ALL).atLeast(mode.goalForAll()),
+                            pairs(cell, NEW),
+                            timesByHand(cell, NEW));
                 })
                 .toList();
     }
