@@ -392,6 +392,10 @@ final class ClusterTopology implements Topology {
         } catch (IllegalArgumentException | StoreException e) {
             LOG.warn("server={} tells what can't be understood of its cluster", nameOf(node), e);
             return false;
+        } catch (RuntimeException | Error e) {
+            // Thrown, nobody would ask again for as long as this store is open.
+            LOG.error("server={} what it tells of its cluster could not be taken; another is asked", nameOf(node), e);
+            return false;
         }
         refreshing.set(false);
         return true;

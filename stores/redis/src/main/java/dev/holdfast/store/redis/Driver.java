@@ -42,7 +42,22 @@ final class Driver {
     /** Far longer than channels on this machine take to be closed. */
     private static final long MAX_CLOSING_SECONDS = 10;
 
+    /** What may stand between the store and its connections. */
+    interface Between {
+        Between NOTHING = new Between() {};
+
+        default StatefulRedisConnection<byte[], byte[]> commands(StatefulRedisConnection<byte[], byte[]> made) {
+            return made;
+        }
+
+        default StatefulRedisPubSubConnection<byte[], byte[]> messages(
+                StatefulRedisPubSubConnection<byte[], byte[]> made) {
+            return made;
+        }
+    }
+
     private final RedisClient client;
+    private final Between between;
     private final ClientResources resources;
 
     /** Null where the program has given its own. */
@@ -59,6 +74,7 @@ final class Driver {
         this.resources = ours == null ? requireNonNull(given) : ours.resources();
         this.traffic = ours == null ? new Traffic() : ours.traffic();
         this.patience = options.connectTimeout;
+        this.between = options.connections;
         try {
             // The lanes of many buckets share the connection to a node; where there is one lane it gathers by itself.
             this.client = RedisClient.create(options.isCluster() ? Gathering.of(resources) : resources);
@@ -130,13 +146,15 @@ final class Driver {
     /** A connection for commands. */
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI server) {
         return explained(withReason(() -> client.connectAsync(CODEC, server), TRIES), server)
-                .thenCompose(made -> active(() -> pinged(made.async().ping())).thenApply(answer -> made));
+                .thenCompose(
+                        made -> active(() -> pinged(made.async().ping())).thenApply(answer -> between.commands(made)));
     }
 
     /** A connection on which something is told. */
     CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> listen(RedisURI server) {
         return explained(withReason(() -> client.connectPubSubAsync(CODEC, server), TRIES), server)
-                .thenCompose(made -> active(() -> pinged(made.async().ping())).thenApply(answer -> made));
+                .thenCompose(
+                        made -> active(() -> pinged(made.async().ping())).thenApply(answer -> between.messages(made)));
     }
 
     /** Asks a Sentinel something, on a connection that is closed after it. */

@@ -355,6 +355,7 @@ public final class RedisStore implements LockStore {
 
         private UnaryOperator<Way> between = UnaryOperator.identity();
         private LongSupplier ticks = new SystemTicks();
+        Driver.Between connections = Driver.Between.NOTHING;
 
         /** Where troubles of the server are told. */
         Logger watchLog = ServerWatch.LOG;
@@ -490,6 +491,13 @@ public final class RedisStore implements LockStore {
         @CanIgnoreReturnValue
         Builder between(UnaryOperator<Way> other) {
             this.between = other;
+            return this;
+        }
+
+        /** For tests: what stands between the store and its connections, but for those to Sentinels. */
+        @CanIgnoreReturnValue
+        Builder connections(Driver.Between other) {
+            this.connections = other;
             return this;
         }
 

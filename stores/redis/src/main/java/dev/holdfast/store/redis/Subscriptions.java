@@ -160,6 +160,9 @@ final class Subscriptions {
                         : at.async().unsubscribe(channel);
             } catch (RuntimeException e) {
                 LOG.debug("bucket={} was listened to on a connection that is gone", bucket, e);
+            } catch (Error e) {
+                // Thrown, it would keep the bucket from being listened to where it is now.
+                LOG.error("bucket={} could not be left; it is listened to where it was, too", bucket, e);
             }
         }
     }
