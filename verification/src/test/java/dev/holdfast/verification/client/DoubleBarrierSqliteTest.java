@@ -11,9 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -46,7 +44,7 @@ class DoubleBarrierSqliteTest {
             "lets three in at a time, of six that come and give up again and again, and nobody in before they have left")
     void threeAtATime() throws Exception {
         Map<Long, AtomicInteger> members = new ConcurrentHashMap<>();
-        Queue<Long> inside = new ConcurrentLinkedQueue<>();
+        Map<Attendance, Long> inside = new ConcurrentHashMap<>();
         try (Holdfast alice = connect();
                 Holdfast bob = connect()) {
             ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -68,9 +66,9 @@ class DoubleBarrierSqliteTest {
                             Long generation = attendance.generation();
                             members.computeIfAbsent(generation, fresh -> new AtomicInteger())
                                     .incrementAndGet();
-                            inside.add(generation);
-                            assertThat(inside).containsOnly(generation);
-                            inside.remove(generation);
+                            inside.put(attendance, generation);
+                            assertThat(inside.values()).containsOnly(generation);
+                            inside.remove(attendance);
                             attendance.leave();
                             assertThat(members.get(generation)).hasValue(PARTIES);
                         }
