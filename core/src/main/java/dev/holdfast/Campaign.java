@@ -7,9 +7,9 @@ import java.util.concurrent.CompletionStage;
 /**
  * A candidacy that goes on by itself: it waits, leads, and stands again, until it is closed or the client is.
  *
- * <p>Nothing but that ends it. After a loss, an error of the candidate or trouble with the store it stands again after a
- * pause, which doubles from time to time and is spread by chance ({@link CampaignOptions#withPauses}); after a term that
- * was resigned at once, but for a term that was shorter than the shortest pause, which it waits for.
+ * <p>Nothing but that ends it. After a loss, an error of the candidate or trouble with the store it stands again after
+ * a pause, which doubles from time to time and is spread by chance ({@link CampaignOptions#withPauses}); after a term
+ * that was resigned at once, but for a term that was shorter than the shortest pause, which it waits for.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -68,6 +68,9 @@ public interface Campaign extends AutoCloseable {
     @CanIgnoreReturnValue
     CompletionStage<Void> closeAsync();
 
-    /** A stage that ends, on the client's callback executor, when the campaign has ended, closed by itself or with its client. */
+    /**
+     * A stage that ends, on the client's callback executor, when the campaign has ended, closed by itself or with its
+     * client.
+     */
     CompletionStage<Void> ended();
 }

@@ -3,9 +3,9 @@ package dev.holdfast;
 /**
  * What somebody who campaigns does when elected.
  *
- * <p>The methods are called one at a time, in the order in which things happened, on the executor of the campaign ({@link
- * CampaignOptions#withExecutor}): by default on a thread of its own, so that one that blocks keeps nobody else waiting,
- * and no renewal.
+ * <p>The methods are called one at a time, in the order in which things happened, on the executor of the campaign
+ * ({@link CampaignOptions#withExecutor}): by default on a thread of its own, so that one that blocks keeps nobody else
+ * waiting, and no renewal.
  */
 @FunctionalInterface
 public interface Candidate {

@@ -15,34 +15,34 @@ import java.util.concurrent.CompletionStage;
  * imported.await();
  * }</pre>
  *
- * <p><b>Generations.</b> A latch that was never set, or is open, can be set: that begins a generation, with a number above
- * all before it. While it counts, nobody can set it. It is open when it has counted to zero, stays open until it is set
- * again, and never goes below zero. Who waits when it opens passes, and learns it even if it has been set anew by then;
- * only a client that is cut off from the store for so long that its session ends, while the latch opens and is set anew,
- * waits for the new generation.
+ * <p><b>Generations.</b> A latch that was never set, or is open, can be set: that begins a generation, with a number
+ * above all before it. While it counts, nobody can set it. It is open when it has counted to zero, stays open until it
+ * is set again, and never goes below zero. Who waits when it opens passes, and learns it even if it has been set anew
+ * by then; only a client that is cut off from the store for so long that its session ends, while the latch opens and is
+ * set anew, waits for the new generation.
  *
  * <p><b>A latch that is not set lets everybody pass.</b> Set it before those start who wait for it, or {@linkplain
  * #generation() look} whether it was set.
  *
- * <p><b>Counting once.</b> Each count-down has an id, and an id counts once in a generation, however often it is sent: by
- * the client, which repeats what the store has not answered, or by the program, which gives an id of its own so that work
- * that is done twice counts once. A count-down is for the generation that is present when the call begins; one that is
- * late can't hurt the next.
+ * <p><b>Counting once.</b> Each count-down has an id, and an id counts once in a generation, however often it is sent:
+ * by the client, which repeats what the store has not answered, or by the program, which gives an id of its own so that
+ * work that is done twice counts once. A count-down is for the generation that is present when the call begins; one
+ * that is late can't hurt the next.
  *
- * <p><b>Nobody owns a count.</b> It hangs on no session: a latch that counts stays at the store, whoever dies, until it has
- * counted to zero. A worker that never counts down keeps it closed for ever; give {@link #await(Duration)} a maximum.
- * How long an open latch is remembered is the store's affair; once forgotten it is as one that was never set, and its
- * generations begin anew.
+ * <p><b>Nobody owns a count.</b> It hangs on no session: a latch that counts stays at the store, whoever dies, until it
+ * has counted to zero. A worker that never counts down keeps it closed for ever; give {@link #await(Duration)} a
+ * maximum. How long an open latch is remembered is the store's affair; once forgotten it is as one that was never set,
+ * and its generations begin anew.
  *
- * <p><b>Memory effects:</b> what a thread did before it counted down happens-before what a thread of <em>this JVM</em> does
- * after passing, if it waited for that; between processes there is no such edge.
+ * <p><b>Memory effects:</b> what a thread did before it counted down happens-before what a thread of <em>this JVM</em>
+ * does after passing, if it waited for that; between processes there is no such edge.
  *
  * <p><b>Exceptions that every method may throw</b>, beside those it names: {@link StoreUnavailableException}, {@link
  * StoreRefusedException}, {@link LockMismatchException} where the name is in use as something else, and {@link
  * ClientClosedException}.
  *
- * <p><b>Blocking:</b> but for {@link #await()} and its other forms, and for stages, methods wait for the store's answer, at
- * most for the store time-out; an <b>interrupt</b> has no effect on them, and the flag stays set.
+ * <p><b>Blocking:</b> but for {@link #await()} and its other forms, and for stages, methods wait for the store's
+ * answer, at most for the store time-out; an <b>interrupt</b> has no effect on them, and the flag stays set.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -81,19 +81,20 @@ public interface DistributedCountDownLatch {
      * @param id 1 to 64 printable ASCII characters, none of them a blank
      * @return what is left to count
      * @throws IllegalArgumentException if the id is not of that form
-     * @throws StoreUnavailableException if the store did not answer; whether it counted is unknown, and it may be repeated
-     *     with the same id
+     * @throws StoreUnavailableException if the store did not answer; whether it counted is unknown, and it may be
+     *     repeated with the same id
      */
     @CanIgnoreReturnValue
     long countDown(String id);
 
     /**
-     * Counts down by one in one generation: for work that is handed out with the {@linkplain #generation() number} of the
-     * generation, and may be finished, or done again, when that is long over.
+     * Counts down by one in one generation: for work that is handed out with the {@linkplain #generation() number} of
+     * the generation, and may be finished, or done again, when that is long over.
      *
      * @param id as in {@link #countDown(String)}
      * @param generation the generation to count in, at least 1
-     * @return whether that generation is the present one, so that it was counted now or before; if not, nothing was changed
+     * @return whether that generation is the present one, so that it was counted now or before; if not, nothing was
+     *     changed
      * @throws IllegalArgumentException if the id is not of that form, or the generation is not positive
      * @throws StoreUnavailableException as in {@link #countDown(String)}
      */

@@ -77,10 +77,10 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Waits until this lock is granted to the calling thread, or until {@code maxWait} has passed.
      *
-     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait}, and up to a second more for the answer to a
-     * request that is under way, so that a wait shorter than a round trip ends as granted or taken. It ends then
-     * whatever does not answer: the store, a pool of connections or the name service. Zero makes a single attempt,
-     * for at most the {@linkplain Holdfast.Builder#storeTimeout store time-out}. Safe on virtual threads.
+     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait}, and up to a second more for the answer
+     * to a request that is under way, so that a wait shorter than a round trip ends as granted or taken. It ends then
+     * whatever does not answer: the store, a pool of connections or the name service. Zero makes a single attempt, for
+     * at most the {@linkplain Holdfast.Builder#storeTimeout store time-out}. Safe on virtual threads.
      *
      * @param maxWait zero or longer; values beyond 146 years are taken as for ever
      * @return a hold to close
@@ -142,7 +142,9 @@ public interface DistributedLock extends Lock, Lockable {
      */
     CompletionStage<Hold> acquireAsync(AcquireOptions options);
 
-    /** Does something under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}; waits as long as it takes. */
+    /**
+     * Does something under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}; waits as long as it takes.
+     */
     default <E extends Exception> void runWhileHeld(LockedAction<E> action) throws E, InterruptedException {
         runWhileHeld(AcquireOptions.defaults(), action);
     }
@@ -154,7 +156,9 @@ public interface DistributedLock extends Lock, Lockable {
         callWhileHeld(options, new ActionTask<>(action));
     }
 
-    /** Runs a task under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}; waits as long as it takes. */
+    /**
+     * Runs a task under this lock, as {@link #callWhileHeld(AcquireOptions, LockedTask)}; waits as long as it takes.
+     */
     @CanIgnoreReturnValue
     default <T extends @Nullable Object, E extends Exception> T callWhileHeld(LockedTask<T, E> task)
             throws E, InterruptedException {
@@ -164,8 +168,9 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Runs a task under this lock, and interrupts it if the lock is lost meanwhile.
      *
-     * <p>Waits as {@link #acquire(AcquireOptions)} does. The task runs on the calling thread, which owns the hold. If the
-     * hold is lost the thread is interrupted, unless the task has ended by then; that interrupt never outlives this call.
+     * <p>Waits as {@link #acquire(AcquireOptions)} does. The task runs on the calling thread, which owns the hold. If
+     * the hold is lost the thread is interrupted, unless the task has ended by then; that interrupt never outlives this
+     * call.
      *
      * @return what the task returns
      * @throws LockWaitTimeoutException if others kept the lock for all of the maximum wait; the task was not run
@@ -189,8 +194,8 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * Runs an asynchronous task under this lock, and cancels it if the lock is lost meanwhile. Never blocks.
      *
-     * <p>Waits as {@link #acquireAsync(AcquireOptions)} does, then calls the task on the client's callback executor. The
-     * hold belongs to itself and is released when the task's stage has ended. If it is lost before, the {@linkplain
+     * <p>Waits as {@link #acquireAsync(AcquireOptions)} does, then calls the task on the client's callback executor.
+     * The hold belongs to itself and is released when the task's stage has ended. If it is lost before, the {@linkplain
      * CompletionStage#toCompletableFuture() future} of that stage is cancelled: a task that can stop early listens for
      * that, or for the {@linkplain Hold#onLost(java.util.function.Consumer) loss} itself.
      *
@@ -226,7 +231,8 @@ public interface DistributedLock extends Lock, Lockable {
     /**
      * As {@link #tryAcquire()}, with the hold kept by the thread.
      *
-     * @throws LockLostException if the calling thread has a lost hold of this lock: {@link #unlock()} gives that up first
+     * @throws LockLostException if the calling thread has a lost hold of this lock: {@link #unlock()} gives that up
+     *     first
      */
     @Override
     boolean tryLock();

@@ -15,8 +15,8 @@ import java.util.concurrent.CompletionStage;
  * }
  * }</pre>
  *
- * <p>As long as there is one copy of the truth at the store, no more permits are {@linkplain Hold#isHeld() held} than there
- * are. Those that are acquired together are granted together or not at all, and are given back together. Each
+ * <p>As long as there is one copy of the truth at the store, no more permits are {@linkplain Hold#isHeld() held} than
+ * there are. Those that are acquired together are granted together or not at all, and are given back together. Each
  * acquisition is a lease of its own: it ends with its client, or, if one was asked for, with its {@linkplain
  * AcquireOptions#withFixedLease(Duration) fixed} or {@linkplain AcquireOptions#withDetachedLease(Duration) detached}
  * lease.
@@ -25,10 +25,10 @@ import java.util.concurrent.CompletionStage;
  * declares another number then is refused with {@link LockMismatchException}. {@link #resize(int)} changes how many may
  * be had at present, whatever is declared.
  *
- * <p><b>Order.</b> First in, first out between processes, unless opened as {@linkplain LockOptions#barging() barging}. A
- * large request at the head keeps smaller ones behind it waiting, even where there would be room for them: that is the
- * price of its getting its turn. Within a process permits pass from thread to thread in memory, where the next in line
- * wants as many.
+ * <p><b>Order.</b> First in, first out between processes, unless opened as {@linkplain LockOptions#barging() barging}.
+ * A large request at the head keeps smaller ones behind it waiting, even where there would be room for them: that is
+ * the price of its getting its turn. Within a process permits pass from thread to thread in memory, where the next in
+ * line wants as many.
  *
  * <p><b>Memory effects</b>, <b>interruption</b> and the <b>exceptions</b> of acquiring methods are those of {@link
  * DistributedLock}. Nothing here is re-entrant: a thread that waits for permits which it has itself waits in vain.
@@ -78,7 +78,8 @@ public interface DistributedSemaphore {
     /**
      * Acquires permits without waiting.
      *
-     * <p><b>Blocking:</b> for one store request at the most, and for those that other threads of this process are making.
+     * <p><b>Blocking:</b> for one store request at the most, and for those that other threads of this process are
+     * making.
      * <b>Interruption:</b> has no effect.
      *
      * @param permits 1 to {@link #permits()}
@@ -108,8 +109,8 @@ public interface DistributedSemaphore {
      *
      * <p><b>Blocking:</b> for a few store requests. <b>Interruption:</b> has no effect.
      *
-     * @return permits to close, or empty if none are free, or others are faster again and again, or, on a fair semaphore,
-     *     somebody waits
+     * @return permits to close, or empty if none are free, or others are faster again and again, or, on a fair
+     *     semaphore, somebody waits
      * @throws LockMismatchException if the name is in use as something else, or with another number or order
      */
     Optional<Permits> drainPermits();
@@ -127,12 +128,13 @@ public interface DistributedSemaphore {
 
     /**
      * Changes how many permits there are, for as long as anybody holds or waits: more admits who waits at once; with
-     * fewer, holders finish, and requests that could never be granted fail with {@link LockMismatchException} as soon as
-     * their turn comes.
+     * fewer, holders finish, and requests that could never be granted fail with {@link LockMismatchException} as soon
+     * as their turn comes.
      *
      * <p><b>Blocking:</b> for a store request.
      *
-     * @return false if nobody holds or waits, so that there is nothing to change: whoever comes next declares the number
+     * @return false if nobody holds or waits, so that there is nothing to change: whoever comes next declares the
+     *     number
      * @throws IllegalArgumentException if {@code permits} is not positive
      * @throws LockMismatchException if the name is in use as something else
      * @throws StoreUnavailableException if the store did not answer; it may have changed the number
@@ -141,8 +143,8 @@ public interface DistributedSemaphore {
     boolean resize(int permits);
 
     /**
-     * Gives permits back that any process has acquired, by their {@linkplain Permits#id() id}. Their owner learns it at its
-     * next release, or within a ttl of its session.
+     * Gives permits back that any process has acquired, by their {@linkplain Permits#id() id}. Their owner learns it at
+     * its next release, or within a ttl of its session.
      *
      * <p><b>Blocking:</b> for a store request.
      *

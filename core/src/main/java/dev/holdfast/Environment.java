@@ -36,9 +36,9 @@ public interface Environment {
     Timer schedule(long delayNanos, Runnable task);
 
     /**
-     * Parks the calling thread until it is unparked or interrupted, or the monotonic clock has reached a time; as {@link
-     * LockSupport#parkNanos(Object, long)} it may return early, for no reason, and returns at once if the thread was
-     * unparked since it last parked: whoever implements it waits for no lock on the way.
+     * Parks the calling thread until it is unparked or interrupted, or the monotonic clock has reached a time; as
+     * {@link LockSupport#parkNanos(Object, long)} it may return early, for no reason, and returns at once if the thread
+     * was unparked since it last parked: whoever implements it waits for no lock on the way.
      *
      * @param blocker what the thread waits for, for thread dumps
      * @param deadline a time of {@link #monotonicNanos()}
@@ -49,8 +49,8 @@ public interface Environment {
 
     /**
      * For how many nanoseconds a thread that expects the answer of a store at once may stay awake before it is parked,
-     * letting others run by {@link Thread#yield()} meanwhile; 0, the default, if none may. Whether it does is decided by
-     * how that went before.
+     * letting others run by {@link Thread#yield()} meanwhile; 0, the default, if none may. Whether it does is decided
+     * by how that went before.
      */
     default long wakefulNanos() {
         return 0;

@@ -32,8 +32,8 @@ public interface Hold extends AutoCloseable {
     /**
      * Tells this hold from all others that could ever show the same token, for a guard that keeps both: after a
      * fail-over that has forgotten a grant, two holds may have one token. A re-entrant hold has that of the outer one,
-     * and readers who share a grant have the same. 1 to 300 printable ASCII characters, never used again, and no secret;
-     * also told after the end.
+     * and readers who share a grant have the same. 1 to 300 printable ASCII characters, never used again, and no
+     * secret; also told after the end.
      */
     String holdId();
 
@@ -67,9 +67,9 @@ public interface Hold extends AutoCloseable {
     Duration effectiveLease();
 
     /**
-     * Names a listener for the loss of this hold. It is called once, on a thread of its own, if the hold is lost before it
-     * is closed; at once if that has happened already. A listener that blocks delays neither others nor the client, as
-     * long as fewer than 256 do. What it throws is logged.
+     * Names a listener for the loss of this hold. It is called once, on a thread of its own, if the hold is lost before
+     * it is closed; at once if that has happened already. A listener that blocks delays neither others nor the client,
+     * as long as fewer than 256 do. What it throws is logged.
      *
      * @return this hold
      */

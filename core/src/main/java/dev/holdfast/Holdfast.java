@@ -73,9 +73,9 @@ public final class Holdfast implements AutoCloseable {
     }
 
     /**
-     * Begins to set up a client of a store that is open already. It is the caller's: {@link #close()} leaves it open, and it
-     * may be lent to any number of clients at a time, whose holds and waiters are as apart as those of any other clients.
-     * Close the store after the last of them.
+     * Begins to set up a client of a store that is open already. It is the caller's: {@link #close()} leaves it open,
+     * and it may be lent to any number of clients at a time, whose holds and waiters are as apart as those of any other
+     * clients. Close the store after the last of them.
      */
     public static Builder builder(LockStore store) {
         Objects.requireNonNull(store, "a store must not be null");
@@ -171,8 +171,8 @@ public final class Holdfast implements AutoCloseable {
      *
      * @param name 1 to 505 bytes of UTF-8, not blank; compared byte for byte
      * @param parties how many enter together; every program that uses the name says the same
-     * @throws IllegalArgumentException if the name is not of that form, {@code parties} is not positive, or the store has
-     *     no semaphores, latches or leases of their own
+     * @throws IllegalArgumentException if the name is not of that form, {@code parties} is not positive, or the store
+     *     has no semaphores, latches or leases of their own
      * @throws ClientClosedException if this client was closed
      */
     public DistributedDoubleBarrier barrier(String name, int parties) {
@@ -228,8 +228,8 @@ public final class Holdfast implements AutoCloseable {
     }
 
     /**
-     * The guard of a job that several processes have on their schedule. Does no I/O; that others use the name otherwise is
-     * found by the first run.
+     * The guard of a job that several processes have on their schedule. Does no I/O; that others use the name otherwise
+     * is found by the first run.
      *
      * @param name 1 to 512 bytes of UTF-8, not blank; compared byte for byte
      * @throws IllegalArgumentException if the name is not of that form, or the store has no leases that outlive their
@@ -383,8 +383,8 @@ public final class Holdfast implements AutoCloseable {
          * Opens the store if need be, and the session.
          *
          * <p><b>Blocking:</b> until the store has answered, at most for the {@linkplain #storeTimeout store time-out},
-         * which covers connecting, a pool and the name service; a store that is open later is closed again. An interrupt
-         * has no effect.
+         * which covers connecting, a pool and the name service; a store that is open later is closed again. An
+         * interrupt has no effect.
          *
          * @throws IllegalArgumentException if settings contradict each other
          * @throws StoreUnavailableException if the store does not answer
@@ -397,8 +397,8 @@ public final class Holdfast implements AutoCloseable {
         /**
          * Opens the store if need be, which may block for at most the store time-out, and the session without blocking.
          *
-         * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws, on the callback
-         *     executor; who cancels it before closes what was opened
+         * @return a stage that ends with the client, or exceptionally with what {@link #build()} throws, on the
+         *     callback executor; who cancels it before closes what was opened
          * @throws IllegalArgumentException if settings contradict each other
          * @throws StoreUnavailableException if the store does not answer
          * @throws StoreRefusedException if the store can't be used

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Is told what becomes of every acquisition of a client: the ground for metrics and traces.
  *
- * <p>Re-entrant acquisitions cost no wait and no store, and are not told. Neither are keep-alives, nor what goes over the
- * wire: to see that, put a {@link dev.holdfast.spi.LockStore} of your own around the store.
+ * <p>Re-entrant acquisitions cost no wait and no store, and are not told. Neither are keep-alives, nor what goes over
+ * the wire: to see that, put a {@link dev.holdfast.spi.LockStore} of your own around the store.
  *
  * <p><b>Thread-safety:</b> called by many threads at a time, each acquisition in its order. Methods are called on the
- * threads of the program or of the client, so they must be quick and must not block; what they throw is logged and does no
- * harm.
+ * threads of the program or of the client, so they must be quick and must not block; what they throw is logged and does
+ * no harm.
  */
 public interface HoldfastListener {
 

@@ -56,9 +56,9 @@ public interface LeaderElection {
      *
      * <p>The observer is told each change once, first of all the present state; terms never go back. It sees the store,
      * which it asks at intervals: soon after a change every tenth of a second, then less often, at least every two
-     * seconds. What begins and ends between two looks is not seen, and while the store can't be reached nothing is told;
-     * the end of a leader that has died is told when its lease is over. The observer runs on the client's callback
-     * executor, never twice at a time; one that blocks delays itself alone. What it throws is logged.
+     * seconds. What begins and ends between two looks is not seen, and while the store can't be reached nothing is
+     * told; the end of a leader that has died is told when its lease is over. The observer runs on the client's
+     * callback executor, never twice at a time; one that blocks delays itself alone. What it throws is logged.
      *
      * @throws ClientClosedException if the client was closed
      */

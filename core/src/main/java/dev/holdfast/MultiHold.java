@@ -10,8 +10,9 @@ import java.util.function.Consumer;
 /**
  * What its owner has in hand while all parts of a {@link MultiLock} are locked: close it to release them.
  *
- * <p>It is good while <em>every</em> part is good. Each part has a fencing token of its own, which means something only to
- * what that part protects. When one part is lost the others stay held until this is closed: stop writing, and close it.
+ * <p>It is good while <em>every</em> part is good. Each part has a fencing token of its own, which means something only
+ * to what that part protects. When one part is lost the others stay held until this is closed: stop writing, and close
+ * it.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread, except that a hold that belongs to a thread is
  * closed by that thread.
@@ -73,8 +74,8 @@ public interface MultiHold extends AutoCloseable {
      * Releases all parts and tells how that ended, by name. Never throws for a loss; idempotent: later calls answer the
      * same stage.
      *
-     * @return a stage that ends when the store has answered for all parts, or has not within the time-out; on the callback
-     *     executor, unless that was known at once
+     * @return a stage that ends when the store has answered for all parts, or has not within the time-out; on the
+     *     callback executor, unless that was known at once
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes
      */
     CompletionStage<Map<String, ReleaseOutcome>> releaseAsync();
@@ -85,8 +86,8 @@ public interface MultiHold extends AutoCloseable {
      * <p><b>Blocking:</b> until the store has answered for all parts, at most for twice the store time-out.
      * <b>Interruption:</b> has no effect, and the flag stays set.
      *
-     * @throws LockLostException if a part was lost before it was closed; the others are released, and what went wrong with
-     *     them is suppressed
+     * @throws LockLostException if a part was lost before it was closed; the others are released, and what went wrong
+     *     with them is suppressed
      * @throws StoreUnavailableException if the store has not confirmed a release, likewise; it is repeated in the
      *     background, and the lease ends the hold at the latest
      * @throws NotOwnerException if the hold belongs to another thread; nothing changes

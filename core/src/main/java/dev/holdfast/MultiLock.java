@@ -20,8 +20,8 @@ import java.util.concurrent.CompletionStage;
  * bytes of their names, whatever order they are given in.
  *
  * <p><b>What it does not guarantee.</b> That all parts are granted at the same moment: the first may be held while the
- * last is waited for. That there is no deadlock with locks that are held and not in the list; take those in the order of
- * their names, too, or give a maximum wait.
+ * last is waited for. That there is no deadlock with locks that are held and not in the list; take those in the order
+ * of their names, too, or give a maximum wait.
  *
  * <p><b>Callers that hold a part already.</b> Locks are re-entrant, so a lock that the calling thread holds is simply
  * acquired once more. But a thread that holds a part and waits for one that comes <em>before</em> it could close a
@@ -33,12 +33,12 @@ import java.util.concurrent.CompletionStage;
  *
  * <p><b>Time.</b> A maximum wait is for all parts together.
  *
- * <p><b>Loss.</b> A part that is lost while others are still waited for is given up with the rest, and everything begins
- * anew. From then on see {@link MultiHold}.
+ * <p><b>Loss.</b> A part that is lost while others are still waited for is given up with the rest, and everything
+ * begins anew. From then on see {@link MultiHold}.
  *
  * <p><b>Ownership, interruption, memory effects and exceptions</b> are those of {@link DistributedLock}, for each part:
- * the synchronous forms belong to the calling thread, {@link #acquireAsync()} to the hold itself. An exception names the
- * part that failed; what went wrong while the others were given back is {@linkplain Throwable#getSuppressed()
+ * the synchronous forms belong to the calling thread, {@link #acquireAsync()} to the hold itself. An exception names
+ * the part that failed; what went wrong while the others were given back is {@linkplain Throwable#getSuppressed()
  * suppressed} in it, and all of them are tried. Giving back takes as long as the store needs to answer, at most twice
  * its time-out.
  *
@@ -56,8 +56,8 @@ public interface MultiLock {
      * Waits until all parts are granted to the calling thread, or until {@code maxWait} has passed for all of them
      * together.
      *
-     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait} plus the store requests that are under way
-     * and those that give back; zero makes a single attempt. Safe on virtual threads.
+     * <p><b>Blocking:</b> parks the calling thread for at most {@code maxWait} plus the store requests that are under
+     * way and those that give back; zero makes a single attempt. Safe on virtual threads.
      *
      * @param maxWait zero or longer; values beyond 146 years are taken as for ever
      * @return a hold to close
@@ -69,13 +69,14 @@ public interface MultiLock {
     MultiHold acquire(Duration maxWait) throws InterruptedException;
 
     /**
-     * Acquires with the options of one call: how long to wait, and a lease of their own for all parts. When the last part
-     * is granted, a fixed lease is set to its full length on all of them. If one has run out by then, because the others
-     * were waited for longer than that, everything begins anew.
+     * Acquires with the options of one call: how long to wait, and a lease of their own for all parts. When the last
+     * part is granted, a fixed lease is set to its full length on all of them. If one has run out by then, because the
+     * others were waited for longer than that, everything begins anew.
      *
      * @throws LockWaitTimeoutException if some part was taken for all of the maximum wait
      * @throws IllegalArgumentException if a lease is asked for that the store can't keep
-     * @throws IllegalStateException if a lease is asked for by a thread that holds one of the locks; nothing was changed
+     * @throws IllegalStateException if a lease is asked for by a thread that holds one of the locks; nothing was
+     *     changed
      * @throws InterruptedException if interrupted before or while waiting
      */
     MultiHold acquire(AcquireOptions options) throws InterruptedException;
@@ -87,8 +88,8 @@ public interface MultiLock {
      * <b>Interruption:</b> has no effect.
      *
      * @return a hold to close, or empty if a part is taken or, where it is fair, waited for
-     * @throws StoreUnavailableException also if parts were acquired and the store has not confirmed that they were given
-     *     back: that is more than "taken"
+     * @throws StoreUnavailableException also if parts were acquired and the store has not confirmed that they were
+     *     given back: that is more than "taken"
      */
     Optional<MultiHold> tryAcquire();
 
@@ -113,14 +114,14 @@ public interface MultiLock {
     CompletionStage<MultiHold> acquireAsync();
 
     /**
-     * Acquires for the hold itself: any thread may close it, and it is not re-entrant, not even for a thread that holds a
-     * part. Never blocks.
+     * Acquires for the hold itself: any thread may close it, and it is not re-entrant, not even for a thread that holds
+     * a part. Never blocks.
      *
      * <p>Cancelling the returned stage's {@linkplain CompletionStage#toCompletableFuture() future} ends the wait, and
      * what was granted by then is given back.
      *
-     * @return a stage that ends with a hold to close, or exceptionally with what {@link #acquire(AcquireOptions)} throws;
-     *     it is completed on the client's callback executor
+     * @return a stage that ends with a hold to close, or exceptionally with what {@link #acquire(AcquireOptions)}
+     *     throws; it is completed on the client's callback executor
      */
     CompletionStage<MultiHold> acquireAsync(AcquireOptions options);
 }

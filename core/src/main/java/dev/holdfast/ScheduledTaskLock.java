@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * timer.scheduleAtFixedRate(() -> nightly.runIfDue(ofHours(1), ofMinutes(5), hold -> write(report)), 0, 1, DAYS);
  * }</pre>
  *
- * <p>Who comes first runs the job, and who comes while it runs, or within {@code atLeast} of its start, skips it; nobody
- * waits. So clocks that differ by less than {@code atLeast} don't run a job twice, however short it is.
+ * <p>Who comes first runs the job, and who comes while it runs, or within {@code atLeast} of its start, skips it;
+ * nobody waits. So clocks that differ by less than {@code atLeast} don't run a job twice, however short it is.
  *
  * <p><b>What it guarantees.</b> As long as there is one copy of the truth at the store, nobody else starts the job of a
  * name from its start until it has ended <em>and</em> {@code atLeast} has passed. After {@code atMost} others may start
@@ -53,10 +53,10 @@ public interface ScheduledTaskLock {
     /**
      * Runs a task, unless another runs it or has begun it less than its {@code atLeast} ago.
      *
-     * <p>The task runs on the calling thread. If its hold is lost, at the latest when {@code atMost} is nearly over, the
-     * thread is interrupted, unless the task has ended by then; that interrupt never outlives this call. When the task
-     * ends, returning or throwing, the lock is given back, or kept to {@code atLeast} from the start of the task. A
-     * task may close its hold; the lock then ends in the same way, at once.
+     * <p>The task runs on the calling thread. If its hold is lost, at the latest when {@code atMost} is nearly over,
+     * the thread is interrupted, unless the task has ended by then; that interrupt never outlives this call. When the
+     * task ends, returning or throwing, the lock is given back, or kept to {@code atLeast} from the start of the task.
+     * A task may close its hold; the lock then ends in the same way, at once.
      *
      * <p><b>Blocking:</b> for the store's answer, at most for the store time-out, before and after the task.
      * <b>Interruption:</b> has no effect; the flag stays set, for the task to see.
@@ -65,10 +65,10 @@ public interface ScheduledTaskLock {
      * @param atLeast how long it lasts even if the task ends early; zero to {@code atMost}
      * @return what the task returned, or that it was skipped; if the store does not confirm the end of the lock that
      *     is logged and repeated, and {@code atMost} ends it at the latest
-     * @throws LockLostException if the hold was lost before the task ended, whatever the task returned or threw; what it
-     *     threw is suppressed in it
-     * @throws StoreUnavailableException if the store did not answer, so that the task was not run. Whether it granted is
-     *     unknown; such a grant is withdrawn, or ends after {@code atMost}
+     * @throws LockLostException if the hold was lost before the task ended, whatever the task returned or threw; what
+     *     it threw is suppressed in it
+     * @throws StoreUnavailableException if the store did not answer, so that the task was not run. Whether it granted
+     *     is unknown; such a grant is withdrawn, or ends after {@code atMost}
      * @throws StoreRefusedException if the store will not serve this client; the task was not run
      * @throws LockMismatchException if the name is in use as something else; the task was not run
      * @throws ClientClosedException if the client was closed; the task was not run

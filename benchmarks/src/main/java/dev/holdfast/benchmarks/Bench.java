@@ -32,7 +32,10 @@ record Bench(Path place, long begin, Duration time, double scale) {
         return new Bench(place, moment, time, scale);
     }
 
-    /** The same window, which does not open before so much has passed from now. Threads that only show that they run are soon there. */
+    /**
+     * The same window, which does not open before so much has passed from now. Threads that only show that they run are
+     * soon there.
+     */
     Bench notWithin(Duration warmUp) {
         return from(Math.max(begin, System.nanoTime() + (isTrial() ? warmUp.dividedBy(20) : warmUp).toNanos()));
     }

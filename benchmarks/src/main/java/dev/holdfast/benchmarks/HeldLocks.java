@@ -20,13 +20,15 @@ final class HeldLocks implements Workload {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
-    /** What is compiled and collected in the wake of all the acquisitions, and of the first audits, is not looked at. */
+    /**
+     * What is compiled and collected in the wake of all the acquisitions, and of the first audits, is not looked at.
+     */
     private static final Duration SETTLING = Duration.ofSeconds(45);
 
     /**
-     * The window opens so long after the client did, so that the cleaning of a database does not fall into it: each begins
-     * with the first command 66 s after the one before, which is a keep-alive, so the first ones after 66 s to 76 s, 132 s
-     * to 152 s, and 198 s to 228 s.
+     * The window opens so long after the client did, so that the cleaning of a database does not fall into it: each
+     * begins with the first command 66 s after the one before, which is a keep-alive, so the first ones after 66 s to
+     * 76 s, 132 s to 152 s, and 198 s to 228 s.
      */
     private static final List<Duration> BETWEEN_CLEANINGS =
             List.of(Duration.ofSeconds(80), Duration.ofSeconds(156), Duration.ofSeconds(230));

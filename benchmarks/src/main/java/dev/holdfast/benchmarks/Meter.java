@@ -24,7 +24,9 @@ interface Meter extends AutoCloseable {
     /** What it has done up to now, of what clients asked for; not what the meter asks. */
     Reading read();
 
-    /** Looks at everything that the server does for a while, but for what the meter asks; it may be slower meanwhile. */
+    /**
+     * Looks at everything that the server does for a while, but for what the meter asks; it may be slower meanwhile.
+     */
     Sample sample(Duration time);
 
     /** Whether operations run inside of others, so that only a sample tells what clients sent. */

@@ -10,7 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Locks on names that are used once, as one for each order: whatever a server keeps for a lock has to be made each time. */
+/**
+ * Locks on names that are used once, as one for each order: whatever a server keeps for a lock has to be made each
+ * time.
+ */
 final class NewNames implements Workload {
 
     private static final int ONE = 1;

@@ -13,7 +13,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The pages that are checked in: what was measured, on what, how, and what came of it. One for each kind of server, and one for what needs none, which also tells the method. */
+/**
+ * The pages that are checked in: what was measured, on what, how, and what came of it. One for each kind of server, and
+ * one for what needs none, which also tells the method.
+ */
 final class Page {
 
     private Page() {}

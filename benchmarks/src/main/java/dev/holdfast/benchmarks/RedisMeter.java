@@ -90,7 +90,10 @@ final class RedisMeter implements Meter {
         return client.substring(from, client.indexOf(' ', from));
     }
 
-    /** Counts lines such as {@code +1795261345.98 [0 127.0.0.1:5240] "GET" "a"}, or {@code [0 lua]} in a script; not those of the reader. */
+    /**
+     * Counts lines such as {@code +1795261345.98 [0 127.0.0.1:5240] "GET" "a"}, or {@code [0 lua]} in a script; not
+     * those of the reader.
+     */
     private Sample count(InputStream bytes, long end) throws IOException {
         long commands = 0;
         long inner = 0;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What one run of one cell has shown: numbers by name, violations, and remarks. Written to the standard output of the cell's
- * JVM, line by line, and read back by the one that started it. Not thread-safe.
+ * What one run of one cell has shown: numbers by name, violations, and remarks. Written to the standard output of the
+ * cell's JVM, line by line, and read back by the one that started it. Not thread-safe.
  */
 final class Sheet {
 

@@ -11,9 +11,9 @@ import java.util.stream.Stream;
 final class Stage {
 
     /**
-     * How long threads run before the window at least, however long the JVM and the client take to start. One thread makes a
-     * few thousand pairs a second, so what it runs is compiled only after some seconds, and on few processors the compiler
-     * would be measured with it.
+     * How long threads run before the window at least, however long the JVM and the client take to start. One thread
+     * makes a few thousand pairs a second, so what it runs is compiled only after some seconds, and on few processors
+     * the compiler would be measured with it.
      */
     static final Duration LEAST_WARM_UP = Duration.ofSeconds(10);
 
@@ -60,8 +60,8 @@ final class Stage {
     }
 
     /**
-     * Runs a crew, and puts what came of it on a sheet. Our own threads must all end well, and in a short trial too they
-     * have the time for it that a slow machine takes.
+     * Runs a crew, and puts what came of it on a sheet. Our own threads must all end well, and in a short trial too
+     * they have the time for it that a slow machine takes.
      */
     static Crew.Tally work(
             Contestant contestant,

@@ -38,7 +38,10 @@ final class Usage implements Crew.Watch, AutoCloseable {
         used = begin == null ? null : meter.read().since(begin);
     }
 
-    /** Sees what the server is asked for, at a time at which it has as much to do as in the window; again, if nothing was seen. */
+    /**
+     * Sees what the server is asked for, at a time at which it has as much to do as in the window; again, if nothing
+     * was seen.
+     */
     void sample() {
         if (!meter.nests()) {
             return;

@@ -14,7 +14,9 @@ final class Child {
     /** What reads as empty. */
     static final Redirect NOTHING = Redirect.from(new File("/dev/null"));
 
-    /** "error=2, No such file or directory" up to Java 24, "Exec failed, error: 2 (No such file or directory)" since. */
+    /**
+     * "error=2, No such file or directory" up to Java 24, "Exec failed, error: 2 (No such file or directory)" since.
+     */
     private static final Pattern SAID_BY_THE_SYSTEM =
             Pattern.compile(".*?error[=:] ?(?<number>[0-9]+)(, | \\()(?<words>.*?)\\)?", Pattern.DOTALL);
 

@@ -37,7 +37,8 @@ final class Drivers {
     private Drivers() {}
 
     /**
-     * Sees to it that there is a driver for a store, if it or one that it is made of needs one that is not part of the command.
+     * Sees to it that there is a driver for a store, if it or one that it is made of needs one that is not part of the
+     * command.
      *
      * @throws CliException if there is none
      */

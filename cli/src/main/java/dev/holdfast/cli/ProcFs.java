@@ -39,7 +39,8 @@ final class ProcFs {
     /**
      * What a look at all processes has found.
      *
-     * @param isComplete whether all could be told; if not, one was just becoming another program, and the next look tells
+     * @param isComplete whether all could be told; if not, one was just becoming another program, and the next look
+     *     tells
      */
     record Marked(List<Long> pids, boolean isComplete) {}
 

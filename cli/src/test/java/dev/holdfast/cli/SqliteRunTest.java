@@ -243,8 +243,8 @@ class SqliteRunTest {
     }
 
     /**
-     * Starts a command under a short lease, and sends a signal to its wrapper before that is over. On a machine that keeps
-     * a process waiting the wrapper may have lost the lock by then, and says so; then all is done again.
+     * Starts a command under a short lease, and sends a signal to its wrapper before that is over. On a machine that
+     * keeps a process waiting the wrapper may have lost the lock by then, and says so; then all is done again.
      */
     private CliProcess startedInTime(String signal, String... command) {
         List<String> words = new ArrayList<>(List.of("run", "--lease", "2s", "x", "--"));

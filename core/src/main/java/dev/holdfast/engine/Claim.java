@@ -47,9 +47,9 @@ final class Claim {
     int weight;
 
     /**
-     * A pass claim serves only requests that waited here while it waited at the store, for others may have come after the
-     * latch was set anew: their numbers go up to this. At first those that were there when the claim was sent, and from
-     * then on those that were there when a poll was sent that found it waiting.
+     * A pass claim serves only requests that waited here while it waited at the store, for others may have come after
+     * the latch was set anew: their numbers go up to this. At first those that were there when the claim was sent, and
+     * from then on those that were there when a poll was sent that found it waiting.
      */
     private long newestServed;
 
@@ -77,7 +77,9 @@ final class Claim {
     /** The withdrawal or release is with the settler. */
     boolean isSettling;
 
-    /** Somebody knows it by its id: it serves nobody else from then on, so that the id never names another's permits. */
+    /**
+     * Somebody knows it by its id: it serves nobody else from then on, so that the id never names another's permits.
+     */
     boolean isNamed;
 
     /** A look is set whether those who share a grant for more than they need are to leave room for others. */

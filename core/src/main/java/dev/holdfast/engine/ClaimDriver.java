@@ -218,8 +218,8 @@ final class ClaimDriver {
     }
 
     /**
-     * What waits for this claim fails where asking again would not help, or is not wanted; the claim itself is settled as
-     * any that nobody wants.
+     * What waits for this claim fails where asking again would not help, or is not wanted; the claim itself is settled
+     * as any that nobody wants.
      */
     private void giveUpIfNeeded(Claim claim, StoreException failure) {
         Outbox out = new Outbox();
@@ -443,8 +443,8 @@ final class ClaimDriver {
     }
 
     /**
-     * Asks whether a grant that is in doubt was good while one of those who share it held, and tells that one. What can't
-     * be told counts as lost.
+     * Asks whether a grant that is in doubt was good while one of those who share it held, and tells that one. What
+     * can't be told counts as lost.
      */
     void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
         held.gate.part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {

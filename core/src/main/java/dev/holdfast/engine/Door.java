@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to the gate of one resource for those who want it in one mode: they wait as a thread that parks or as a stage.
- * Thread-safe.
+ * The way to the gate of one resource for those who want it in one mode: they wait as a thread that parks or as a
+ * stage. Thread-safe.
  */
 record Door(Engine engine, ResourceName name, Mode mode) {
 

@@ -18,13 +18,19 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class ElapsedClock {
 
-    /** A step is told from the slewing and the grain of clocks by its size: a second, or less where that would eat up the margin of a short ttl. */
+    /**
+     * A step is told from the slewing and the grain of clocks by its size: a second, or less where that would eat up
+     * the margin of a short ttl.
+     */
     private static final long MAX_STEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The smallest step, as a part of the ttl: a third of the least margin. */
     private static final int STEPS_PER_TTL = 30;
 
-    /** The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a step, and a short sleep is found out. */
+    /**
+     * The wall clock's offset is followed when it has drifted by this much, so that slow slewing never adds up to a
+     * step, and a short sleep is found out.
+     */
     private static final long DRIFT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** What a boot clock that counts in hundredths of a second may seem to run ahead of the monotonic one. */
@@ -93,7 +99,9 @@ final class ElapsedClock {
         }
     }
 
-    /** The three clocks at one moment: read again if this thread was put aside in between, which would look like a jump. */
+    /**
+     * The three clocks at one moment: read again if this thread was put aside in between, which would look like a jump.
+     */
     private Reading read() {
         for (int attempt = 1; ; attempt++) {
             long before = environment.monotonicNanos();

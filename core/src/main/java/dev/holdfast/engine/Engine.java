@@ -117,8 +117,8 @@ public final class Engine {
     // ---- Life
 
     /**
-     * Opens the store and the session; blocks until both are there. Where the store keeps sessions in parts, none is needed
-     * before a name is.
+     * Opens the store and the session; blocks until both are there. Where the store keeps sessions in parts, none is
+     * needed before a name is.
      */
     public static Engine start(
             Supplier<LockStore> opening,
@@ -532,7 +532,9 @@ public final class Engine {
         return new ClaimRef(name, session.id, claims.incrementAndGet());
     }
 
-    /** A number for a name that no other client draws, for all that can be known: not even one with the same randomness. */
+    /**
+     * A number for a name that no other client draws, for all that can be known: not even one with the same randomness.
+     */
     long uniqueLong(ResourceName name) {
         Session present = parts.of(name).keeper.current();
         long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
@@ -597,7 +599,10 @@ public final class Engine {
         }
     }
 
-    /** Looks again when the lease of a grant should have ended, and in between, for timers stand still while the machine is suspended. */
+    /**
+     * Looks again when the lease of a grant should have ended, and in between, for timers stand still while the machine
+     * is suspended.
+     */
     void watchLease(Claim grant, OwnLease own) {
         long soon = options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
         grant.gate.lock.lock();

@@ -27,35 +27,37 @@ import java.util.concurrent.ExecutionException;
  *   name            a semaphore with a place for each party; whoever enters or is inside has one
  *   name#opened     a latch whose generation is the highest token of those who entered last; nothing but a number that
  *                   only rises and outlives its writer
- *   name#door       a lock: who opens, and who gives up, does it under this; where the store has parts, with a number that
+ *   name#door a lock: who opens, and who gives up, does it under this; where the store has parts, with a number that
  *                   puts it in the part of the latch
  *
  * Who has a place with a token up to the number that was opened last is inside; who has a greater one is entering. The
- * door may be opened when all places are taken by those who are entering. The opener sees that in one inspection, which is
- * one state of the store, and then writes the highest of their tokens as the new number: this is what lets them in.
+ * door may be opened when all places are taken by those who are entering. The opener sees that in one inspection, which
+ * is one state of the store, and then writes the highest of their tokens as the new number: this is what lets them in.
  *
- * Why it never opens for fewer. Between the inspection and the writing, (1) nobody gives a place back, which is done under
- * the lock only, however long that takes (Withdrawal); (2) if the opener has lost the lock because its session is over, the
- * store refuses the number, for it is written under that session; (3) the number is not written late, for if the outcome of
- * the writing is unknown the epoch is raised, or the session retired, before the lock is given back. Who dies in between has
- * died after all were there. Those who were inside from before don't count, for their tokens are not above the last number;
- * and those who come later have greater tokens than the new one, so they don't slip in with it.
+ * Why it never opens for fewer. Between the inspection and the writing, (1) nobody gives a place back, which is done
+ * under the lock only, however long that takes (Withdrawal); (2) if the opener has lost the lock because its session is
+ * over, the store refuses the number, for it is written under that session; (3) the number is not written late, for if
+ * the outcome of the writing is unknown the epoch is raised, or the session retired, before the lock is given back. Who
+ * dies in between has died after all were there. Those who were inside from before don't count, for their tokens are
+ * not above the last number; and those who come later have greater tokens than the new one, so they don't slip in with
+ * it.
  *
- * Nobody has a place without knowing: places are tried for, never queued for. Who gives up in a queue may have been served a
- * moment before, and would have to leave a place that was counted without having been told of it.
+ * Nobody has a place without knowing: places are tried for, never queued for. Who gives up in a queue may have been
+ * served a moment before, and would have to leave a place that was counted without having been told of it.
  *
- * Why everybody learns it. A member's token is not above the new number, and it stays so: no later number can be written
- * while the member has its place, for that would need all places. So it can look for it whenever it likes. Whoever is
- * last looks at once after it got its place, and then all are there; the others look too, in case it dies before it opens.
+ * Why everybody learns it. A member's token is not above the new number, and it stays so: no later number can be
+ * written while the member has its place, for that would need all places. So it can look for it whenever it likes.
+ * Whoever is last looks at once after it got its place, and then all are there; the others look too, in case it dies
+ * before it opens.
  *
- * Why leaving ends. A generation is gone when no place is held with a token up to its number. Places hang on sessions, so
- * the dead go; and those who come later have greater tokens, so they don't matter. The places have leases of their own
- * (of a hundred years: they end with the session) because such grants are never passed on inside a process: a place that
- * was passed on would keep its claim, and seem to be inside from before.
+ * Why leaving ends. A generation is gone when no place is held with a token up to its number. Places hang on sessions,
+ * so the dead go; and those who come later have greater tokens, so they don't matter. The places have leases of their
+ * own (of a hundred years: they end with the session) because such grants are never passed on inside a process: a place
+ * that was passed on would keep its claim, and seem to be inside from before.
  *
  * The number must not be forgotten while members are inside, and a store forgets latches that nobody uses: each member
- * therefore keeps a pass of the latch, which weighs nothing, until it leaves. When all have left it may be forgotten: then
- * nobody has a place with a token that was let in.
+ * therefore keeps a pass of the latch, which weighs nothing, until it leaves. When all have left it may be forgotten:
+ * then nobody has a place with a token that was let in.
  */
 
 /** The double barrier of one name. Immutable. */
@@ -80,7 +82,10 @@ final class EngineBarrier implements DistributedDoubleBarrier {
         this.door = new Door(engine, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
     }
 
-    /** The first name that belongs to the same part of the store as another: what is under one session must be in one part. */
+    /**
+     * The first name that belongs to the same part of the store as another: what is under one session must be in one
+     * part.
+     */
     private ResourceName besides(ResourceName other, String name) {
         ResourceName beside = new ResourceName(name);
         for (int i = 1; engine.parts.numberOf(beside) != engine.parts.numberOf(other); i++) {

@@ -370,7 +370,10 @@ final class EngineCampaign implements Campaign {
         }
     }
 
-    /** Grows from trouble to trouble; short for who resigns at once, again and again, and would else keep the store busy. */
+    /**
+     * Grows from trouble to trouble; short for who resigns at once, again and again, and would else keep the store
+     * busy.
+     */
     private long pauseNanos(boolean isTrouble) {
         long nanos = options.shortestPause().toNanos();
         if (isTrouble) {
@@ -530,7 +533,9 @@ final class EngineCampaign implements Campaign {
         });
     }
 
-    /** On a callback thread where none of its own can be started: who was elected must be told, and give way some time. */
+    /**
+     * On a callback thread where none of its own can be started: who was elected must be told, and give way some time.
+     */
     private void onOwnThread(Runnable task) {
         Once once = new Once(task);
         String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());

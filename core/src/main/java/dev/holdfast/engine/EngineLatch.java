@@ -15,8 +15,8 @@ import java.util.concurrent.ExecutionException;
 
 /*
  * A generation's number has two halves. The upper one goes up by one from generation to generation; the lower one is a
- * mark that the call draws that wants to set it. Of two calls that set the latch at the same time the store takes one, and
- * by the mark in its answer each knows which, however often its command had to be sent.
+ * mark that the call draws that wants to set it. Of two calls that set the latch at the same time the store takes one,
+ * and by the mark in its answer each knows which, however often its command had to be sent.
  */
 
 /** The latch of one name. Thread-safe; keeps nothing but a hint. */

@@ -3,9 +3,9 @@ package dev.holdfast.engine;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Whatever is thrown, what comes after it is done all the same: another claim's answer, the next timer, the turn of a lane.
- * An error of the virtual machine is no exception to that. There may be no memory, no thread or no stack just now, and
- * a little later there is; a claim that was forgotten meanwhile would be renewed for ever.
+ * Whatever is thrown, what comes after it is done all the same: another claim's answer, the next timer, the turn of a
+ * lane. An error of the virtual machine is no exception to that. There may be no memory, no thread or no stack just
+ * now, and a little later there is; a claim that was forgotten meanwhile would be renewed for ever.
  */
 
 /** Runs what must not keep anything else from being done. */

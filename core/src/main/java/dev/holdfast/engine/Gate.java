@@ -31,16 +31,17 @@ import org.jspecify.annotations.Nullable;
  * hand-over, nor free for all, which starves. The owner that lets go has its turn a little longer (TURN_NANOS from
  * the moment it was handed the lock): if it asks again it is served at once. Meanwhile the head of the queue is awake
  * and looks at short intervals; it takes the lock when its owner stays away between two looks, and is handed it by
- * the first release after the turn. So a hot lock runs at memory speed, and each of n waiting threads has its turn after
- * n turns. Those who share a grant have their turn together: readers go on past a writer at the head until it is over.
+ * the first release after the turn. So a hot lock runs at memory speed, and each of n waiting threads has its turn
+ * after n turns. Those who share a grant have their turn together: readers go on past a writer at the head until it is
+ * over.
  *
  * A mutex or read-write lock has one grant at a time, and readers of this process share it. Of a semaphore there may be
  * many, each for one request at a time; while a request waits one more is asked for, and what does not suit it goes
  * back to the store first. A pass grant of a latch serves all that queued here while its claim did at the store.
  *
- * The class is long because all of this is one state machine under one lock, and its steps lean on each other. What can be
- * told without the rest is elsewhere: the claim and the grants in Standing, the waiting of callers in Door, turns in Turn,
- * what is kept a little longer in Lingering, what is looked after from time to time in Oversight.
+ * The class is long because all of this is one state machine under one lock, and its steps lean on each other. What can
+ * be told without the rest is elsewhere: the claim and the grants in Standing, the waiting of callers in Door, turns in
+ * Turn, what is kept a little longer in Lingering, what is looked after from time to time in Oversight.
  *
  * Lock order: the lock of a gate is taken before that of the keeper's, of no other gate, and never held while
  * anything outside the engine is called: commands, wake-ups and listeners go into an outbox that is sent when the
@@ -66,8 +67,8 @@ final class Gate {
     private static final int YIELDS = 3;
 
     /**
-     * How long those who share go on past one at the head who wants to be alone: enough for what it costs to stop and to
-     * wake all of them not to count.
+     * How long those who share go on past one at the head who wants to be alone: enough for what it costs to stop and
+     * to wake all of them not to count.
      */
     private static final long SHARED_TURN_NANOS = 1_000_000;
 
@@ -190,8 +191,9 @@ final class Gate {
     }
 
     /**
-     * Whether a request that does not wait may ask the store; a grant that is kept idle does not stand in its way. Where
-     * several can hold, it may also stand behind those who have no answer yet: nobody knows then that they have to wait.
+     * Whether a request that does not wait may ask the store; a grant that is kept idle does not stand in its way.
+     * Where several can hold, it may also stand behind those who have no answer yet: nobody knows then that they have
+     * to wait.
      */
     private boolean mayTry(Request request, Outbox out) {
         if (spec.kind() == Kind.LATCH) {
@@ -259,8 +261,8 @@ final class Gate {
     }
 
     /**
-     * Lets a request whose wait is over end with the next answer of the store, if none has come since it was queued. The
-     * caller bounds the time until then.
+     * Lets a request whose wait is over end with the next answer of the store, if none has come since it was queued.
+     * The caller bounds the time until then.
      *
      * @return whether such an answer is outstanding; if not, nothing has changed
      */
@@ -664,7 +666,10 @@ final class Gate {
         });
     }
 
-    /** No session can be had: what waited here before one was asked for the last time fails; for others it is asked again. */
+    /**
+     * No session can be had: what waited here before one was asked for the last time fails; for others it is asked
+     * again.
+     */
     void failThoseBefore(long attempt, Supplier<RuntimeException> why) {
         step(out -> {
             endThose(request -> request.sessionsAskedFor < attempt, why, out);

@@ -19,7 +19,9 @@ final class HoldEnd implements Settler.Done {
     private final long since;
     private final CompletableFuture<ReleaseOutcome> stage;
 
-    /** Set by the first failure: before it there is an answer on its way, which comes or fails well within the time-out. */
+    /**
+     * Set by the first failure: before it there is an answer on its way, which comes or fails well within the time-out.
+     */
     private Environment.@Nullable Timer alarm;
 
     /**

@@ -174,8 +174,8 @@ final class Keeper {
     }
 
     /**
-     * Ends a session that nothing needs; the next who does has another opened. First nobody gets it any more, and then it is
-     * looked once more: so none that got it before is overlooked.
+     * Ends a session that nothing needs; the next who does has another opened. First nobody gets it any more, and then
+     * it is looked once more: so none that got it before is overlooked.
      */
     private boolean rest(Session of) {
         boolean isUnused;
@@ -358,7 +358,10 @@ final class Keeper {
         renew(of);
     }
 
-    /** Asks the store because holds of this session are in doubt; once for each doubt, since a failed request is repeated. */
+    /**
+     * Asks the store because holds of this session are in doubt; once for each doubt, since a failed request is
+     * repeated.
+     */
     void askInDoubt(Session of) {
         lock.lock();
         try {

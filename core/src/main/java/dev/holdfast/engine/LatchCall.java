@@ -14,10 +14,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Both commands are idempotent: a count-down by its id, a setting by its generation, which no other call chooses. So what
- * was not answered is simply sent again, and a sending that arrives late does no harm: its id has counted, or its
- * generation is not after the present one. The epoch is raised all the same before a setting is repeated, as for all that
- * carries one: a store may have forgotten the generation by the time a very late one arrives.
+ * Both commands are idempotent: a count-down by its id, a setting by its generation, which no other call chooses. So
+ * what was not answered is simply sent again, and a sending that arrives late does no harm: its id has counted, or its
+ * generation is not after the present one. The epoch is raised all the same before a setting is repeated, as for all
+ * that carries one: a store may have forgotten the generation by the time a very late one arrives.
  */
 
 /** Brings one command about a latch to a definite answer. Ends once; callers hold no lock of the engine. */

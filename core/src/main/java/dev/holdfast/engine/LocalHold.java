@@ -215,7 +215,9 @@ class LocalHold implements HoldHandle {
         listen(this, isClosed, reaction, true);
     }
 
-    /** Names a listener, or a reaction, for as long as a handle is open; tells it at once if the hold is lost already. */
+    /**
+     * Names a listener, or a reaction, for as long as a handle is open; tells it at once if the hold is lost already.
+     */
     void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
         Listener listener = new Listener(handle, told, isReaction);
         Loss lost;
@@ -380,7 +382,10 @@ class LocalHold implements HoldHandle {
         told.stream().filter(one -> !one.isReaction).forEach(one -> out.add(() -> tell(one, lost)));
     }
 
-    /** Whether it is lost, and surely over at the store too, whose clock may be slower. Called under the lock of the gate. */
+    /**
+     * Whether it is lost, and surely over at the store too, whose clock may be slower. Called under the lock of the
+     * gate.
+     */
     boolean hasEndedAtStore(long now) {
         Loss lost = loss;
         if (lost == null) {

@@ -22,8 +22,8 @@ final class LossInterrupt {
     }
 
     /**
-     * Runs a task under a hold on the calling thread, closes the hold, and tells its loss before all else; what the task
-     * threw is suppressed in that.
+     * Runs a task under a hold on the calling thread, closes the hold, and tells its loss before all else; what the
+     * task threw is suppressed in that.
      */
     static <T extends @Nullable Object, E extends Exception> T run(HoldHandle hold, LockedTask<T, E> task) throws E {
         LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * One call that acquires all parts for the hold itself, or none. As {@link MultiCall} without a thread: nothing is held
  * before, so the order alone keeps it out of circles.
  *
- * <p>Its steps follow one another, each on whatever thread ends the one before; only the result may be ended by anybody at
- * any time.
+ * <p>Its steps follow one another, each on whatever thread ends the one before; only the result may be ended by anybody
+ * at any time.
  */
 final class MultiStage {
 

@@ -9,8 +9,8 @@ import dev.holdfast.spi.StoreException.Effect;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Writes the number of a barrier under one session and no other: the one that the lock of the door hangs on. Ends when it
- * is known whether it is written, or when it can't take effect any more.
+ * Writes the number of a barrier under one session and no other: the one that the lock of the door hangs on. Ends when
+ * it is known whether it is written, or when it can't take effect any more.
  */
 final class Opening implements Wire.Answer {
 

@@ -23,9 +23,9 @@ final class Outbox {
     }
 
     /**
-     * Does what was put in, in that order. The caller holds no lock. What one of them throws is logged, and keeps none of
-     * the others from being done: each may be the command or the wake-up that somebody waits for. Nor is it the caller's,
-     * whose own request may be granted already.
+     * Does what was put in, in that order. The caller holds no lock. What one of them throws is logged, and keeps none
+     * of the others from being done: each may be the command or the wake-up that somebody waits for. Nor is it the
+     * caller's, whose own request may be granted already.
      */
     void send() {
         List<Runnable> list = actions;

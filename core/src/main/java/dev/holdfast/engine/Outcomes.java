@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class Outcomes {
 
     /**
-     * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second that
-     * the contract allows, so that a thread may be woken late.
+     * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second
+     * that the contract allows, so that a thread may be woken late.
      */
     static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
 

@@ -64,8 +64,8 @@ final class Oversight {
     }
 
     /**
-     * Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. Also drops
-     * lost holds without an owner once they are over at the store.
+     * Looks for owners that are threads and have died: their hold is lost, or nobody is left to close a lost one. Also
+     * drops lost holds without an owner once they are over at the store.
      */
     static void checkOwners(Gate gate) {
         LocalHold hold = gate.current;

@@ -70,8 +70,8 @@ final class Request {
     long answersBefore;
 
     /**
-     * The wait that is over while the store has yet to answer: the request ends with that answer. Null until then; written
-     * under the lock of the gate, and read there or after {@link #isDone}.
+     * The wait that is over while the store has yet to answer: the request ends with that answer. Null until then;
+     * written under the lock of the gate, and read there or after {@link #isDone}.
      */
     @Nullable
     Duration overdueAfter;

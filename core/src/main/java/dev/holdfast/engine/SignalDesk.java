@@ -7,7 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what the store pushes. Signals are hints: a grant is believed only for a claim that waits and of which nothing contrary was heard; everything else makes the engine ask.
+ * Takes what the store pushes. Signals are hints: a grant is believed only for a claim that waits and of which nothing
+ * contrary was heard; everything else makes the engine ask.
  */
 final class SignalDesk implements Consumer<Signal> {
 

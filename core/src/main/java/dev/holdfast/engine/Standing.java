@@ -146,9 +146,9 @@ final class Standing extends Grants {
     }
 
     /**
-     * Asks whether the pass claim still waits at the store, if requests have come since that was known: then it is theirs
-     * too, and else they need another. Without that they would have to ask after the latch has opened, which may be set
-     * anew by then.
+     * Asks whether the pass claim still waits at the store, if requests have come since that was known: then it is
+     * theirs too, and else they need another. Without that they would have to ask after the latch has opened, which may
+     * be set anew by then.
      */
     void cover(RequestQueue queue, Outbox out) {
         Claim waiting = claim;
@@ -304,7 +304,9 @@ final class Standing extends Grants {
         }
     }
 
-    /** The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed. */
+    /**
+     * The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed.
+     */
     private void loseWhatIsExcludedBy(Claim of, Outbox out) {
         for (Claim held : allGrants()) {
             if ((long) held.weight + of.weight > gate.spec.capacity()) {

@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client has to do with one part of its store: the way there, the session, the gates of its names, and what looks
- * after them. Most stores have one part. Where there are more, each is judged by itself: that one does not answer says
- * nothing of the others.
+ * What this client has to do with one part of its store: the way there, the session, the gates of its names, and what
+ * looks after them. Most stores have one part. Where there are more, each is judged by itself: that one does not answer
+ * says nothing of the others.
  *
  * <p>It stays for the life of the client once it was needed; the session does not, if nothing of the part is used.
  * Thread-safe.
@@ -61,8 +61,8 @@ final class StorePart {
     // ---- The session
 
     /**
-     * The session that is alive, or null while there is none. Who asks is about to send something under it, so it is not
-     * given up as idle.
+     * The session that is alive, or null while there is none. Who asks is about to send something under it, so it is
+     * not given up as idle.
      */
     @Nullable
     Session session() {
@@ -98,7 +98,9 @@ final class StorePart {
         present.forEach(wait -> Failsafe.run("what waited for a session", isReady ? wait.ready : wait.failed));
     }
 
-    /** A session that nothing needs costs the store a keep-alive now and then: where there are many parts, it is ended. */
+    /**
+     * A session that nothing needs costs the store a keep-alive now and then: where there are many parts, it is ended.
+     */
     boolean mayRest() {
         boolean wasWanted = isWanted;
         isWanted = false;
@@ -117,8 +119,8 @@ final class StorePart {
     }
 
     /**
-     * How long to wait rather than so long, so that parts whose time has come at about the same moment are renewed at the
-     * same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
+     * How long to wait rather than so long, so that parts whose time has come at about the same moment are renewed at
+     * the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
      */
     long together(long delay) {
         long grain = engine.options.keepAliveEvery().toNanos() / 4;
@@ -223,7 +225,10 @@ final class StorePart {
 
     // ---- The end
 
-    /** No new session, no more renewals: all that waits fails, what is held is lost. Tells the session, if there is one to end. */
+    /**
+     * No new session, no more renewals: all that waits fails, what is held is lost. Tells the session, if there is one
+     * to end.
+     */
     @Nullable
     Session shut() {
         Session session = keeper.close();

@@ -30,8 +30,8 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     private static final long IDLE_THREAD_SECONDS = 10;
 
     /**
-     * So many listeners may block before others wait for them. Far more than listeners that block in good faith, and few
-     * enough for any machine when all holds of a process are lost at once.
+     * So many listeners may block before others wait for them. Far more than listeners that block in good faith, and
+     * few enough for any machine when all holds of a process are lost at once.
      */
     private static final int LISTENER_THREADS = 256;
 

@@ -25,9 +25,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A grant that hangs on nothing but its own lease. It is never renewed, so its deadline only comes nearer: by a poll that
- * tells of less than was thought. It is polled once for each ttl, when the wall clock steps, and when the store says that
- * it was taken away.
+ * A grant that hangs on nothing but its own lease. It is never renewed, so its deadline only comes nearer: by a poll
+ * that tells of less than was thought. It is polled once for each ttl, when the wall clock steps, and when the store
+ * says that it was taken away.
  */
 
 /** The turn of one task, from its grant to the end of the task. Thread-safe; its lock is a leaf. */
@@ -282,7 +282,9 @@ final class TaskTurn implements HoldHandle {
 
     // ---- Asking the store
 
-    /** Looks again when the lease should have ended, and in between, for timers stand still while the machine sleeps. */
+    /**
+     * Looks again when the lease should have ended, and in between, for timers stand still while the machine sleeps.
+     */
     private void lookLater() {
         long soon = engine.options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
         lock.lock();

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * A store may answer in the thread that asks, before the call returns. What the engine does about an answer may ask
- * again, and is answered again: as calls within calls, a queue of a thousand waiters would need a stack a thousand times
- * as deep. Here each reaction that comes up within another one waits until that one has returned, and then runs in the
- * same thread. So a store that answers at once looks like one that answers a little later.
+ * again, and is answered again: as calls within calls, a queue of a thousand waiters would need a stack a thousand
+ * times as deep. Here each reaction that comes up within another one waits until that one has returned, and then runs
+ * in the same thread. So a store that answers at once looks like one that answers a little later.
  *
  * Code of users is not to be kept waiting by it, nor to keep reactions waiting: it may block until another reaction has
  * run. It therefore begins when no reaction is left, and outside of the trampoline: what it asks is answered within it.
@@ -54,8 +54,8 @@ final class Trampoline {
     }
 
     /**
-     * Runs what waits for the present reaction to return. Called by whoever is about to wait on this thread: it may wait
-     * for one of them.
+     * Runs what waits for the present reaction to return. Called by whoever is about to wait on this thread: it may
+     * wait for one of them.
      */
     static void flush() {
         Trampoline present = PRESENT.get();

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * One command at a time is on its way, so this needs no lock: whoever gets its answer goes on. Only the end is raced
- * for, by the answer, the time-out and the close of the client, and the stage decides it. A claim whose end nobody waits
- * for any more is withdrawn, once it can take no effect that is not known.
+ * for, by the answer, the time-out and the close of the client, and the stage decides it. A claim whose end nobody
+ * waits for any more is withdrawn, once it can take no effect that is not known.
  */
 
 /** One attempt to get a turn for a task. */

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of something as users see it: one stage for all who ask, completed on the callback executor, for the thread that
- * learns of the end may be the only one of a store. Thread-safe.
+ * The end of something as users see it: one stage for all who ask, completed on the callback executor, for the thread
+ * that learns of the end may be the only one of a store. Thread-safe.
  *
  * @param <T> what it ends with
  */

@@ -9,7 +9,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Tells those who look on what becomes of one acquisition, in its order. All but {@link #serve} is called without any lock of the engine. */
+/**
+ * Tells those who look on what becomes of one acquisition, in its order. All but {@link #serve} is called without any
+ * lock of the engine.
+ */
 final class Watch {
 
     private final List<Acquisition> told;

@@ -49,8 +49,9 @@ final class Wire {
     private final RoundTrips roundTrips = new RoundTrips();
 
     /**
-     * Commands on their way, by their number; looked through by the sweep, which runs while there are any. By number, because the order in which the sweep finds them must be the
-     * same in every run of a simulation, which that of identity hashes is not.
+     * Commands on their way, by their number; looked through by the sweep, which runs while there are any. By number,
+     * because the order in which the sweep finds them must be the same in every run of a simulation, which that of
+     * identity hashes is not.
      */
     private final ConcurrentMap<Long, Trip> underWay = new ConcurrentHashMap<>();
 

@@ -10,16 +10,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /*
- * The call ends after the store time-out at the latest, but the place outlives it: an opener that has counted the place may
- * have the lock for longer, and would open for fewer parties than it counted. Waiting for the lock therefore has no limit of
- * its own, and goes on in one request: between two requests another opener could come in between and count the place.
+ * The call ends after the store time-out at the latest, but the place outlives it: an opener that has counted the place
+ * may have the lock for longer, and would open for fewer parties than it counted. Waiting for the lock therefore has no
+ * limit of its own, and goes on in one request: between two requests another opener could come in between and count the
+ * place.
  *
  * The waiting ends with the lock, with the loss of the place, and with the client, which takes the place along.
  */
 
 /**
- * Gives back the place of a party that gives up: under the lock of the door, so that no opener has counted it, and unless
- * the door is open, which lets the party in. Thread-safe; begun once.
+ * Gives back the place of a party that gives up: under the lock of the door, so that no opener has counted it, and
+ * unless the door is open, which lets the party in. Thread-safe; begun once.
  */
 final class Withdrawal {
 
@@ -118,7 +119,10 @@ final class Withdrawal {
         }
     }
 
-    /** Ends the call, but not the waiting for the lock, unless the door is open: an opener that has the lock may be dead. */
+    /**
+     * Ends the call, but not the waiting for the lock, unless the door is open: an opener that has the lock may be
+     * dead.
+     */
     private void endCall(@Nullable Throwable failure) {
         if (!isUncertain.compareAndSet(false, true)) {
             return;

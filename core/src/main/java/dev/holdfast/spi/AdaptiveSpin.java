@@ -7,7 +7,8 @@ package dev.holdfast.spi;
  * nearly always: after each time in vain it is left out for twice as many times, up to {@value #MOST_LEFT_OUT}, and for
  * half as many after {@value #IN_A_ROW} times in a row that paid.
  *
- * <p>That a wait learns from those before it is the idea of adaptive locks, as of the Java virtual machine's own monitors.
+ * <p>That a wait learns from those before it is the idea of adaptive locks, as of the Java virtual machine's own
+ * monitors.
  *
  * <p><b>Thread-safety:</b> none; for one thread, or under a lock.
  */

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens a store on a thread of its own, so that the caller waits no longer than it wants to: a pool, a connection or a name
- * service may keep that thread for longer. A store that is open too late is closed. Thread-safe.
+ * Opens a store on a thread of its own, so that the caller waits no longer than it wants to: a pool, a connection or a
+ * name service may keep that thread for longer. A store that is open too late is closed. Thread-safe.
  */
 public final class BoundedOpening {
 

@@ -295,8 +295,8 @@ public sealed interface Command {
      * the name is in use as something else. A latch that counts is in use, whoever looks at it, until it is open.
      *
      * @param session the session whose epoch is checked
-     * @param generation the generation that is begun, from 1: above the last that the caller knows, and best one that no
-     *     other caller would choose, for then the answer tells whether it was this one who set the count
+     * @param generation the generation that is begun, from 1: above the last that the caller knows, and best one that
+     *     no other caller would choose, for then the answer tells whether it was this one who set the count
      * @param count at least 1
      */
     record SetCount(ResourceName resource, SessionId session, long epoch, long generation, long count)
@@ -368,7 +368,10 @@ public sealed interface Command {
     record Inspect(String prefix, Optional<String> cursor, int limit, Scope scope) implements Command {
         /** How much of the store is asked about. */
         public enum Scope {
-            /** All whose name begins so. Of the holders of one, those after a number that the store chooses may be left out. */
+            /**
+             * All whose name begins so. Of the holders of one, those after a number that the store chooses may be left
+             * out.
+             */
             PREFIX,
             /**
              * The one whose name is the prefix, with all its holders, page by page; waiters are only told in the first

@@ -111,8 +111,8 @@ public sealed interface Reply {
     record Count(long generation, long remaining) implements Reply {}
 
     /**
-     * A page of what the store records, in the order of the names where the trait {@code orderedInspection} is set; or of
-     * what it records about one name, which is then in each page, or in none if it is not in use.
+     * A page of what the store records, in the order of the names where the trait {@code orderedInspection} is set; or
+     * of what it records about one name, which is then in each page, or in none if it is not in use.
      *
      * @param cursor where the next page begins; empty after the last
      */

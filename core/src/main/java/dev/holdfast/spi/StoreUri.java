@@ -78,7 +78,10 @@ public record StoreUri(String scheme, String rest, Map<String, String> parameter
         return Masking.masked(scheme + ":" + rest) + Masking.masked(parameters);
     }
 
-    /** A letter, then letters, digits, plus, dot and minus; by hand, since the first regular expression of a JVM is dear. */
+    /**
+     * A letter, then letters, digits, plus, dot and minus; by hand, since the first regular expression of a JVM is
+     * dear.
+     */
     private static boolean isScheme(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/** Certificates for servers on this machine, with what may be wrong with one; made anew for each JVM, by the tools of the JDK. */
+/**
+ * Certificates for servers on this machine, with what may be wrong with one; made anew for each JVM, by the tools of
+ * the JDK.
+ */
 public final class Certificates {
 
     private static final String PASSWORD = "changeit";

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Copies as much of a Linux program as is needed to run it. What a debugger reads stands behind that, and may be ten times
- * as long.
+ * Copies as much of a Linux program as is needed to run it. What a debugger reads stands behind that, and may be ten
+ * times as long.
  */
 final class Elf {
 

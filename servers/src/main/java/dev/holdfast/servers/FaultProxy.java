@@ -134,8 +134,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Once: when a request has this text, lets it through, and resets the connection when the server begins to answer: it
-     * has taken effect, and nobody is told.
+     * Once: when a request has this text, lets it through, and resets the connection when the server begins to answer:
+     * it has taken effect, and nobody is told.
      */
     public void cutAfterForwarding(String text) {
         cutAfter.set(text);

@@ -16,10 +16,10 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * A MySQL server, on x86-64, for those who bring its distribution: that is too large for each build, and its driver has a
- * licence of its own. It is a zip file, or the directory that the system property {@code holdfast.mysql.home} or the
- * environment variable {@code HOLDFAST_MYSQL_HOME} names. The server survives being killed, but not that the
- * machine is.
+ * A MySQL server, on x86-64, for those who bring its distribution: that is too large for each build, and its driver has
+ * a licence of its own. It is a zip file, or the directory that the system property {@code holdfast.mysql.home} or the
+ * environment variable {@code HOLDFAST_MYSQL_HOME} names. The server survives being killed, but not that the machine
+ * is.
  */
 public final class MysqlServer extends LocalSqlServer {
 

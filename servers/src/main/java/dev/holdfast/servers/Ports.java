@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 
 /**
  * Ports that nobody listens on, each for this JVM alone until it ends: another one that starts servers at the same time
- * takes others. They are below the range from which the system takes ports for outgoing connections, so no connection is
- * likely to sit on one between the look and the start.
+ * takes others. They are below the range from which the system takes ports for outgoing connections, so no connection
+ * is likely to sit on one between the look and the start.
  */
 final class Ports {
 
@@ -49,8 +49,9 @@ final class Ports {
     }
 
     /**
-     * Whether a process listens on it on 127.0.0.1. Where the system has a list of those, nothing else is done: a connection
-     * would leave a trace in a server's log, and who binds the port to see is in the way of a server that is about to.
+     * Whether a process listens on it on 127.0.0.1. Where the system has a list of those, nothing else is done: a
+     * connection would leave a trace in a server's log, and who binds the port to see is in the way of a server that is
+     * about to.
      */
     static boolean isListenedTo(int port) {
         String listening = String.format(":%04X 00000000:0000 0A ", port);

@@ -11,8 +11,8 @@ import java.util.Map;
 
 /**
  * A PostgreSQL server, of the version whose archive is among the resources, or in the directory that the system
- * property {@code holdfast.postgres.home} or the environment variable {@code HOLDFAST_POSTGRES_HOME} names. It survives being
- * killed, but not that the machine is: it flushes nothing, unless told to.
+ * property {@code holdfast.postgres.home} or the environment variable {@code HOLDFAST_POSTGRES_HOME} names. It survives
+ * being killed, but not that the machine is: it flushes nothing, unless told to.
  */
 public final class PostgresServer extends LocalSqlServer {
 

@@ -20,7 +20,9 @@ public final class RedisCluster implements AutoCloseable {
     /** How long a node may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds. */
     private static final String PATIENCE_MILLIS = "60000";
 
-    /** How long it may be silent while a replica is to take over, and while they get to know each other: they talk more. */
+    /**
+     * How long it may be silent while a replica is to take over, and while they get to know each other: they talk more.
+     */
     private static final String PROMPT_MILLIS = "5000";
 
     /** The words in a line of {@code CLUSTER NODES}, by their place. */
@@ -99,8 +101,8 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * The first step of a move, taken when the move before has come to all nodes: both sides are told that the slot is on
-     * its way.
+     * The first step of a move, taken when the move before has come to all nodes: both sides are told that the slot is
+     * on its way.
      */
     public void announceMove(int slot, RedisServer from, RedisServer to) {
         // Who takes a slot gives itself a new epoch unless the newest it knows of is its own. If the giver has a newer
@@ -132,8 +134,8 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Lets a replica take over from its primary, once that has not answered the others for five seconds. Before this call
-     * no replica takes over, and no node is given up within the time of a test.
+     * Lets a replica take over from its primary, once that has not answered the others for five seconds. Before this
+     * call no replica takes over, and no node is given up within the time of a test.
      */
     public void letTakeOver(RedisServer replica) {
         replica.command("CONFIG", "SET", "cluster-replica-no-failover", "no");

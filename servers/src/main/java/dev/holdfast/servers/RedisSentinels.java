@@ -20,7 +20,9 @@ public final class RedisSentinels implements AutoCloseable {
     private static final int SENTINELS = 3;
     private static final String QUORUM = "2";
 
-    /** How long a primary may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds. */
+    /**
+     * How long a primary may be silent that nobody has harmed: a machine that others use keeps it waiting for seconds.
+     */
     private static final String PATIENCE_MILLIS = "60000";
 
     /** How long it may be silent while another one is to take over. */
@@ -107,8 +109,8 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     /**
-     * Harms the primary and returns when another one has taken over. Only in this time do the Sentinels give up a primary
-     * that is silent for a second and a half.
+     * Harms the primary and returns when another one has taken over. Only in this time do the Sentinels give up a
+     * primary that is silent for a second and a half.
      *
      * @param fault what ends or silences the primary that it is given
      * @return the new primary

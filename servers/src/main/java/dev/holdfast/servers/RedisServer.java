@@ -109,7 +109,10 @@ public final class RedisServer implements AutoCloseable {
             return option("tls-auth-clients", authority == null ? "no" : "yes");
         }
 
-        /** Listens for TLS too, and speaks nothing else with other servers, which must have certificates of the same authority; clients need none. */
+        /**
+         * Listens for TLS too, and speaks nothing else with other servers, which must have certificates of the same
+         * authority; clients need none.
+         */
         @CanIgnoreReturnValue
         Builder tlsAmongServers(Certificates certificates) {
             tls(certificates.server(), certificates.authority());

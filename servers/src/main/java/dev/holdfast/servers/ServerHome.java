@@ -22,7 +22,8 @@ import java.util.stream.Stream;
 
 /**
  * Where the servers of this JVM live: a directory with one for each server, which goes with the JVM, and a place beside
- * it for unpacked binaries and empty databases, which stays. What a JVM left that was killed, processes too, the next one clears away.
+ * it for unpacked binaries and empty databases, which stays. What a JVM left that was killed, processes too, the next
+ * one clears away.
  */
 final class ServerHome {
 

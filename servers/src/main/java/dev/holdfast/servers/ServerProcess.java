@@ -127,7 +127,9 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** An orphan that ended may stand in the list until somebody takes notice, which can take seconds in a container. */
+    /**
+     * An orphan that ended may stand in the list until somebody takes notice, which can take seconds in a container.
+     */
     private static boolean isGone(ProcessHandle process) {
         return Signals.state(process).equals("Z");
     }

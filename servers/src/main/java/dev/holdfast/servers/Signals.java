@@ -13,8 +13,8 @@ public final class Signals {
     private Signals() {}
 
     /**
-     * Stops a process where it stands: SIGSTOP. Returns when none of its threads runs any more. The signal alone only asks for
-     * that: until the first thread of the process gets a processor to take it, the others go on.
+     * Stops a process where it stands: SIGSTOP. Returns when none of its threads runs any more. The signal alone only
+     * asks for that: until the first thread of the process gets a processor to take it, the others go on.
      *
      * @throws IllegalStateException if the process is gone, or does not stop within a minute
      */

@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.tukaani.xz.XZInputStream;
 
-/** Unpacks the archives that carry servers: files, directories and symbolic links with short names, and nothing else. */
+/**
+ * Unpacks the archives that carry servers: files, directories and symbolic links with short names, and nothing else.
+ */
 final class TarXz {
 
     private static final int BLOCK = 512;

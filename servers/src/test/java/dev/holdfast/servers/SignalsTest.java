@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 
 class SignalsTest {
 
-    /** What it says on its own after the signal was sent comes within milliseconds: what is read after that would never end. */
+    /**
+     * What it says on its own after the signal was sent comes within milliseconds: what is read after that would never
+     * end.
+     */
     @Test
     void aPausedProcessDoesNothingMore() throws Exception {
         for (int attempt = 0; attempt < 20; attempt++) {

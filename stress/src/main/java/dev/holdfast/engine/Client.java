@@ -13,7 +13,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** The one client of a JVM: each state of a test takes a lock of its own, for engines are too large to have one each. */
+/**
+ * The one client of a JVM: each state of a test takes a lock of its own, for engines are too large to have one each.
+ */
 final class Client {
 
     private static final AtomicLong LOCKS = new AtomicLong();

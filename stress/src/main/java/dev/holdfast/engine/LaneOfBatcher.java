@@ -50,7 +50,9 @@ public class LaneOfBatcher {
         }
     }
 
-    /** Waits for the answer, and makes the trips that nobody makes meanwhile: the next trip may be the other thread's. */
+    /**
+     * Waits for the answer, and makes the trips that nobody makes meanwhile: the next trip may be the other thread's.
+     */
     private void send(Command command, Caller caller) {
         CompletableFuture<Reply> answer = batcher.submit(command, caller).toCompletableFuture();
         while (!answer.isDone()) {

@@ -17,8 +17,9 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * Whether two answers, one of the store under test and one of the reference, say the same. Where a store is free they need not be equal: tokens must
- * stand in the same relation to each other, durations may be a little apart, and who is to look again may be told to do so earlier.
+ * Whether two answers, one of the store under test and one of the reference, say the same. Where a store is free they
+ * need not be equal: tokens must stand in the same relation to each other, durations may be a little apart, and who is
+ * to look again may be told to do so earlier.
  */
 final class Agreement {
 

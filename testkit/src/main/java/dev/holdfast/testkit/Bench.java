@@ -125,7 +125,9 @@ final class Bench {
         clock.orElseThrow().advance(time);
     }
 
-    /** Lets time pass, moved or real, until something is so. It must come within twice the time that short things last. */
+    /**
+     * Lets time pass, moved or real, until something is so. It must come within twice the time that short things last.
+     */
     void until(String what, BooleanSupplier isSo) {
         wasTooSlow |= isTooSlow();
         shortSince = null;

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A session at the store under test, of a client that sends what it is told to and believes nothing. Where the store has parts
- * it is a session in each of them, and what is done to it is done to all.
+ * A session at the store under test, of a client that sends what it is told to and believes nothing. Where the store
+ * has parts it is a session in each of them, and what is done to it is done to all.
  */
 final class Client {
 

@@ -3,7 +3,8 @@ package dev.holdfast.testkit;
 import org.junit.jupiter.api.Nested;
 
 /**
- * The rules that every store keeps, as tests: extend this class, say how a fresh store is opened, and run it with JUnit.
+ * The rules that every store keeps, as tests: extend this class, say how a fresh store is opened, and run it with
+ * JUnit.
  *
  * <pre>{@code
  * class OurStoreTest extends LockStoreConformance {
@@ -14,9 +15,10 @@ import org.junit.jupiter.api.Nested;
  * }
  * }</pre>
  *
- * <p>Each group of rules is a nested class and has its letter as a tag, so that it runs alone, too. The name of each test
- * begins with the number of the guarantee that it looks at; they are listed and explained in {@code docs/guarantees.md}. What
- * a store's {@linkplain dev.holdfast.spi.StoreTraits traits} say that it can't do is skipped, with the reason.
+ * <p>Each group of rules is a nested class and has its letter as a tag, so that it runs alone, too. The name of each
+ * test begins with the number of the guarantee that it looks at; they are listed and explained in
+ * {@code docs/guarantees.md}. What a store's {@linkplain dev.holdfast.spi.StoreTraits traits} say that it can't do is
+ * skipped, with the reason.
  */
 public abstract class LockStoreConformance {
 

@@ -37,7 +37,10 @@ final class Lockstep {
     private final boolean time;
     private final List<Step.Thing> things;
 
-    /** How far the end of a block that was never given is above the one that was: of a store that tells later tokens, so far that it can't be one of these. */
+    /**
+     * How far the end of a block that was never given is above the one that was: of a store that tells later tokens, so
+     * far that it can't be one of these.
+     */
     private final long wrongBy;
 
     /** What was sent, and what both answered. */

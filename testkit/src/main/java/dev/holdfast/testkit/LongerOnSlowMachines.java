@@ -10,10 +10,10 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 /**
  * Repeats a test whose preparation took longer than the leases that it was to finish before, with longer ones.
  *
- * <p>Where nobody can move the store's clock, what is short-lived begins to run out while the test still prepares what is to
- * happen at its end. A machine that gives the test no processor for that long makes it look at another situation than it
- * describes, so its failure says nothing. {@link Bench#wasTooSlow()} knows that from the clock alone; a test that fails in
- * time fails for good.
+ * <p>Where nobody can move the store's clock, what is short-lived begins to run out while the test still prepares what
+ * is to happen at its end. A machine that gives the test no processor for that long makes it look at another situation
+ * than it describes, so its failure says nothing. {@link Bench#wasTooSlow()} knows that from the clock alone; a test
+ * that fails in time fails for good.
  */
 final class LongerOnSlowMachines implements InvocationInterceptor {
 

@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Time that stands still until a test moves it, for clients under test: leases end, keep-alives go out and waits are over
- * when the test says so, and at no other moment.
+ * Time that stands still until a test moves it, for clients under test: leases end, keep-alives go out and waits are
+ * over when the test says so, and at no other moment.
  *
  * <pre>{@code
  * try (ManualEnvironment time = new ManualEnvironment()) {
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Timers run on the thread that calls {@link #advance}, in the order of their times. Callbacks run on one thread of
- * the environment, as they come, and {@code advance} returns when those that it brought about have run. Clients may share
- * an environment; one for each lets their machines sleep apart.
+ * the environment, as they come, and {@code advance} returns when those that it brought about have run. Clients may
+ * share an environment; one for each lets their machines sleep apart.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -112,7 +112,10 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         }
     }
 
-    /** Sets the wall clock forward, or back by a negative step, and no other: someone corrects it, or the machine was frozen. */
+    /**
+     * Sets the wall clock forward, or back by a negative step, and no other: someone corrects it, or the machine was
+     * frozen.
+     */
     public void stepWall(Duration by) {
         lock.lock();
         try {
@@ -155,8 +158,8 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
     }
 
     /**
-     * The clock of a store on another machine, in microseconds since 1970: goes on while this machine sleeps, and no step
-     * of its wall clock moves it.
+     * The clock of a store on another machine, in microseconds since 1970: goes on while this machine sleeps, and no
+     * step of its wall clock moves it.
      */
     public LongSupplier unixMicros() {
         return () -> START_MICROS + TimeUnit.NANOSECONDS.toMicros(bootNanos());

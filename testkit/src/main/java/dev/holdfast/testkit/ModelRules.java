@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 /**
  * M: random runs of commands, answered by the store under test and by the reference.
  *
- * <p>A run that goes apart is made as short as it will go and told with its seed; {@value #SEED} set to that seed runs it alone, and {@value #RUNS}
- * changes how many are drawn.
+ * <p>A run that goes apart is made as short as it will go and told with its seed; {@value #SEED} set to that seed runs
+ * it alone, and {@value #RUNS} changes how many are drawn.
  */
 @Tag("M")
 abstract class ModelRules extends Harness {

@@ -17,7 +17,10 @@ import dev.holdfast.spi.TokenBlock;
 import java.time.Duration;
 import java.util.List;
 
-/** One claim: how it is asked for, and what the store makes of it. The methods that begin with {@code is} fail the test if it is not so. */
+/**
+ * One claim: how it is asked for, and what the store makes of it. The methods that begin with {@code is} fail the test
+ * if it is not so.
+ */
 record Probe(
         Client client,
         ClaimRef ref,

@@ -110,8 +110,8 @@ abstract class ReleaseRules extends Harness {
     }
 
     /**
-     * A token by which somebody may end a grant. Of a quorum, whose members have blocks of their own for it, one that an inspection tells those who ask; the
-     * owner may have been given others.
+     * A token by which somebody may end a grant. Of a quorum, whose members have blocks of their own for it, one that
+     * an inspection tells those who ask; the owner may have been given others.
      */
     private long tokenOf(Probe held, String owner, Client asks) {
         if (bench.traits.tokenSource() != TokenSource.QUORUM) {

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One step of a random run, told without ids and tokens, so that it means the same to the store under test and to the reference, and still means
- * something when other steps are left out.
+ * One step of a random run, told without ids and tokens, so that it means the same to the store under test and to the
+ * reference, and still means something when other steps are left out.
  *
  * @param session which of the session slots
  * @param thing what it is about
@@ -66,8 +66,8 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
     }
 
     /**
-     * Draws the steps of a run, leaving out what the store says it can't do. Each run is about some of the things and does some of the acts, so that
-     * it goes deeper into what they do to each other than a run of everything would.
+     * Draws the steps of a run, leaving out what the store says it can't do. Each run is about some of the things and
+     * does some of the acts, so that it goes deeper into what they do to each other than a run of everything would.
      */
     static List<Step> draw(SplittableRandom random, int length, StoreTraits traits, boolean time) {
         List<Act> acts = new ArrayList<>();

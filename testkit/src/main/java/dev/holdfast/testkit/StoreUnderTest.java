@@ -5,8 +5,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One store as the conformance kit sees it: two clients' connections to it and, where the store allows it, a hand on its clock. Each test gets one of
- * its own, which must be empty: a new database, or a part of a server that no other test uses.
+ * One store as the conformance kit sees it: two clients' connections to it and, where the store allows it, a hand on
+ * its clock. Each test gets one of its own, which must be empty: a new database, or a part of a server that no other
+ * test uses.
  */
 public interface StoreUnderTest extends AutoCloseable {
 
@@ -17,16 +18,17 @@ public interface StoreUnderTest extends AutoCloseable {
     LockStore second();
 
     /**
-     * The clock of the store, if the test may move it. Then it stands still but for that. Without it, tests of what happens in time use sessions
-     * of {@link #shortTtl()} and look again and again; those that need an exact moment are skipped.
+     * The clock of the store, if the test may move it. Then it stands still but for that. Without it, tests of what
+     * happens in time use sessions of {@link #shortTtl()} and look again and again; those that need an exact moment are
+     * skipped.
      */
     default Optional<ManualClock> clock() {
         return Optional.empty();
     }
 
     /**
-     * The ttl of sessions and the length of leases that a test lets end, where the clock can't be moved: short, but long enough for a handful of
-     * commands on a bad day.
+     * The ttl of sessions and the length of leases that a test lets end, where the clock can't be moved: short, but
+     * long enough for a handful of commands on a bad day.
      */
     default Duration shortTtl() {
         Duration least = first().traits().minSessionTtl();
@@ -40,16 +42,17 @@ public interface StoreUnderTest extends AutoCloseable {
     }
 
     /**
-     * Whether a grant may be told again with later tokens than it was given, which no other owner has had or can have: where what was given is known to the store instance that gave it alone.
-     * Tokens of the next block, and of the next owner, are above those that were told all the same.
+     * Whether a grant may be told again with later tokens than it was given, which no other owner has had or can have:
+     * where what was given is known to the store instance that gave it alone. Tokens of the next block, and of the next
+     * owner, are above those that were told all the same.
      */
     default boolean retells() {
         return false;
     }
 
     /**
-     * How many random runs of commands are compared with the reference: fewer where each command is a trip over a network. A property of the kit
-     * overrides it.
+     * How many random runs of commands are compared with the reference: fewer where each command is a trip over a
+     * network. A property of the kit overrides it.
      */
     default int randomRuns() {
         return clock().isPresent() ? 300 : 60;

@@ -32,12 +32,17 @@ import org.junit.platform.launcher.core.LauncherConfig;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** The kit is proved: each way to break a store fails the tests of the guarantees that it breaks, readably, and no others. */
+/**
+ * The kit is proved: each way to break a store fails the tests of the guarantees that it breaks, readably, and no
+ * others.
+ */
 class BrokenStoresTest {
 
     private static final Map<Mutant, Class<?>> COMPILED = new ConcurrentHashMap<>();
 
-    /** What each of them fails is found out on all processors at once; to run the kit a hundred times takes its time. */
+    /**
+     * What each of them fails is found out on all processors at once; to run the kit a hundred times takes its time.
+     */
     private static final ExecutorService THREADS =
             Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
 

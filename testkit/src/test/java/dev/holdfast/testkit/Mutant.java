@@ -9,7 +9,8 @@ import java.util.Set;
  * A way to break the reference store: some of its source text is replaced by other text.
  *
  * @param name what is wrong with it
- * @param broken the guarantee that it breaks first, and those that can't be kept without it; the kit must name these and no others
+ * @param broken the guarantee that it breaks first, and those that can't be kept without it; the kit must name these
+ *     and no others
  * @param edits what is replaced
  * @param seenInRuns whether random runs are expected to find it too
  * @param parts in how many parts the store keeps sessions

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 
 /**
- * The kit in real time on a machine that stops for longer than a short lease lasts, right after each such lease has begun:
- * no rule fails, since the test is repeated with leases that last longer, which nothing stops here.
+ * The kit in real time on a machine that stops for longer than a short lease lasts, right after each such lease has
+ * begun: no rule fails, since the test is repeated with leases that last longer, which nothing stops here.
  */
 class ReferenceStoreOnASlowMachineConformanceTest extends LockStoreConformance {
 

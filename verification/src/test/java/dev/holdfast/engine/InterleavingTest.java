@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A counter of plain fields that only the lock guards must behave as if each operation happened at one moment, and
  * every operation must end, however a few threads are interleaved.
  *
- * <p>The explorer decides which thread goes on at each access to memory. It takes a minute or two and needs packages of the JDK
- * opened to it, so it runs by {@code ./mvnw -Pinterleavings verify} only.
+ * <p>The explorer decides which thread goes on at each access to memory. It takes a minute or two and needs packages of
+ * the JDK opened to it, so it runs by {@code ./mvnw -Pinterleavings verify} only.
  */
 @DisplayName("The local tier keeps threads apart however they are interleaved")
 class InterleavingTest {

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * As {@link InterleavingTest}, for who shares: a plain field that one changes who has the lock for writing, or all permits,
- * and that others read twice who read, or have one permit.
+ * As {@link InterleavingTest}, for who shares: a plain field that one changes who has the lock for writing, or all
+ * permits, and that others read twice who read, or have one permit.
  */
 @DisplayName("Readers and permits keep threads apart however they are interleaved")
 class SharingInterleavingTest {
@@ -251,7 +251,10 @@ class SharingInterleavingTest {
         }
     }
 
-    /** Without hand-overs in memory: a read grant that is kept for the next reader goes back by a timer, and time stands still. */
+    /**
+     * Without hand-overs in memory: a read grant that is kept for the next reader goes back by a timer, and time stands
+     * still.
+     */
     public static final class ReadAndWrittenByStore extends ReadAndWritten {
         @Override
         Duration budget() {

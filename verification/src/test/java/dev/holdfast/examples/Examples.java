@@ -13,7 +13,10 @@ import dev.holdfast.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The code that the documentation shows, compiled. Each method body, or a run of lines in it, stands in a page as it stands here. */
+/**
+ * The code that the documentation shows, compiled. Each method body, or a run of lines in it, stands in a page as it
+ * stands here.
+ */
 @SuppressWarnings("unused")
 final class Examples {
 

@@ -12,7 +12,9 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What the {@link Ledger} has written down about one resource: who holds it, who waits, and which tokens were given. */
+/**
+ * What the {@link Ledger} has written down about one resource: who holds it, who waits, and which tokens were given.
+ */
 final class Book {
 
     /** A run of tokens that was given to a grant. */
@@ -191,7 +193,10 @@ final class Book {
         }
     }
 
-    /** The live claim that is next; null if there is none, or its process is dead: it keeps its place for the rest of a ttl. */
+    /**
+     * The live claim that is next; null if there is none, or its process is dead: it keeps its place for the rest of a
+     * ttl.
+     */
     private @Nullable ClaimRecord nextAt(long micros) {
         for (ClaimRecord record : waiting.values()) {
             if (!record.isOverTimeAt(micros)) {

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who uses a latch with others: sets it, counts it down, waits for it to open. In the end it waits once more, counts
- * down until that is over, and must pass.
+ * One who uses a latch with others: sets it, counts it down, waits for it to open. In the end it waits once more,
+ * counts down until that is over, and must pass.
  */
 final class Counter implements Participant {
 

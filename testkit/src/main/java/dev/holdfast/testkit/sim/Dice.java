@@ -3,9 +3,11 @@ package dev.holdfast.testkit.sim;
 import java.util.List;
 
 /**
- * The randomness of one part of a run. Each part has dice of its own, so that one more throw in one part does not change all the others.
+ * The randomness of one part of a run. Each part has dice of its own, so that one more throw in one part does not
+ * change all the others.
  *
- * <p>The numbers are those of the well-known SplitMix64 generator: no lock, no allocation, and as good a start from seed 1 as from any other.
+ * <p>The numbers are those of the well-known SplitMix64 generator: no lock, no allocation, and as good a start from
+ * seed 1 as from any other.
  */
 final class Dice {
 
@@ -42,7 +44,9 @@ final class Dice {
         return (next() >>> 11) * 0x1.0p-53 < probability;
     }
 
-    /** A duration whose logarithm is evenly distributed between those of the bounds: mostly short, sometimes very long. */
+    /**
+     * A duration whose logarithm is evenly distributed between those of the bounds: mostly short, sometimes very long.
+     */
     long heavyTail(long low, long high) {
         double part = (next() >>> 11) * 0x1.0p-53;
         return (long) (low * Math.pow((double) high / low, part));

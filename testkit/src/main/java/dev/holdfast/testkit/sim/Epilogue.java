@@ -1,6 +1,8 @@
 package dev.holdfast.testkit.sim;
 
-/** After the last release: nothing may be left at the store, first with the clients open, then with all of them closed. */
+/**
+ * After the last release: nothing may be left at the store, first with the clients open, then with all of them closed.
+ */
 final class Epilogue {
 
     private static final long MILLI = 1_000_000;

@@ -3,8 +3,8 @@ package dev.holdfast.testkit.sim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a lock protects: keeps the greatest token it has seen, with the hold that showed it, and refuses every smaller token, and an equal one from another hold. The judge
- * of whether tokens do what they are for.
+ * What a lock protects: keeps the greatest token it has seen, with the hold that showed it, and refuses every smaller
+ * token, and an equal one from another hold. The judge of whether tokens do what they are for.
  */
 final class Guarded {
 

@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the holds in the hands of the actors, and compares what they are told with what the store has written down. Knows the true time and everything that happens
- * everywhere, as no part of the real system does.
+ * Watches the holds in the hands of the actors, and compares what they are told with what the store has written down.
+ * Knows the true time and everything that happens everywhere, as no part of the real system does.
  */
 final class Judge {
 

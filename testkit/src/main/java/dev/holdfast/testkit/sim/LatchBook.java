@@ -103,7 +103,9 @@ final class LatchBook {
         return Rule.COUNTED_TO_ZERO;
     }
 
-    /** When a generation was begun: a store that has lost it may be told to begin the same again, by a repeated setting. */
+    /**
+     * When a generation was begun: a store that has lost it may be told to begin the same again, by a repeated setting.
+     */
     private long firstBegunAt(long number) {
         return generations.stream()
                 .filter(each -> each.number == number)

@@ -385,8 +385,8 @@ final class Ledger {
     }
 
     /**
-     * Whether a hold's grant was taken away behind the client's back, or may be at any time: the promise then is to tell
-     * it within a ttl, and no more.
+     * Whether a hold's grant was taken away behind the client's back, or may be at any time: the promise then is to
+     * tell it within a ttl, and no more.
      */
     boolean wasTakenAway(Holding holding) {
         ClaimRecord grant = grantOf(holding);

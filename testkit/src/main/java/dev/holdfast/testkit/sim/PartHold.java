@@ -10,7 +10,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * One part of several that were taken together, seen through the handle of all: held while all are, lost with the first.
+ * One part of several that were taken together, seen through the handle of all: held while all are, lost with the
+ * first.
  */
 record PartHold(MultiHold all, String name) implements Hold {
 

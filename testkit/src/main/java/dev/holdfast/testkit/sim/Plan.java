@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What one seed sets up: who takes part, how fast clocks run, and which faults happen how often. Each seed has a part of the faults only: some bugs show only where
- * something else stays whole.
+ * What one seed sets up: who takes part, how fast clocks run, and which faults happen how often. Each seed has a part
+ * of the faults only: some bugs show only where something else stays whole.
  *
  * <p>Times are in nanoseconds, rates are probabilities of a single chance.
  */
@@ -219,12 +219,18 @@ final class Plan {
         return faults == 0 && partitions + outages == 0 && !isAmnesic;
     }
 
-    /** Within what time, while nothing is disturbed, what was asked of the store is answered and what nobody wants is withdrawn. */
+    /**
+     * Within what time, while nothing is disturbed, what was asked of the store is answered and what nobody wants is
+     * withdrawn.
+     */
     long settledWithin() {
         return 10 * delayMax + 4 * lateness + 5 * MILLI;
     }
 
-    /** Within what time after its end the owner of a hold is told, if its process runs: a timer and a callback, both late. */
+    /**
+     * Within what time after its end the owner of a hold is told, if its process runs: a timer and a callback, both
+     * late.
+     */
     long toldWithin() {
         return 4 * lateness + 2 * MILLI;
     }

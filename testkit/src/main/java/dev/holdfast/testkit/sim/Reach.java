@@ -1,8 +1,8 @@
 package dev.holdfast.testkit.sim;
 
 /**
- * Situations that a good set of seeds must have led to: a check that was never put to the test says nothing. Counted over all runs; {@link Seeds} fails a full set in
- * which one was never reached.
+ * Situations that a good set of seeds must have led to: a check that was never put to the test says nothing. Counted
+ * over all runs; {@link Seeds} fails a full set in which one was never reached.
  */
 public enum Reach {
     /** A hold was lost while requests of the same process waited for the resource. */

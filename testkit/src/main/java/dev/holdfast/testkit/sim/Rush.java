@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The time after the calm in which everybody is healthy and wants something all the time: a writer among readers, a heavy
- * claim among light ones. Judges that nobody is passed by for ever.
+ * The time after the calm in which everybody is healthy and wants something all the time: a writer among readers, a
+ * heavy claim among light ones. Judges that nobody is passed by for ever.
  */
 final class Rush {
 

@@ -9,7 +9,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.LongConsumer;
 
-/** Runs many seeds of a simulation, and judges the whole: every seed passes, some are run twice and must be the same, and every situation was reached. */
+/**
+ * Runs many seeds of a simulation, and judges the whole: every seed passes, some are run twice and must be the same,
+ * and every situation was reached.
+ */
 public final class Seeds {
 
     private static final int TWICE_EVERY = 100;
@@ -34,7 +37,8 @@ public final class Seeds {
     public record Summary(long seeds, long events, Reached reached) {}
 
     /**
-     * Runs the seeds from {@code first} to {@code first + count - 1}, on as many threads as there are processors: a seed has nothing to do with another.
+     * Runs the seeds from {@code first} to {@code first + count - 1}, on as many threads as there are processors: a
+     * seed has nothing to do with another.
      *
      * @throws SimulationFailure at the first seed that breaks a rule, or that is not the same the second time
      */

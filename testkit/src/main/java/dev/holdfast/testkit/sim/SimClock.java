@@ -1,10 +1,11 @@
 package dev.holdfast.testkit.sim;
 
 /**
- * The clocks of one machine: they run too fast or too slow by a constant rate, stand still when the machine sleeps, and the wall clock is stepped.
+ * The clocks of one machine: they run too fast or too slow by a constant rate, stand still when the machine sleeps, and
+ * the wall clock is stepped.
  *
- * <p>A machine that is <em>suspended</em> stops its monotonic clock and not its boot clock; one that is <em>frozen</em> (a virtual machine that its host stops)
- * stops both, and finds its wall clock stepped when it goes on.
+ * <p>A machine that is <em>suspended</em> stops its monotonic clock and not its boot clock; one that is <em>frozen</em>
+ * (a virtual machine that its host stops) stops both, and finds its wall clock stepped when it goes on.
  */
 final class SimClock {
 

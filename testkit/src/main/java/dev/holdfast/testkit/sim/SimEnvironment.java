@@ -4,7 +4,10 @@ import dev.holdfast.Environment;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** The surroundings of one simulated process: its machine's clocks, timers that come late, callbacks that take their time. */
+/**
+ * The surroundings of one simulated process: its machine's clocks, timers that come late, callbacks that take their
+ * time.
+ */
 final class SimEnvironment implements Environment {
 
     private final World world;
@@ -62,7 +65,10 @@ final class SimEnvironment implements Environment {
         return dice.heavyTail(1_000, latenessMax);
     }
 
-    /** A timer follows the monotonic clock, so it sleeps with the machine: when its time comes in true time, it looks again. */
+    /**
+     * A timer follows the monotonic clock, so it sleeps with the machine: when its time comes in true time, it looks
+     * again.
+     */
     private final class SimTimer implements Timer, Runnable {
         private final Runnable task;
         private final long due;

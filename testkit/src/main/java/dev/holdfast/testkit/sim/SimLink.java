@@ -21,10 +21,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one client has of the store: a driver with a few connections, and the network between. Commands of one resource share a connection and keep their order, until it
- * breaks: then each of those under way is lost, carried out now, or carried out much later, and its sender never learns which.
+ * What one client has of the store: a driver with a few connections, and the network between. Commands of one resource
+ * share a connection and keep their order, until it breaks: then each of those under way is lost, carried out now, or
+ * carried out much later, and its sender never learns which.
  *
- * <p>A command whose sender knows the outcome is delivered once, for drivers don't retry; one whose outcome is unknown may be delivered again at any time.
+ * <p>A command whose sender knows the outcome is delivered once, for drivers don't retry; one whose outcome is unknown
+ * may be delivered again at any time.
  */
 final class SimLink implements LockStore {
 

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One process on one machine. What happens in it is postponed while it does not run, and never happens once it is dead; what it has sent before goes on without
- * it.
+ * One process on one machine. What happens in it is postponed while it does not run, and never happens once it is dead;
+ * what it has sent before goes on without it.
  */
 final class SimProcess {
 

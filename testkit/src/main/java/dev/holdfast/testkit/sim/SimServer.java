@@ -15,7 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The machine on which the store runs: applies what arrives, tells the ledger, pushes signals, and goes down and up. */
+/**
+ * The machine on which the store runs: applies what arrives, tells the ledger, pushes signals, and goes down and up.
+ */
 final class SimServer {
 
     private static final Command LOOK = new Command.Inspect("", Optional.empty(), 1_000);

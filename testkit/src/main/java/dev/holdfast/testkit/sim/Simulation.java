@@ -4,9 +4,11 @@ import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /**
- * Runs whole clients against one store in a world of virtual time, from one seed: the same seed is the same run, event by event.
+ * Runs whole clients against one store in a world of virtual time, from one seed: the same seed is the same run, event
+ * by event.
  *
- * <p><b>Thread-safety:</b> immutable; each run is made by the calling thread alone, and runs of several threads don't touch each other.
+ * <p><b>Thread-safety:</b> immutable; each run is made by the calling thread alone, and runs of several threads don't
+ * touch each other.
  */
 public final class Simulation {
 
@@ -52,7 +54,10 @@ public final class Simulation {
         }
     }
 
-    /** Runs one seed, and says no more than which rule was broken: many times faster when most seeds fail, as with a mutant. */
+    /**
+     * Runs one seed, and says no more than which rule was broken: many times faster when most seeds fail, as with a
+     * mutant.
+     */
     Result runBriefly(long seed) {
         return play(seed, Trace.hashOnly());
     }

@@ -5,7 +5,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * What happened in a run: always a hash, which tells whether two runs were the same, and on demand the last lines in words.
+ * What happened in a run: always a hash, which tells whether two runs were the same, and on demand the last lines in
+ * words.
  *
  * <p>Words are dear, so a run is first made without them; a run that failed is made again with them.
  */

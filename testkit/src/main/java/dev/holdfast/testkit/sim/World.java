@@ -4,10 +4,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Virtual time: a heap of events, run one after the other by one thread. Two events of the same instant run in an order that the dice decide.
+ * Virtual time: a heap of events, run one after the other by one thread. Two events of the same instant run in an order
+ * that the dice decide.
  *
- * <p>The time of the world is the true time, in nanoseconds since the run began. Nobody in the world can read it: everybody has a {@link SimClock} of their
- * own.
+ * <p>The time of the world is the true time, in nanoseconds since the run began. Nobody in the world can read it:
+ * everybody has a {@link SimClock} of their own.
  */
 final class World {
 
@@ -66,7 +67,10 @@ final class World {
         push(new Event(now + delay, dice.next(), null, what));
     }
 
-    /** Has something happen in a process: not while it is paused, but as soon as it goes on; never, if it is dead by then. */
+    /**
+     * Has something happen in a process: not while it is paused, but as soon as it goes on; never, if it is dead by
+     * then.
+     */
     void after(long delay, SimProcess where, Runnable what) {
         push(new Event(now + delay, dice.next(), where, what));
     }

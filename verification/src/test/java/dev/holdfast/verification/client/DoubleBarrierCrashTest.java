@@ -41,8 +41,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Three parties meet, and one of them dies: at its first command, at its second, and so on to its last, before and after the
- * store has carried it out. A judge at the store sees each opening.
+ * Three parties meet, and one of them dies: at its first command, at its second, and so on to its last, before and
+ * after the store has carried it out. A judge at the store sees each opening.
  */
 @DisplayName("A double barrier of whose parties one dies at any step")
 class DoubleBarrierCrashTest {

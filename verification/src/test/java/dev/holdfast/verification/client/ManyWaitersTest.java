@@ -24,8 +24,8 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /*
- * The store in memory answers in the thread that asks. What is done about an answer asks again, and so on: as calls within
- * calls that would need a stack as deep as the queue is long.
+ * The store in memory answers in the thread that asks. What is done about an answer asks again, and so on: as calls
+ * within calls that would need a stack as deep as the queue is long.
  */
 @DisplayName("Waiters without number, on a store that answers at once and with small stacks,")
 class ManyWaitersTest {

@@ -158,7 +158,9 @@ public final class Line implements LockStore {
         return heldUp;
     }
 
-    /** Something happens when the next command of this kind is sent, on the thread that sends it, and before it arrives. */
+    /**
+     * Something happens when the next command of this kind is sent, on the thread that sends it, and before it arrives.
+     */
     public void runsBeforeNext(Class<? extends Command> kind, Runnable what) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> {
             what.run();

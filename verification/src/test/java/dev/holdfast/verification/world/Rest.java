@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  * Time that a test moves may only pass while no actor is in the middle of something: the time-out of a command would
  * otherwise be over in an instant of real time, while the thread that sends the command waits for a processor.
  *
- * An actor is at rest when it has nothing to do, or is blocked and nothing has woken it. The state of a thread does not tell the
- * latter: a thread that was woken stays WAITING until it gets a processor. What waits for a CompletableFuture can be asked. Any
- * other parked thread is unparked, which every parked thread must put up with, and is at rest once it has looked for what it
- * waits for and parked again: then all that had woken it before was too little.
+ * An actor is at rest when it has nothing to do, or is blocked and nothing has woken it. The state of a thread does not
+ * tell the latter: a thread that was woken stays WAITING until it gets a processor. What waits for a CompletableFuture
+ * can be asked. Any other parked thread is unparked, which every parked thread must put up with, and is at rest once it
+ * has looked for what it waits for and parked again: then all that had woken it before was too little.
  */
 
 /** Whether one actor is at rest. Used by the thread that moves time. */

@@ -15,10 +15,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** One store with the clients and threads that a test brings to it. What a test leaves at the store, all clients closed, fails it. */
+/**
+ * One store with the clients and threads that a test brings to it. What a test leaves at the store, all clients closed,
+ * fails it.
+ */
 public final class World implements AutoCloseable {
 
-    /** Short beside all time-outs: what the timers of a step set off has no more than the rest of the step to answer in. */
+    /**
+     * Short beside all time-outs: what the timers of a step set off has no more than the rest of the step to answer in.
+     */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
 
     private final Optional<ManualEnvironment> time;
@@ -54,8 +59,9 @@ public final class World implements AutoCloseable {
     }
 
     /**
-     * Lets time pass, at the store too, a little at a time. It passes only while all actors are at rest and all callbacks have
-     * run, so that no command is overtaken by its time-out on a machine that is slow to run the thread that sends it.
+     * Lets time pass, at the store too, a little at a time. It passes only while all actors are at rest and all
+     * callbacks have run, so that no command is overtaken by its time-out on a machine that is slow to run the thread
+     * that sends it.
      */
     public void passes(Duration by) {
         Duration left = by;

@@ -12,7 +12,10 @@ abstract class Expiring {
     /** Rises with every session and claim that the machine makes: the order in which they came. */
     final long number;
 
-    /** In microseconds by the store's clock. At this very moment it is over. Changed only while it is not in the set of deadlines. */
+    /**
+     * In microseconds by the store's clock. At this very moment it is over. Changed only while it is not in the set of
+     * deadlines.
+     */
     long endsAt;
 
     Expiring(long number) {

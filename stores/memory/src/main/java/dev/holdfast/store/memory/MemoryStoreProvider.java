@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Opens {@code memory:}, a store of its own each time, and {@code memory:NAME}, one store for all who open that name in this JVM; it lasts while
- * somebody has it open.
+ * Opens {@code memory:}, a store of its own each time, and {@code memory:NAME}, one store for all who open that name in
+ * this JVM; it lasts while somebody has it open.
  */
 public final class MemoryStoreProvider implements StoreProvider {
 

@@ -33,12 +33,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The executable specification of a store: a state machine that answers each command from the state, the command and the time, and from nothing
- * else. Two machines that are given the same commands at the same times answer the same.
+ * The executable specification of a store: a state machine that answers each command from the state, the command and
+ * the time, and from nothing else. Two machines that are given the same commands at the same times answer the same.
  *
- * <p>Each step first ends everything whose time has come, in the whole store, and admits who can go on; {@link #expire} does that alone. A store
- * may do it later, at the latest in the next command that looks at the resource or the session: but for the values of tokens and the moment of
- * signals nobody can tell.
+ * <p>Each step first ends everything whose time has come, in the whole store, and admits who can go on; {@link #expire}
+ * does that alone. A store may do it later, at the latest in the next command that looks at the resource or the
+ * session: but for the values of tokens and the moment of signals nobody can tell.
  *
  * <p>Time may go back: leases then last longer, and what has ended stays ended.
  *

@@ -32,11 +32,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The reference store: a {@link ReferenceMachine} behind a lock, in the memory of this process.
  *
- * <p>One object is one client's connection; {@link #connect()} gives another one to the same store. It has no threads and does no I/O: every
- * command is answered before {@code execute} returns, and a holder that dies is noticed by the next command, or by {@link #expire()}.
+ * <p>One object is one client's connection; {@link #connect()} gives another one to the same store. It has no threads
+ * and does no I/O: every command is answered before {@code execute} returns, and a holder that dies is noticed by the
+ * next command, or by {@link #expire()}.
  *
- * <p>It forgets everything with the process. Of the resources that nobody uses it remembers the newest token of the last 65,536, and of all others
- * one floor below which no token is given.
+ * <p>It forgets everything with the process. Of the resources that nobody uses it remembers the newest token of the
+ * last 65,536, and of all others one floor below which no token is given.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -232,8 +233,8 @@ public final class ReferenceStore implements LockStore {
     }
 
     /**
-     * What one connection is to be told. Whoever posted something delivers what is there, unless somebody is at it: a listener that sends commands
-     * finds its own signals after it has returned, and never inside itself.
+     * What one connection is to be told. Whoever posted something delivers what is there, unless somebody is at it: a
+     * listener that sends commands finds its own signals after it has returned, and never inside itself.
      */
     private static final class Mailbox {
         private final Queue<Signal> posted = new ConcurrentLinkedQueue<>();

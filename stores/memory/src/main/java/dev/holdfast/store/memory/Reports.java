@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. Changes nothing. */
+/**
+ * What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. Changes
+ * nothing.
+ */
 final class Reports {
 
     /** More waiters than this are counted but not named. */
@@ -24,7 +27,10 @@ final class Reports {
 
     private Reports() {}
 
-    /** The cursor is the number of the last claim of the page: claims that stay are told once, whatever comes and goes between the pages. */
+    /**
+     * The cursor is the number of the last claim of the page: claims that stay are told once, whatever comes and goes
+     * between the pages.
+     */
     static Reply audit(State state, Audit command) {
         long after = command.cursor().map(Long::parseLong).orElse(0L);
         List<ClaimRef> held = new ArrayList<>();

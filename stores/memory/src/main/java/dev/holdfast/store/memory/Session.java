@@ -17,7 +17,9 @@ final class Session extends Expiring {
     /** Rises only. */
     long epoch;
 
-    /** True until it is closed or expires, and never again. An ended session stays known while detached grants name it. */
+    /**
+     * True until it is closed or expires, and never again. An ended session stays known while detached grants name it.
+     */
     boolean live = true;
 
     /** In the order in which they were made. */

@@ -33,7 +33,10 @@ class State {
     /** No session is shorter, in microseconds. */
     static final long MIN_TTL = 1_000;
 
-    /** How many resources that nobody uses keep a record of their own. Of the one that rested longest, only the floor remembers. */
+    /**
+     * How many resources that nobody uses keep a record of their own. Of the one that rested longest, only the floor
+     * remembers.
+     */
     static final int MAX_RESTING = 65_536;
 
     /** What is left of a resource that nobody uses. */

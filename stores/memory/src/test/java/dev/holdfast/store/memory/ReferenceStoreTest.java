@@ -26,7 +26,10 @@ import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What the conformance kit doesn't look at: connections, delivery of signals, and the provider. The rules themselves are the kit's. */
+/**
+ * What the conformance kit doesn't look at: connections, delivery of signals, and the provider. The rules themselves
+ * are the kit's.
+ */
 class ReferenceStoreTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);

@@ -120,8 +120,9 @@ final class Changing {
     /**
      * Asks for a fresh block above the one that is spent; answers {@link Reply.Advanced}.
      *
-     * <p>Members are asked for more tokens than are wanted. So where a claim is known from them alone, its block may reach beyond what its holder was given, and the block that is spent is the
-     * beginning of it; or it may end before that, if a member is missing that stands there.
+     * <p>Members are asked for more tokens than are wanted. So where a claim is known from them alone, its block may
+     * reach beyond what its holder was given, and the block that is spent is the beginning of it; or it may end before
+     * that, if a member is missing that stands there.
      */
     static void advance(Quorum quorum, Claim claim, Command.Advance command, CompletableFuture<Reply> future) {
         TokenBlock present = claim.tokens;

@@ -61,7 +61,9 @@ final class Claim {
     /** How many members did not have it any more when it was to be released. */
     int missing;
 
-    /** What was given to the client; null while it waits, and where it is not known which tokens are certainly its own. */
+    /**
+     * What was given to the client; null while it waits, and where it is not known which tokens are certainly its own.
+     */
     @Nullable
     TokenBlock tokens;
 
@@ -89,7 +91,10 @@ final class Claim {
         this.weight = request == null ? 1 : request.weight();
     }
 
-    /** Whether it is known from members alone, and not from all of them: what was given may end where only those that are missing stand. */
+    /**
+     * Whether it is known from members alone, and not from all of them: what was given may end where only those that
+     * are missing stand.
+     */
     boolean isKnownInPart(int members) {
         return request == null && holds.size() < members;
     }

@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * least. If too few of these are known to say where that is, members must be raised first.
  */
 
-/** Finds what members record under a session of another connection, or of one that has ended: detached grants above all. */
+/**
+ * Finds what members record under a session of another connection, or of one that has ended: detached grants above all.
+ */
 final class Foreign {
 
     private static final int PAGE = 500;

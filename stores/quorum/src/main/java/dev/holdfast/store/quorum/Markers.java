@@ -222,8 +222,8 @@ final class Markers {
     }
 
     /**
-     * What is told by the number of a marker: how many members there are, the longest lease, whether all began together,
-     * and chance, by which two markers differ.
+     * What is told by the number of a marker: how many members there are, the longest lease, whether all began
+     * together, and chance, by which two markers differ.
      */
     private long marker(boolean isFounding) {
         long chance = quorum.environment.randomLong() >>> (Long.SIZE - (SIZE_SHIFT - LEASE_BITS));

@@ -178,7 +178,10 @@ final class Quorum {
 
     // ---- Tokens
 
-    /** How many tokens more than are wanted are asked for, so that the members' blocks overlap though their clocks differ. */
+    /**
+     * How many tokens more than are wanted are asked for, so that the members' blocks overlap though their clocks
+     * differ.
+     */
     long allowance() {
         return spread;
     }

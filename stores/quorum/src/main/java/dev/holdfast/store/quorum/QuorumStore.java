@@ -24,8 +24,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One store that is made of an odd number of independent stores, of any kind: what a majority of all members has granted
- * is granted, so locks outlive a minority that is dead, slow or has lost its data.
+ * One store that is made of an odd number of independent stores, of any kind: what a majority of all members has
+ * granted is granted, so locks outlive a minority that is dead, slow or has lost its data.
  *
  * <pre>{@code
  * try (QuorumStore store = QuorumStore.builder()
@@ -224,8 +224,8 @@ public final class QuorumStore implements LockStore {
         }
 
         /**
-         * The longest ttl of a session and the longest detached lease; one minute if nothing is said. For so long, and a
-         * tenth more, a member is kept out that has lost its data, and sessions and leases beyond it are refused. The
+         * The longest ttl of a session and the longest detached lease; one minute if nothing is said. For so long, and
+         * a tenth more, a member is kept out that has lost its data, and sessions and leases beyond it are refused. The
          * same for all clients: the members know it, and clients that say otherwise are refused.
          */
         @CanIgnoreReturnValue

@@ -52,7 +52,9 @@ public final class QuorumStoreProvider implements StoreProvider {
         setting.accept(duration);
     }
 
-    /** What stands between the parentheses, parted at the commas that are not in parentheses and that a scheme follows. */
+    /**
+     * What stands between the parentheses, parted at the commas that are not in parentheses and that a scheme follows.
+     */
     static List<String> members(StoreUri uri) {
         String rest = uri.rest();
         if (!rest.startsWith("(") || !rest.endsWith(")")) {

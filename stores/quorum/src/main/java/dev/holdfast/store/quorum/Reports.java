@@ -30,7 +30,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Joins what the members tell about resources: in use is what a majority says is in use. For people, so it may be slow. */
+/**
+ * Joins what the members tell about resources: in use is what a majority says is in use. For people, so it may be slow.
+ */
 final class Reports {
 
     private static final int PAGE = 200;

@@ -157,7 +157,10 @@ final class Settling {
         return Math.max(epoch(session, there), there.epoch + 1);
     }
 
-    /** The client's epoch as the member is told it: with room between two of them to settle what concerns this member alone. */
+    /**
+     * The client's epoch as the member is told it: with room between two of them to settle what concerns this member
+     * alone.
+     */
     static long epoch(Session session, MemberSession there) {
         return (Math.min(session.epoch, 1L << 41) << 20) + there.raises;
     }

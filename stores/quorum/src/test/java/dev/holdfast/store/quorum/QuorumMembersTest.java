@@ -13,7 +13,10 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a quorum does when its members answer late, or never, or have forgotten: each rule with members that do just that. */
+/**
+ * What a quorum does when its members answer late, or never, or have forgotten: each rule with members that do just
+ * that.
+ */
 class QuorumMembersTest extends ScriptedQuorum {
 
     // ---- Majorities

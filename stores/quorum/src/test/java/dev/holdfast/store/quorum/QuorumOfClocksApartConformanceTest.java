@@ -12,7 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
-/** The rules of every store, on three reference stores whose clocks are never quite together, as those of servers are. */
+/**
+ * The rules of every store, on three reference stores whose clocks are never quite together, as those of servers are.
+ */
 class QuorumOfClocksApartConformanceTest extends LockStoreConformance {
 
     @Override
@@ -27,7 +29,10 @@ class QuorumOfClocksApartConformanceTest extends LockStoreConformance {
         /** A clock is ahead by less than so many microseconds, and mostly by far less. */
         private static final int MOST_AHEAD = 1 << 13;
 
-        /** It goes at its pace for so many looks at it, and is somewhere else then; or stands still, for it never goes back. */
+        /**
+         * It goes at its pace for so many looks at it, and is somewhere else then; or stands still, for it never goes
+         * back.
+         */
         private static final int LOOKS = 4;
 
         private final List<ReferenceStore> members = IntStream.range(0, 3)

@@ -100,7 +100,10 @@ class QuorumOfRedisTest {
         }
     }
 
-    /** A client that was just opened may have its sessions with two members so far, which are too few when one of these fails. */
+    /**
+     * A client that was just opened may have its sessions with two members so far, which are too few when one of these
+     * fails.
+     */
     private static <T> T reached(Callable<T> request) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (true) {

@@ -53,8 +53,9 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
     }
 
     /**
-     * The kit takes step after step, and looks for what each of them has done; of what a quorum has yet to settle with a member that was slower than the
-     * others it knows nothing. So each answer is waited for. What a quorum does with answers that come when they like is seen in other tests.
+     * The kit takes step after step, and looks for what each of them has done; of what a quorum has yet to settle with
+     * a member that was slower than the others it knows nothing. So each answer is waited for. What a quorum does with
+     * answers that come when they like is seen in other tests.
      */
     private record OneByOne(LockStore member) implements LockStore {
         @Override

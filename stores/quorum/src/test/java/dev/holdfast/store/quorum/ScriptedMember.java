@@ -19,7 +19,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-/** A member whose way a test holds in hand: commands or answers are kept back until the test lets them go on, and data is lost when it says so. */
+/**
+ * A member whose way a test holds in hand: commands or answers are kept back until the test lets them go on, and data
+ * is lost when it says so.
+ */
 final class ScriptedMember implements LockStore {
 
     private static final Predicate<Command> NONE = command -> false;

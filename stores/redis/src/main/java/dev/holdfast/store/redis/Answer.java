@@ -36,8 +36,8 @@ final class Answer {
     }
 
     /**
-     * Reads what the script answers to commands: lines of words, as long as it is nothing but words; else a list of answers, after whether more was due
-     * than the script ended.
+     * Reads what the script answers to commands: lines of words, as long as it is nothing but words; else a list of
+     * answers, after whether more was due than the script ended.
      *
      * @param replicas how many replicas have it, if they were asked
      * @return an answer for each command; empty if that is not what it is
@@ -151,7 +151,9 @@ final class Answer {
         };
     }
 
-    /** The last token is left out if it is the first; the lease, and whether anyone waits, if there is nothing to say. */
+    /**
+     * The last token is left out if it is the first; the lease, and whether anyone waits, if there is nothing to say.
+     */
     private Reply.Granted granted() {
         TokenBlock tokens = new TokenBlock(number(1), number(parts.size() > 2 ? 2 : 1));
         boolean isBound = parts.size() < 4 || number(3) < 0;

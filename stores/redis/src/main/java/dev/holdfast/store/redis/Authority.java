@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part {@code //[[user]:password@]host[:port][,host[:port]…][/database]} of a URI. User and password are percent-encoded; an address of IPv6 stands
- * in brackets.
+ * The part {@code //[[user]:password@]host[:port][,host[:port]…][/database]} of a URI. User and password are
+ * percent-encoded; an address of IPv6 stands in brackets.
  *
  * @param user null for the default user
  * @param password null if there is none

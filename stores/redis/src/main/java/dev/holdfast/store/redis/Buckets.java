@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The buckets of a store, each with a lane of its own that is made when it is first needed; and what concerns several of them. Thread-safe. */
+/**
+ * The buckets of a store, each with a lane of its own that is made when it is first needed; and what concerns several
+ * of them. Thread-safe.
+ */
 final class Buckets {
 
     private static final Logger LOG = LoggerFactory.getLogger(Buckets.class);
@@ -30,7 +33,10 @@ final class Buckets {
     /** More claims than that are polled in several calls: bounds the time for which one call keeps the server. */
     private static final int LARGEST_POLL = 100;
 
-    /** After so long without a command a lane is dropped: longer than a session of the engine goes without one by default. */
+    /**
+     * After so long without a command a lane is dropped: longer than a session of the engine goes without one by
+     * default.
+     */
     private static final Duration IDLE = Duration.ofMinutes(1);
 
     private final Topology topology;
@@ -160,7 +166,9 @@ final class Buckets {
                 .thenApply(done -> new Reply.Polled(Arrays.asList(states)));
     }
 
-    /** Looks at one name, or goes through the buckets. The cursor of the store is a bucket and the cursor within that. */
+    /**
+     * Looks at one name, or goes through the buckets. The cursor of the store is a bucket and the cursor within that.
+     */
     CompletionStage<Reply> inspect(Command.Inspect inspect) {
         if (inspect.scope() == Command.Inspect.Scope.NAME) {
             ResourceName name = new ResourceName(inspect.prefix());

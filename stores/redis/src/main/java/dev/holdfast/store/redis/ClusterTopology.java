@@ -32,12 +32,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * There is no queue that two nodes share: each has connections of its own, and a bucket whose node is away fails by itself.
+ * There is no queue that two nodes share: each has connections of its own, and a bucket whose node is away fails by
+ * itself.
  *
- * Who serves what is learnt from an answer that redirects, at once and for that bucket, and from the list of the slots, which
- * is asked for whenever something speaks against it: a redirection, a node without a connection, one that does not answer, a
- * subscription that was ended, and now and then without a reason. Any node may be asked. One that is behind only sends us to the
- * wrong node, which sends us on.
+ * Who serves what is learnt from an answer that redirects, at once and for that bucket, and from the list of the slots,
+ * which is asked for whenever something speaks against it: a redirection, a node without a connection, one that does
+ * not answer, a subscription that was ended, and now and then without a reason. Any node may be asked. One that is
+ * behind only sends us to the wrong node, which sends us on.
  */
 
 /** The nodes of a Redis Cluster. Thread-safe. */
@@ -314,7 +315,9 @@ final class ClusterTopology implements Topology {
         nodes.values().forEach(node -> node.replace(silent, isSilent));
     }
 
-    /** How long a command is sent from node to node before it fails: less than it would take until nobody waits for it. */
+    /**
+     * How long a command is sent from node to node before it fails: less than it would take until nobody waits for it.
+     */
     Duration longestSearch() {
         return longestSearch;
     }

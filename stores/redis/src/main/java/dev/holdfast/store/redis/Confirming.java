@@ -16,8 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Lets a grant count only when enough replicas have it. One that they do not have in time is withdrawn, and the request for it fails; a grant that was
- * made when another claim ended is withdrawn in the same way, and its claimant, who is told that there is no such claim any more, asks again.
+ * Lets a grant count only when enough replicas have it. One that they do not have in time is withdrawn, and the request
+ * for it fails; a grant that was made when another claim ended is withdrawn in the same way, and its claimant, who is
+ * told that there is no such claim any more, asks again.
  */
 final class Confirming {
 
@@ -92,7 +93,10 @@ final class Confirming {
         }
     }
 
-    /** Hints that make nobody believe in a grant that may not count: of one that was made when another claim ended, only that it is to be asked about. */
+    /**
+     * Hints that make nobody believe in a grant that may not count: of one that was made when another claim ended, only
+     * that it is to be asked about.
+     */
     Consumer<Signal> hints(Consumer<Signal> listener) {
         return replicas.areAsked()
                 ? signal -> listener.accept(

@@ -175,8 +175,8 @@ final class Driver {
     }
 
     /**
-     * Asks the first thing on a new connection. The driver says that it is made when it has been greeted, and on another thread that it may be used (as
-     * of version 7.7); in between it refuses everything.
+     * Asks the first thing on a new connection. The driver says that it is made when it has been greeted, and on
+     * another thread that it may be used (as of version 7.7); in between it refuses everything.
      */
     private <R> CompletionStage<R> active(Supplier<CompletionStage<R>> question) {
         CompletableFuture<R> answer = new CompletableFuture<>();
@@ -223,9 +223,9 @@ final class Driver {
     }
 
     /**
-     * After a refused password the connection is closed, and a driver that notices this before it looks for the outcome of
-     * its greeting only says that its handler is gone, or that the connection was closed (as of version 7.7). Then it is asked
-     * again.
+     * After a refused password the connection is closed, and a driver that notices this before it looks for the outcome
+     * of its greeting only says that its handler is gone, or that the connection was closed (as of version 7.7). Then
+     * it is asked again.
      */
     private static <T> CompletionStage<T> withReason(Supplier<CompletionStage<T>> connector, int tries) {
         return connector

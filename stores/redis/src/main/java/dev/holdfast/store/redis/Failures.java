@@ -88,8 +88,8 @@ final class Failures {
     }
 
     /**
-     * The driver lost its way while it connected, or noticed that the connection had ended before it looked at the answer to
-     * its greeting; neither is a word of the server.
+     * The driver lost its way while it connected, or noticed that the connection had ended before it looked at the
+     * answer to its greeting; neither is a word of the server.
      */
     static boolean isWithoutReason(Throwable failure) {
         Throwable innermost = innermost(failure);
@@ -116,7 +116,10 @@ final class Failures {
                 Reason.CORRUPT, Effect.UNKNOWN, server + " answered something else than the script does", null);
     }
 
-    /** Too few replicas have a grant, which was withdrawn. A person must look after them, unlike after a server that is silent for a while. */
+    /**
+     * Too few replicas have a grant, which was withdrawn. A person must look after them, unlike after a server that is
+     * silent for a while.
+     */
     static StoreException notReplicated(String server, long acknowledged, Replicas wanted, Effect effect) {
         return new StoreException(
                 Reason.DENIED,

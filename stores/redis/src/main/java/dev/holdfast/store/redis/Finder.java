@@ -20,7 +20,10 @@ interface Finder {
     /** What messages call the primary, wherever it is: never with credentials. */
     String name();
 
-    /** Whether a failure to connect may pass, since another server is about to take over, so that it is tried again even at first. */
+    /**
+     * Whether a failure to connect may pass, since another server is about to take over, so that it is tried again even
+     * at first.
+     */
     boolean mayPass(Throwable failure);
 
     /** Watches no more. */

@@ -9,9 +9,10 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
 /*
- * The driver hands each command to the thread of its connection and has it written at once. Of many that are handed over
- * while that thread is busy, or that follow from the answers of one read, each would be a packet and a call of the system
- * of its own. Here what is written leaves when the thread has nothing else to write, or has heard all answers that were there.
+ * The driver hands each command to the thread of its connection and has it written at once. Of many that are handed
+ * over while that thread is busy, or that follow from the answers of one read, each would be a packet and a call of the
+ * system of its own. Here what is written leaves when the thread has nothing else to write, or has heard all answers
+ * that were there.
  */
 
 /** Lets commands that are sent at about the same time on a connection leave together. */
@@ -21,8 +22,8 @@ record Gathering(NettyCustomizer theirs) implements NettyCustomizer {
     private static final int MOST = 256;
 
     /**
-     * The threads and settings of a program, for such connections. What else belongs to these differs between versions of the
-     * driver, and is handed through as it is.
+     * The threads and settings of a program, for such connections. What else belongs to these differs between versions
+     * of the driver, and is handed through as it is.
      */
     static ClientResources of(ClientResources theirs) {
         Gathering gathering = new Gathering(theirs.nettyCustomizer());

@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of an inspection. The names in use are the fields of a hash, which the server hands out in parts and in an order of
- * its own; a part may be larger than a page, and is then sorted and read again for each page of it.
+ * One page of an inspection. The names in use are the fields of a hash, which the server hands out in parts and in an
+ * order of its own; a part may be larger than a page, and is then sorted and read again for each page of it.
  *
  * <p>The cursor is where the server begins a part, and the last name of it that was told.
  */

@@ -8,9 +8,10 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * Where everything is on the server, and nowhere else is it decided: the store has a fixed number of buckets, each name belongs to one of them, and a
- * bucket is a fixed number of keys. All keys of a bucket have one hash tag, so they are on one node of a cluster, whatever the names are; the tags of
- * the buckets are spread evenly over the slots. The names themselves are inside the keys and never part of one.
+ * Where everything is on the server, and nowhere else is it decided: the store has a fixed number of buckets, each name
+ * belongs to one of them, and a bucket is a fixed number of keys. All keys of a bucket have one hash tag, so they are
+ * on one node of a cluster, whatever the names are; the tags of the buckets are spread evenly over the slots. The names
+ * themselves are inside the keys and never part of one.
  *
  * <p>The number of buckets and the tags must not change while there is anything in the store.
  */
@@ -73,7 +74,10 @@ final class KeyLayout {
         return tags;
     }
 
-    /** Whether a field of the hash is a name, and nothing of the script's own: that begins with a byte which UTF-8 does not have. */
+    /**
+     * Whether a field of the hash is a name, and nothing of the script's own: that begins with a byte which UTF-8 does
+     * not have.
+     */
     static boolean isName(byte[] field) {
         return field[0] != (byte) 0xFF;
     }
@@ -88,7 +92,9 @@ final class KeyLayout {
         return hash >>> 1 >>> (31 - Integer.numberOfTrailingZeros(keys.length));
     }
 
-    /** The bucket of a session: the store with several puts it at the end of the id. What is no id of ours is nowhere. */
+    /**
+     * The bucket of a session: the store with several puts it at the end of the id. What is no id of ours is nowhere.
+     */
     int bucketOf(SessionId session) {
         String id = session.value();
         int dot = id.lastIndexOf('.');
@@ -103,7 +109,9 @@ final class KeyLayout {
         }
     }
 
-    /** What makes an id unique beside the number that the script gives it, and tells the bucket if there are several. */
+    /**
+     * What makes an id unique beside the number that the script gives it, and tells the bucket if there are several.
+     */
     String nonce(long random, int bucket) {
         String nonce = HexFormat.of().toHexDigits(random);
         return keys.length == 1 ? nonce : nonce + "." + bucket;
@@ -120,8 +128,8 @@ final class KeyLayout {
     }
 
     /**
-     * How many of the last digits of a claim's number make the slot in which its session finds it again: a bucket has few claims of a session where there
-     * are many buckets, and a look through the slots takes time.
+     * How many of the last digits of a claim's number make the slot in which its session finds it again: a bucket has
+     * few claims of a session where there are many buckets, and a look through the slots takes time.
      */
     int slotDigits() {
         return keys.length == 1 ? 3 : 1;

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of commands to one bucket: an idle lane sends at once, and what arrives while trips are under way leaves together in the next. A trip is one
- * call of the script.
+ * The way of commands to one bucket: an idle lane sends at once, and what arrives while trips are under way leaves
+ * together in the next. A trip is one call of the script.
  */
 final class Lane {
 
@@ -105,7 +105,10 @@ final class Lane {
         return submit(new Call(request, false, new CompletableFuture<>()));
     }
 
-    /** As {@link #submit(Request)}; the answer comes when enough replicas have what was done, or their time is over, and tells how many do. */
+    /**
+     * As {@link #submit(Request)}; the answer comes when enough replicas have what was done, or their time is over, and
+     * tells how many do.
+     */
     CompletionStage<Answer> submitConfirmed(Request request) {
         return submit(new Call(request, true, new CompletableFuture<>()));
     }
@@ -147,7 +150,8 @@ final class Lane {
     }
 
     /**
-     * Leaves it if nothing was sent for so long and nothing is under way; whoever has it still in hand is served by the one that takes its place.
+     * Leaves it if nothing was sent for so long and nothing is under way; whoever has it still in hand is served by the
+     * one that takes its place.
      *
      * @return whether it is left
      */
@@ -201,8 +205,8 @@ final class Lane {
     }
 
     /**
-     * Sends commands. What can't be sent from here is added to the list, which is run when this thread sends no more. Never
-     * throws.
+     * Sends commands. What can't be sent from here is added to the list, which is run when this thread sends no more.
+     * Never throws.
      */
     private void send(List<Call> calls, List<Runnable> refused) {
         try {
@@ -416,7 +420,9 @@ final class Lane {
             call.answer.completeExceptionally(why);
         }
 
-        /** Makes room for the next trip, which leaves before the answers of this one are heard; false if it was over. */
+        /**
+         * Makes room for the next trip, which leaves before the answers of this one are heard; false if it was over.
+         */
         private boolean finish() {
             if (!over.compareAndSet(false, true)) {
                 return false;

@@ -24,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection, made again when it is lost. Commands that were under way on a lost connection fail and are never sent again by this: whether they had
- * an effect is for the engine to settle. That is why the driver's own reconnection is off.
+ * One connection, made again when it is lost. Commands that were under way on a lost connection fail and are never sent
+ * again by this: whether they had an effect is for the engine to settle. That is why the driver's own reconnection is
+ * off.
  *
  * @param <T> the kind of the connection
  */
@@ -54,7 +55,10 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     @GuardedBy("this")
     private final SplittableRandom random = new SplittableRandom(Randomness.nextLong());
 
-    /** Goes up when a connection is lost, and when one that is being made is not waited for any longer: what older attempts come to is thrown away. */
+    /**
+     * Goes up when a connection is lost, and when one that is being made is not waited for any longer: what older
+     * attempts come to is thrown away.
+     */
     @GuardedBy("this")
     private int round;
 
@@ -145,7 +149,10 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
         return failure;
     }
 
-    /** Gives a connection up that does not answer any more, though nobody has closed it, or that leads to the wrong place. */
+    /**
+     * Gives a connection up that does not answer any more, though nobody has closed it, or that leads to the wrong
+     * place.
+     */
     void giveUp(StatefulConnection<?, ?> broken) {
         if (broken == connection) {
             lost(broken);

@@ -16,7 +16,10 @@ record Node(
         Link<StatefulRedisConnection<byte[], byte[]>> commands,
         Link<StatefulRedisPubSubConnection<byte[], byte[]>> messages) {
 
-    /** Gives both connections up if the one for commands is this one: a node that leaves a command unanswered tells nothing either. */
+    /**
+     * Gives both connections up if the one for commands is this one: a node that leaves a command unanswered tells
+     * nothing either.
+     */
     void giveUp(StatefulConnection<?, ?> broken) {
         if (commands.current() == broken) {
             commands.giveUp(broken);

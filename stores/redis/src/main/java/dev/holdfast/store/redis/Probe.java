@@ -18,7 +18,10 @@ final class Probe {
 
     private Probe() {}
 
-    /** Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something else is in the place. */
+    /**
+     * Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something
+     * else is in the place.
+     */
     static void run(
             Way way, Script script, KeyLayout layout, int bucket, String client, Replicas replicas, Duration patience) {
         StatefulRedisConnection<byte[], byte[]> connection = way.current();

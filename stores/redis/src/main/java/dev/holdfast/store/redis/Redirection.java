@@ -4,11 +4,12 @@ import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node of a cluster answers before it does anything: that another one serves the slot, or that it can't be served just now. So the same command
- * may be sent again without doing twice what it does.
+ * What a node of a cluster answers before it does anything: that another one serves the slot, or that it can't be
+ * served just now. So the same command may be sent again without doing twice what it does.
  *
  * @param kind what is to be done
- * @param place where it is to be sent, if the node has said so; its host is empty where it is that of the node that answered
+ * @param place where it is to be sent, if the node has said so; its host is empty where it is that of the node that
+ *     answered
  */
 record Redirection(Kind kind, Slots.@Nullable Place place) {
 
@@ -18,7 +19,10 @@ record Redirection(Kind kind, Slots.@Nullable Place place) {
         MOVED,
         /** Another node serves it this time: the slot is on its way there. */
         ASK,
-        /** Some of the keys have gone with the slot and some have not, or nobody serves it: it is to be sent again in a while. */
+        /**
+         * Some of the keys have gone with the slot and some have not, or nobody serves it: it is to be sent again in a
+         * while.
+         */
         LATER
     }
 

@@ -48,9 +48,11 @@ import org.slf4j.LoggerFactory;
  * <p>What is special about it:
  *
  * <ul>
- *   <li>Every command is one step of a script on the server, by the server's clock; commands that come while others are under way leave together.
+ *   <li>Every command is one step of a script on the server, by the server's clock; commands that come while others are
+ *   under way leave together.
  *   <li>Who waits is told of its grant by a message on a channel of this client, in the step that released it.
- *   <li>It excludes while the server keeps its memory and its clock is not stepped. Its expiry follows the server's wall clock; after a crash the
+ *   <li>It excludes while the server keeps its memory and its clock is not stepped. Its expiry follows the server's
+ *   wall clock; after a crash the
  *       server knows what its persistence kept. Tokens rise even then.
  * </ul>
  *
@@ -177,7 +179,8 @@ public final class RedisStore implements LockStore {
     /**
      * Begins to set up a store on a Redis Cluster.
      *
-     * @param nodes some of its nodes, by which the others are found; the user and the security of the first are those of all
+     * @param nodes some of its nodes, by which the others are found; the user and the security of the first are those
+     *     of all
      * @throws IllegalArgumentException if there are none, or one names a database, which clusters don't have
      */
     public static Builder clusterBuilder(Collection<RedisURI> nodes) {
@@ -394,9 +397,9 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * After which time a command that is not answered ends with an unknown outcome, and its connection is made anew; five seconds by default.
-         * A keep-alive waits for a quarter of the session's ttl at most; then another connection takes the place of one
-         * that does not answer.
+         * After which time a command that is not answered ends with an unknown outcome, and its connection is made
+         * anew; five seconds by default. A keep-alive waits for a quarter of the session's ttl at most; then another
+         * connection takes the place of one that does not answer.
          *
          * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
          */
@@ -418,8 +421,9 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Connects with the options (TLS, sockets, protocol) and the threads of a client that the program has already, for a server or for a cluster.
-         * It is never closed here, and its own connections are left alone: the store makes connections of its own, since theirs may repeat commands.
+         * Connects with the options (TLS, sockets, protocol) and the threads of a client that the program has already,
+         * for a server or for a cluster. It is never closed here, and its own connections are left alone: the store
+         * makes connections of its own, since theirs may repeat commands.
          */
         @CanIgnoreReturnValue
         public Builder client(AbstractRedisClient existing) {
@@ -435,7 +439,8 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Has the password asked for each time that a connection is made, so that it may change while the store is open.
+         * Has the password asked for each time that a connection is made, so that it may change while the store is
+         * open.
          *
          * @param user null for the default user
          * @param password is asked on a thread that may wait
@@ -446,7 +451,10 @@ public final class RedisStore implements LockStore {
             return this;
         }
 
-        /** What to trust and what to show when the URI asks for TLS; by default the authorities that the JVM trusts, and no certificate. */
+        /**
+         * What to trust and what to show when the URI asks for TLS; by default the authorities that the JVM trusts, and
+         * no certificate.
+         */
         @CanIgnoreReturnValue
         public Builder tls(SslOptions options) {
             this.tls = options;
@@ -454,9 +462,10 @@ public final class RedisStore implements LockStore {
         }
 
         /**
-         * Lets a grant count only when so many replicas have it. A grant that they don't have in time is withdrawn, and the request for it fails with a
-         * {@link dev.holdfast.StoreRefusedException} that says how many have it. This makes it less likely that a fail-over forgets a grant; it does not
-         * rule it out, since a replica that lacks it may be chosen. Off by default.
+         * Lets a grant count only when so many replicas have it. A grant that they don't have in time is withdrawn, and
+         * the request for it fails with a {@link dev.holdfast.StoreRefusedException} that says how many have it. This
+         * makes it less likely that a fail-over forgets a grant; it does not rule it out, since a replica that lacks it
+         * may be chosen. Off by default.
          *
          * <p>All commands of the client wait while replicas are waited for, so the time should be short. Clients whose
          * session ttl is less than four times as long are refused: a keep-alive can't wait that long.
@@ -521,8 +530,9 @@ public final class RedisStore implements LockStore {
          * <p><b>Blocking:</b> for the time-out of the connection, at most.
          *
          * @throws IllegalArgumentException if the namespace is not of its form; nothing was touched
-         * @throws StoreException if the server can't be reached, does not accept the user, lacks a permission, is too old, is not a primary or may
-         *     evict locks, or has something else in their place; or if the versions of Lettuce and Netty do not work
+         * @throws StoreException if the server can't be reached, does not accept the user, lacks a permission, is too
+         *     old, is not a primary or may evict locks, or has something else in their place; or if the versions of
+         *     Lettuce and Netty do not work
          */
         public RedisStore open() {
             DriverVersion.require();

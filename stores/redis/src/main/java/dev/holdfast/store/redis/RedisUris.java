@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the URIs of all Redis stores, and nothing else does. What is wrong with one is said with the name of the parameter, and never with a password. */
+/**
+ * Reads the URIs of all Redis stores, and nothing else does. What is wrong with one is said with the name of the
+ * parameter, and never with a password.
+ */
 final class RedisUris {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisUris.class);
@@ -58,7 +61,8 @@ final class RedisUris {
     /**
      * Sets up the store that a URI names.
      *
-     * @throws IllegalArgumentException if it is not of the form, or has a parameter that is not known, or a value that is none
+     * @throws IllegalArgumentException if it is not of the form, or has a parameter that is not known, or a value that
+     *     is none
      */
     static RedisStore.Builder builder(StoreUri uri) {
         return new RedisUris(uri).builder();

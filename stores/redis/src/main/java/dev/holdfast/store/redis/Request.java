@@ -230,7 +230,10 @@ final class Request {
         return text("\u00ff" + ours(id));
     }
 
-    /** What the record of a grant begins with, and where the session finds the name again: so the script need not put them together. */
+    /**
+     * What the record of a grant begins with, and where the session finds the name again: so the script need not put
+     * them together.
+     */
     private Request reference(ClaimRef claim, int slotDigits) {
         String session = ours(claim.session());
         long number = claim.claim();

@@ -8,7 +8,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** One look for the primary: what each Sentinel says, until all have spoken or those that have not are not waited for any longer. */
+/**
+ * One look for the primary: what each Sentinel says, until all have spoken or those that have not are not waited for
+ * any longer.
+ */
 final class Search {
 
     /** What one Sentinel says. */

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the primary by asking all Sentinels at once. After a fail-over some of them may still name the one before, for a moment or for as long as they
- * are cut off: whoever speaks of the latest election is believed. Each of them is listened to, so that a fail-over is followed though the connection to
- * the old primary is still open.
+ * Finds the primary by asking all Sentinels at once. After a fail-over some of them may still name the one before, for
+ * a moment or for as long as they are cut off: whoever speaks of the latest election is believed. Each of them is
+ * listened to, so that a fail-over is followed though the connection to the old primary is still open.
  */
 final class Sentinels implements Finder {
 
@@ -34,7 +34,8 @@ final class Sentinels implements Finder {
     /**
      * Asks nobody yet.
      *
-     * @param servers names the Sentinels and the primary, and has the user, the database and the security for the latter
+     * @param servers names the Sentinels and the primary, and has the user, the database and the security for the
+     *     latter
      */
     Sentinels(Driver driver, RedisURI servers) {
         this.driver = driver;

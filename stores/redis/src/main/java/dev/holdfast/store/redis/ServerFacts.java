@@ -94,7 +94,10 @@ final class ServerFacts {
         }
     }
 
-    /** What costs locks at present, or may at any moment: a name for each trouble, and a sentence for whoever runs the server. */
+    /**
+     * What costs locks at present, or may at any moment: a name for each trouble, and a sentence for whoever runs the
+     * server.
+     */
     Map<String, String> troubles() {
         Map<String, String> troubles = new LinkedHashMap<>();
         String policy = facts.getOrDefault("maxmemory_policy", "");

@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of settings and states of a server that cost locks, and that may come up while the store is open: an eviction policy that throws locks away,
- * replicas that are missing, a disk that can't be written, memory that is full. Asks each server once per ttl, when a session there is audited, and when
- * it refuses a write. Each trouble is logged when it begins and when it ends. Thread-safe.
+ * Warns of settings and states of a server that cost locks, and that may come up while the store is open: an eviction
+ * policy that throws locks away, replicas that are missing, a disk that can't be written, memory that is full. Asks
+ * each server once per ttl, when a session there is audited, and when it refuses a write. Each trouble is logged when
+ * it begins and when it ends. Thread-safe.
  */
 final class ServerWatch {
 
@@ -76,7 +77,9 @@ final class ServerWatch {
         interval.accumulateAndGet(Math.max(ttl.toNanos(), SHORTEST.toNanos()), Math::min);
     }
 
-    /** A session is audited on the server at the other end of a way: asks it how it is, if that was not done for a ttl. */
+    /**
+     * A session is audited on the server at the other end of a way: asks it how it is, if that was not done for a ttl.
+     */
     void audited(Way way) {
         long now = ticks.getAsLong();
         Watched watched = watched(way, now);

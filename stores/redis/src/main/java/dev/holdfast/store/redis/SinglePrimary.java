@@ -17,8 +17,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All buckets are on one server, which is the primary if there are several: one connection for commands, and one on which the client is told. When
- * another server becomes the primary, both are made anew to that one.
+ * All buckets are on one server, which is the primary if there are several: one connection for commands, and one on
+ * which the client is told. When another server becomes the primary, both are made anew to that one.
  */
 final class SinglePrimary implements Topology, Way {
 

@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this client listens to in a cluster: one channel for each bucket that it uses, at the node that serves the bucket. From Redis 7 on the channels
- * are sharded, and a message stays at that node; before that it goes to all nodes, and is told here once all the same.
+ * What this client listens to in a cluster: one channel for each bucket that it uses, at the node that serves the
+ * bucket. From Redis 7 on the channels are sharded, and a message stays at that node; before that it goes to all nodes,
+ * and is told here once all the same.
  *
- * <p>A subscription that ends, with its connection or because the slot moves, is made again where the slot is then; what was told in between nobody
- * has heard, so what waits in that bucket is polled. Thread-safe.
+ * <p>A subscription that ends, with its connection or because the slot moves, is made again where the slot is then;
+ * what was told in between nobody has heard, so what waits in that bucket is polled. Thread-safe.
  */
 final class Subscriptions {
 
@@ -50,7 +51,9 @@ final class Subscriptions {
         this.signals = signals;
     }
 
-    /** The channel of a bucket: the script publishes to all nodes unless the name of the client says that it need not. */
+    /**
+     * The channel of a bucket: the script publishes to all nodes unless the name of the client says that it need not.
+     */
     private byte[] channel(int bucket) {
         String name = layout.channel(bucket, cluster.nameOf(client));
         buckets.put(name, bucket);

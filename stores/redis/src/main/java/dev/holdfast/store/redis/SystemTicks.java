@@ -2,7 +2,10 @@ package dev.holdfast.store.redis;
 
 import java.util.function.LongSupplier;
 
-/** The time of this process, in nanoseconds from some beginning: for how long to wait for an answer or a command, and for nothing else. */
+/**
+ * The time of this process, in nanoseconds from some beginning: for how long to wait for an answer or a command, and
+ * for nothing else.
+ */
 final class SystemTicks implements LongSupplier {
 
     @Override

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * The servers of a store: which of them serves a bucket, and on which connections it is told. Connections that are lost are made again, to whichever
- * server it is then.
+ * The servers of a store: which of them serves a bucket, and on which connections it is told. Connections that are lost
+ * are made again, to whichever server it is then.
  */
 interface Topology {
 

@@ -14,9 +14,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of connections. Where the answers of the server, and the commands that follow them, come at once, such a thread looks out for them for a
- * moment before it sleeps: with a server near by most of the time of a round trip is spent on waking threads. The native transports, which a program may
- * have brought along, sleep as they do.
+ * The threads of connections. Where the answers of the server, and the commands that follow them, come at once, such a
+ * thread looks out for them for a moment before it sleeps: with a server near by most of the time of a round trip is
+ * spent on waking threads. The native transports, which a program may have brought along, sleep as they do.
  */
 final class WakefulLoops extends DefaultEventLoopGroupProvider {
 

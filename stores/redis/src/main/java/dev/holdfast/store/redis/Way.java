@@ -6,7 +6,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The way to the server that serves a bucket at present; it may lead to another one the next time that it is asked for. */
+/**
+ * The way to the server that serves a bucket at present; it may lead to another one the next time that it is asked for.
+ */
 interface Way {
 
     /** The connection on which to send; null while there is none. */
@@ -30,11 +32,13 @@ interface Way {
     record Onward(StatefulRedisConnection<byte[], byte[]> connection, boolean isAsking) {}
 
     /**
-     * Where a trip is to be sent that a server has refused before it had any effect, because it is not, or not now, the one to ask.
+     * Where a trip is to be sent that a server has refused before it had any effect, because it is not, or not now, the
+     * one to ask.
      *
      * @param times how often the trip was sent on before
      * @param nanos how long ago it was begun
-     * @return a stage that ends when it may be sent again; null if the failure is another one, or it is too late to ask again
+     * @return a stage that ends when it may be sent again; null if the failure is another one, or it is too late to ask
+     *     again
      */
     default @Nullable CompletionStage<Onward> onward(
             StatefulRedisConnection<byte[], byte[]> connection, Throwable failure, int times, long nanos) {

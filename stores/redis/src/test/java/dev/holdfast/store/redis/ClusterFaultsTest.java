@@ -48,7 +48,10 @@ class ClusterFaultsTest {
                 .storeTimeout(Duration.ofMinutes(1));
     }
 
-    /** A client that soon gives up what it can't have: not to be used where something has to succeed at the first attempt. */
+    /**
+     * A client that soon gives up what it can't have: not to be used where something has to succeed at the first
+     * attempt.
+     */
     private static Holdfast hasty(RedisCluster cluster) {
         return persistently(() -> builder(cluster)
                 .sessionTtl(Duration.ofSeconds(6))

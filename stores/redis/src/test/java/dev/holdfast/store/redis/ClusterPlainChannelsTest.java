@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A cluster without sharded channels, as before Redis 7. The user here may neither see the version nor use such a channel, by which newer servers
- * are to this client as old ones are.
+ * A cluster without sharded channels, as before Redis 7. The user here may neither see the version nor use such a
+ * channel, by which newer servers are to this client as old ones are.
  */
 @Tag("server")
 class ClusterPlainChannelsTest {

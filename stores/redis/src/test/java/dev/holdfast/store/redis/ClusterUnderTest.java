@@ -17,7 +17,9 @@ import java.util.function.BiFunction;
 /** Two stores on a cluster, in a namespace of their own. */
 final class ClusterUnderTest implements StoreUnderTest {
 
-    /** On a clock that the tests move there is one to set in each bucket, and a client of the kit has a session in each. */
+    /**
+     * On a clock that the tests move there is one to set in each bucket, and a client of the kit has a session in each.
+     */
     private static final int FEW_BUCKETS = 4;
 
     private static final AtomicInteger NAMESPACES = new AtomicInteger();

@@ -29,7 +29,9 @@ final class Permissions {
         }
     }
 
-    /** Makes such a user on a server, for keys and channels of another namespace, with the password {@code change-me}. */
+    /**
+     * Makes such a user on a server, for keys and channels of another namespace, with the password {@code change-me}.
+     */
     static void grant(RedisServer server, String user, Path file, String namespace) {
         List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", user, "reset"));
         of(file).forEach(rule -> words.add(rule.replace("holdfast:*", namespace)));

@@ -39,8 +39,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * However many wait, hold or expire, one call of the script makes a bounded number of steps: the commands that the server counts while it runs. What is
- * left over is done by the calls that come next, whoever makes them.
+ * However many wait, hold or expire, one call of the script makes a bounded number of steps: the commands that the
+ * server counts while it runs. What is left over is done by the calls that come next, whoever makes them.
  */
 @Tag("server")
 class RedisBoundsTest {

@@ -133,7 +133,10 @@ class RedisCredentialsTest {
                 .hasMessageContaining(missing.toString());
     }
 
-    /** Everything that goes wrong with a password in hand, and all that is said of it, up to what the driver tells for debugging. */
+    /**
+     * Everything that goes wrong with a password in hand, and all that is said of it, up to what the driver tells for
+     * debugging.
+     */
     @Test
     void passwordsAreNeverSaid() throws IOException {
         Path file = file("canary");

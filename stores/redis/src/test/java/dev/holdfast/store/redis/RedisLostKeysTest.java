@@ -106,7 +106,10 @@ class RedisLostKeysTest {
         assertThat(TestServer.shared().server().command("HLEN", bench.key('h'))).containsExactly(1L);
     }
 
-    /** The last session takes the marks with it that say that nothing is lost; one that comes in the same call brings them. */
+    /**
+     * The last session takes the marks with it that say that nothing is lost; one that comes in the same call brings
+     * them.
+     */
     @Test
     void whoComesWhenTheLastHasExpiredFindsNothingLost() {
         for (int i = 0; i < 3; i++) {

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Half of the clients die at once, many of them among those who wait for one name: the others keep what they have, and their turn. The size is a
- * parameter; with {@code -Dholdfast.redis.storm=10000} as many clients die beside half as many live waiters, and the longest keep-alive and the slowest
- * call are printed.
+ * Half of the clients die at once, many of them among those who wait for one name: the others keep what they have, and
+ * their turn. The size is a parameter; with {@code -Dholdfast.redis.storm=10000} as many clients die beside half as
+ * many live waiters, and the longest keep-alive and the slowest call are printed.
  */
 @Tag("server")
 class RedisMassExpiryTest {

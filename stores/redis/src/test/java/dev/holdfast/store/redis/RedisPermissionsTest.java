@@ -21,7 +21,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The user of the manual may do what locks need, and nothing that harms others. The rules of every store are checked as this user, too. */
+/**
+ * The user of the manual may do what locks need, and nothing that harms others. The rules of every store are checked as
+ * this user, too.
+ */
 @Tag("server")
 class RedisPermissionsTest {
 

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients in processes of their own, under one fault after another: whoever is in believes so with reason, tokens rise whatever happens, and when a fault
- * is over all goes on. {@code -Dholdfast.faults.rounds=…} asks for more, {@code -Dholdfast.faults.seed=…} for the same again; {@code target/faults.txt}
- * tells what came of it.
+ * Clients in processes of their own, under one fault after another: whoever is in believes so with reason, tokens rise
+ * whatever happens, and when a fault is over all goes on. {@code -Dholdfast.faults.rounds=…} asks for more,
+ * {@code -Dholdfast.faults.seed=…} for the same again; {@code target/faults.txt} tells what came of it.
  */
 @Tag("server")
 class RedisStormTest {

@@ -18,12 +18,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the locks of a test protect, in a process that none of the faults reach: it is told who comes and goes, and refuses whoever has a smaller token
- * than somebody before. It knows nothing of locks.
+ * What the locks of a test protect, in a process that none of the faults reach: it is told who comes and goes, and
+ * refuses whoever has a smaller token than somebody before. It knows nothing of locks.
  */
 final class Resource implements AutoCloseable {
 
-    /** A stay: from when to when, by the order in which things were heard here; and whether the hold was good to the end, as who had it says. */
+    /**
+     * A stay: from when to when, by the order in which things were heard here; and whether the hold was good to the
+     * end, as who had it says.
+     */
     private static final class Stay {
         private final long token;
         private final long came;
@@ -63,7 +66,9 @@ final class Resource implements AutoCloseable {
         return listener.getLocalPort();
     }
 
-    /** How often somebody was still in when a later one came, and could have done harm if nobody looked at the token. */
+    /**
+     * How often somebody was still in when a later one came, and could have done harm if nobody looked at the token.
+     */
     synchronized int late() {
         return late;
     }

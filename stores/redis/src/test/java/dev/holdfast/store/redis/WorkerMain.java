@@ -19,7 +19,10 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** Another process with a client of its own, whose threads enter a {@link Resource} under a lock until a line comes, while one interrupts them. */
+/**
+ * Another process with a client of its own, whose threads enter a {@link Resource} under a lock until a line comes,
+ * while one interrupts them.
+ */
 final class WorkerMain {
 
     private static final int THREADS = 3;
@@ -34,7 +37,10 @@ final class WorkerMain {
 
     private WorkerMain() {}
 
-    /** Takes the URI of the store, the time-to-live of the session, the port of the resource, and what the lock is called. */
+    /**
+     * Takes the URI of the store, the time-to-live of the session, the port of the resource, and what the lock is
+     * called.
+     */
     public static void main(String[] args) throws Exception {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         AtomicInteger entries = new AtomicInteger();
@@ -65,7 +71,10 @@ final class WorkerMain {
         }
     }
 
-    /** A machine that starts several of these, and the servers, may well take longer than the timeouts that faults are to meet. */
+    /**
+     * A machine that starts several of these, and the servers, may well take longer than the timeouts that faults are
+     * to meet.
+     */
     private static Holdfast open(String uri, Duration ttl) {
         long start = System.nanoTime();
         while (true) {

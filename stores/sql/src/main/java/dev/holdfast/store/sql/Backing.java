@@ -5,8 +5,8 @@ import dev.holdfast.spi.Command.OpenSession;
 import java.sql.SQLException;
 
 /**
- * What the {@link Ledger} stands on: the statements of one connection, a clock, and what is judged otherwise from database to database. All methods are called by the one thread that
- * has the lane, inside a transaction.
+ * What the {@link Ledger} stands on: the statements of one connection, a clock, and what is judged otherwise from
+ * database to database. All methods are called by the one thread that has the lane, inside a transaction.
  */
 interface Backing {
 
@@ -20,7 +20,8 @@ interface Backing {
     Statements statements();
 
     /**
-     * Whether a transaction that writes has the whole database to itself. Otherwise it has the resources that it has locked, and what belongs to others is left to those who lock them.
+     * Whether a transaction that writes has the whole database to itself. Otherwise it has the resources that it has
+     * locked, and what belongs to others is left to those who lock them.
      */
     boolean isAlone();
 
@@ -28,12 +29,15 @@ interface Backing {
     boolean joins();
 
     /**
-     * Where a transaction is not alone: ends a session whose time has come, so that no late keep-alive can bring it back; false if it has been renewed meanwhile or somebody is using it,
-     * so that it lives.
+     * Where a transaction is not alone: ends a session whose time has come, so that no late keep-alive can bring it
+     * back; false if it has been renewed meanwhile or somebody is using it, so that it lives.
      */
     boolean bury(Session session) throws SQLException;
 
-    /** Whether the processes that stand behind a store instance are known to have ended, and with them all that could renew or use its holds. */
+    /**
+     * Whether the processes that stand behind a store instance are known to have ended, and with them all that could
+     * renew or use its holds.
+     */
     boolean isGone(long client) throws SQLException;
 
     /** The row of a session that is about to be opened, under a number that no session ever had. */
@@ -48,7 +52,10 @@ interface Backing {
     /** Tokens were reserved up to here, in the transaction that is under way. */
     void reserved(long lastToken) throws SQLException;
 
-    /** What the transaction that is under way writes must not be lost, even if all that is held ends with the machine: once it is committed, it stays. */
+    /**
+     * What the transaction that is under way writes must not be lost, even if all that is held ends with the machine:
+     * once it is committed, it stays.
+     */
     void mustLast() throws SQLException;
 
     /**

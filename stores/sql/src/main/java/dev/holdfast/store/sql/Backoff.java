@@ -4,7 +4,10 @@ import dev.holdfast.spi.Randomness;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** Pauses between attempts: longer each time up to a bound, and anything below that, so that those who met don't meet again. */
+/**
+ * Pauses between attempts: longer each time up to a bound, and anything below that, so that those who met don't meet
+ * again.
+ */
 final class Backoff {
 
     private static final long FIRST_NANOS = Duration.ofMillis(2).toNanos();

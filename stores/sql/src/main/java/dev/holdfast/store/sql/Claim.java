@@ -24,8 +24,8 @@ final class Claim {
     int weight;
 
     /**
-     * When its own lease ends, in microseconds of the store's clock; 0 if it has none. Until its claimant has picked the grant up the lease has not begun, and
-     * this is its length, negated.
+     * When its own lease ends, in microseconds of the store's clock; 0 if it has none. Until its claimant has picked
+     * the grant up the lease has not begun, and this is its length, negated.
      */
     long ends;
 

@@ -128,7 +128,10 @@ class ClaimRows {
         return found;
     }
 
-    /** The earliest end of an own lease among the grants with rows of their own; {@link Long#MAX_VALUE} if there is none. */
+    /**
+     * The earliest end of an own lease among the grants with rows of their own; {@link Long#MAX_VALUE} if there is
+     * none.
+     */
     long firstEnd(Resource resource) throws SQLException {
         PreparedStatement select = statements.prepare(Sql.FIRST_END);
         select.setBytes(1, resource.key);
@@ -141,7 +144,10 @@ class ClaimRows {
     /** Where a claim of a session is, as those that end or audit it need it. */
     record Place(ResourceName name, Claim claim) {}
 
-    /** The claims of a session that have rows of their own, by number and key, behind the given ones. Their resources are stand-ins. */
+    /**
+     * The claims of a session that have rows of their own, by number and key, behind the given ones. Their resources
+     * are stand-ins.
+     */
     List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
         PreparedStatement select = statements.prepare(Sql.CLAIMS_OF_SESSION);
         select.setLong(1, session);

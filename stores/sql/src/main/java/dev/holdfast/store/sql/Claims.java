@@ -5,8 +5,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where claims are kept: the grant that found its resource free in the resource's row, all others in rows of their own, which the resource's row counts. Decides
- * nothing: who is let in, and what comes of a place that becomes free, is told in {@link Ledger}.
+ * Where claims are kept: the grant that found its resource free in the resource's row, all others in rows of their own,
+ * which the resource's row counts. Decides nothing: who is let in, and what comes of a place that becomes free, is told
+ * in {@link Ledger}.
  *
  * <p>Not thread-safe.
  */
@@ -42,8 +43,8 @@ final class Claims {
     }
 
     /**
-     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row of
-     * the resource that somebody has deleted by hand, and were lost with it.
+     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row
+     * of the resource that somebody has deleted by hand, and were lost with it.
      */
     private long nextPlace(Resource resource) throws SQLException {
         if (resource.places == 0) {

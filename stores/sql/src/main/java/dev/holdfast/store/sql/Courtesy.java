@@ -3,8 +3,8 @@ package dev.holdfast.store.sql;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Lets other processes write. Between two trips in quick succession the database is free for some microseconds only, and others would hardly ever look just then; so whoever writes
- * without a break makes a short one from time to time.
+ * Lets other processes write. Between two trips in quick succession the database is free for some microseconds only,
+ * and others would hardly ever look just then; so whoever writes without a break makes a short one from time to time.
  *
  * <p>Not thread-safe.
  */

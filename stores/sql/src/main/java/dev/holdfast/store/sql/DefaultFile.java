@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Where a user's programs keep what should survive them, by the customs of the system. The first place that is set counts, whether or not it can be used: two
- * processes that went on to different places would hold the same lock.
+ * Where a user's programs keep what should survive them, by the customs of the system. The first place that is set
+ * counts, whether or not it can be used: two processes that went on to different places would hold the same lock.
  */
 final class DefaultFile {
 
@@ -21,7 +21,8 @@ final class DefaultFile {
     /**
      * Looks at nothing yet.
      *
-     * @param userHome the property {@code user.home}: what the system knows of the user, or {@code ?} if it knows no such user
+     * @param userHome the property {@code user.home}: what the system knows of the user, or {@code ?} if it knows no
+     *     such user
      * @param system the property {@code os.name}
      */
     DefaultFile(Map<String, String> environment, String userHome, String system) {

@@ -41,7 +41,10 @@ interface Dialect extends Backing, AutoCloseable {
      */
     Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException;
 
-    /** Begins a transaction that may write and has what locks it needs for that, or one that only reads, all in one state. */
+    /**
+     * Begins a transaction that may write and has what locks it needs for that, or one that only reads, all in one
+     * state.
+     */
     void begin(boolean writing) throws SQLException;
 
     void commit() throws SQLException;

@@ -15,16 +15,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Taking a lock that is free, and giving back one that nobody waits for: one statement each, with all checks in it. Where a statement finds no row that passes
- * them it has changed nothing, and {@link Steps} finds out why.
+ * Taking a lock that is free, and giving back one that nobody waits for: one statement each, with all checks in it.
+ * Where a statement finds no row that passes them it has changed nothing, and {@link Steps} finds out why.
  *
  * <p>Not thread-safe.
  */
 final class FastPath {
 
     /**
-     * Takes a resource that is free, for a session that lives. The tokens are what the clock allows, which is what {@link Tokens#next} gives unless the counter is level with it;
-     * so nothing has to be read back.
+     * Takes a resource that is free, for a session that lives. The tokens are what the clock allows, which is what
+     * {@link Tokens#next} gives unless the counter is level with it; so nothing has to be read back.
      */
     private static final String TAKE =
             "UPDATE holdfast_resource SET session = ?1, claim = ?2, weight = ?3, first_token = ?4, end_token = ?5,"
@@ -34,7 +34,10 @@ final class FastPath {
                     + " AND capacity = spec >> 16 AND shared = 0 AND last_token >= 0 AND last_token < ?4"
                     + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?1 AND epoch <= ?9 AND deadline > ?10)";
 
-    /** Where there is no session the other columns of the grant mean nothing. A grant of a session that is over is not there any more, even if nobody has looked yet. */
+    /**
+     * Where there is no session the other columns of the grant mean nothing. A grant of a session that is over is not
+     * there any more, even if nobody has looked yet.
+     */
     private static final String GIVE_BACK = "UPDATE holdfast_resource SET session = 0"
             + " WHERE name = ?1 AND session = ?2 AND claim = ?3 AND waiters = 0 AND (ends <= 0 OR ends > ?4)"
             + " AND EXISTS (SELECT 1 FROM holdfast_session WHERE id = ?2 AND deadline > ?4)";

@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Keeps holders that have outlived their lease from writing. A lease is exclusive only until its deadline, and code that is
- * paused past that can't be told; what it writes to can refuse it:
+ * Keeps holders that have outlived their lease from writing. A lease is exclusive only until its deadline, and code
+ * that is paused past that can't be told; what it writes to can refuse it:
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -17,17 +17,18 @@ import java.time.Duration;
  * connection.commit();
  * }</pre>
  *
- * <p>The guard keeps, for each resource, the greatest fencing token that it was shown, and by which hold. It refuses a smaller
- * one, and an equal one of another hold, which a fail-over can make. That happens in your transaction, under a lock on that
- * row until its end: check and write are one, and writers of one resource follow one another. After the check, no holder
- * before this one can commit a guarded write; what it committed earlier is there to be read.
+ * <p>The guard keeps, for each resource, the greatest fencing token that it was shown, and by which hold. It refuses a
+ * smaller one, and an equal one of another hold, which a fail-over can make. That happens in your transaction, under a
+ * lock on that row until its end: check and write are one, and writers of one resource follow one another. After the
+ * check, no holder before this one can commit a guarded write; what it committed earlier is there to be read.
  *
- * <p>It protects what is written in the same transaction, to the database that the guard's table is in. Every writer has to be
- * guarded; call it before the first read of what is to be written. Tokens are no secrets: who may call this is for you to
- * decide, since a greater token, once shown, keeps all smaller ones out. {@link #withHighestToken} bounds that.
+ * <p>It protects what is written in the same transaction, to the database that the guard's table is in. Every writer
+ * has to be guarded; call it before the first read of what is to be written. Tokens are no secrets: who may call this
+ * is for you to decide, since a greater token, once shown, keeps all smaller ones out. {@link #withHighestToken} bounds
+ * that.
  *
- * <p>Shares are not ordered among themselves: guard exclusive holds. Immutable; may be used from any thread, as long as each
- * connection is used by one at a time.
+ * <p>Shares are not ordered among themselves: guard exclusive holds. Immutable; may be used from any thread, as long as
+ * each connection is used by one at a time.
  */
 public final class FenceGuard {
 
@@ -54,7 +55,8 @@ public final class FenceGuard {
     }
 
     /**
-     * The same with another bound on how long a check waits for one who writes under the same resource; 10 s if not set.
+     * The same with another bound on how long a check waits for one who writes under the same resource; 10 s if not
+     * set.
      *
      * @throws IllegalArgumentException if it is negative
      */
@@ -66,17 +68,17 @@ public final class FenceGuard {
     }
 
     /**
-     * The same, which also refuses tokens above a bound, so that one that was made up can't keep everybody out for ever.
-     * Where tokens follow the store's clock (SQL, Redis, SQLite) they are below {@code (now in µs + a day) × 1.024} for as long as
-     * that clock is right within a day.
+     * The same, which also refuses tokens above a bound, so that one that was made up can't keep everybody out for
+     * ever. Where tokens follow the store's clock (SQL, Redis, SQLite) they are below
+     * {@code (now in µs + a day) × 1.024} for as long as that clock is right within a day.
      */
     public FenceGuard withHighestToken(long bound) {
         return new FenceGuard(tables, maxWait, bound);
     }
 
     /**
-     * Lets a holder write, in the caller's transaction: as {@link #check(Connection, String, long, String)} with the name, the
-     * token and the id of the hold.
+     * Lets a holder write, in the caller's transaction: as {@link #check(Connection, String, long, String)} with the
+     * name, the token and the id of the hold.
      *
      * @throws dev.holdfast.LockLostException if the hold is lost, before the database is asked
      */
@@ -92,16 +94,16 @@ public final class FenceGuard {
     /**
      * Lets a holder write that is known by its token and its id, as where they came with a message.
      *
-     * <p><b>Blocking:</b> while another transaction is under way that was let through for this resource, at most for the
-     * bound of this guard. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> while another transaction is under way that was let through for this resource, at most for
+     * the bound of this guard. <b>Interruption:</b> has no effect.
      *
      * @param connection one that is in a transaction
      * @param resource 1 to 512 bytes of UTF-8, compared byte for byte
      * @param token the fencing token, positive
      * @param holdId what tells the hold from others with the same token: 1 to 300 printable ASCII characters
      * @throws StaleTokenException if a greater token was shown before, or the same by another hold; roll back
-     * @throws RowLockTimeoutException if another transaction kept the row locked for all of the time; this transaction can go
-     *     on, unguarded
+     * @throws RowLockTimeoutException if another transaction kept the row locked for all of the time; this transaction
+     *     can go on, unguarded
      * @throws TransactionConflictException if this transaction can't go on and has to be repeated
      * @throws IllegalStateException if the connection is in no transaction
      * @throws IllegalArgumentException if the token is not positive or above the bound, or a name makes no sense

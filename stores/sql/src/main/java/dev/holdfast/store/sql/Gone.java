@@ -2,7 +2,10 @@ package dev.holdfast.store.sql;
 
 import dev.holdfast.spi.StoreException;
 
-/** The database that our sessions were in is no more, or ended them behind our back: nothing that was granted on it holds. */
+/**
+ * The database that our sessions were in is no more, or ended them behind our back: nothing that was granted on it
+ * holds.
+ */
 final class Gone extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -40,13 +40,17 @@ import org.slf4j.LoggerFactory;
  * <p>What is special about it:
  *
  * <ul>
- *   <li>Locks are as durable as a committed transaction on the primary. Tables, not the server's own locks, hold them; so neither a pooler nor a lost connection ends them.
+ *   <li>Locks are as durable as a committed transaction on the primary. Tables, not the server's own locks, hold them;
+ *   so neither a pooler nor a lost connection ends them.
  *   <li>Only the server's clock decides when a lease ends.
- *   <li>Who waits is told of its grant: on PostgreSQL with the commit that released it, on MySQL and MariaDB right after. No waiter has a connection of its own.
+ *   <li>Who waits is told of its grant: on PostgreSQL with the commit that released it, on MySQL and MariaDB right
+ *   after. No waiter has a connection of its own.
  *   <li>What many threads ask for while one transaction is under way goes together in the next.
  * </ul>
  *
- * <p>An instance uses one connection for locks and one that renews sessions, one or two more of these while that does not answer, another while rows that it needs are locked by transactions of others, and one on which it is told: on PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
+ * <p>An instance uses one connection for locks and one that renews sessions, one or two more of these while that does
+ * not answer, another while rows that it needs are locked by transactions of others, and one on which it is told: on
+ * PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -177,10 +181,12 @@ public final class JdbcStore implements LockStore {
     }
 
     /**
-     * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which it finds out by itself. Connections are taken for a moment and given
-     * back, but for the one on which the database tells of grants; see {@link Builder#listens}. The pool is never closed.
+     * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which
+     * it finds out by itself. Connections are taken for a moment and given back, but for the one on which the database
+     * tells of grants; see {@link Builder#listens}. The pool is never closed.
      *
-     * <p>A proxy that would give the connection of a transaction of the program's, as Spring has them, is passed by: what is behind it is used.
+     * <p>A proxy that would give the connection of a transaction of the program's, as Spring has them, is passed by:
+     * what is behind it is used.
      */
     public static Builder builder(DataSource source) {
         return new Builder(source);
@@ -244,8 +250,8 @@ public final class JdbcStore implements LockStore {
     }
 
     /**
-     * A session has claims on any number of rows, of which others may have one locked: it is closed again a little later,
-     * so that the rest goes on meanwhile.
+     * A session has claims on any number of rows, of which others may have one locked: it is closed again a little
+     * later, so that the rest goes on meanwhile.
      *
      * @param since when it began to wait
      */
@@ -316,7 +322,9 @@ public final class JdbcStore implements LockStore {
         /** If the first of them is not there. The default. */
         IF_MISSING,
 
-        /** Not at all: whoever looks after the database has made them, and the user of the store needs no permission to. */
+        /**
+         * Not at all: whoever looks after the database has made them, and the user of the store needs no permission to.
+         */
         NEVER
     }
 
@@ -348,7 +356,10 @@ public final class JdbcStore implements LockStore {
             return this;
         }
 
-        /** Connections stay open, but what stands behind them is another's session with each transaction: nothing may be set there, and nothing is told. */
+        /**
+         * Connections stay open, but what stands behind them is another's session with each transaction: nothing may be
+         * set there, and nothing is told.
+         */
         @CanIgnoreReturnValue
         Builder sharesSessions() {
             isPool = false;
@@ -379,8 +390,9 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * Whether one connection is kept on which the database tells of grants, on MySQL and MariaDB only while something waits; false if not set, since it would be the only one of a pool
-         * of one. Without it waiters look for themselves. It must be a session of its own: not one of a pooler that gives each transaction another.
+         * Whether one connection is kept on which the database tells of grants, on MySQL and MariaDB only while
+         * something waits; false if not set, since it would be the only one of a pool of one. Without it waiters look
+         * for themselves. It must be a session of its own: not one of a pooler that gives each transaction another.
          */
         @CanIgnoreReturnValue
         public Builder listens(boolean one) {
@@ -427,9 +439,11 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * The schema that the tables are in, on MySQL and MariaDB the database; where names without a schema are found if not set. It has to be there.
+         * The schema that the tables are in, on MySQL and MariaDB the database; where names without a schema are found
+         * if not set. It has to be there.
          *
-         * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its letters
+         * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its
+         *     letters
          * @throws IllegalArgumentException if it is not of that form
          */
         @CanIgnoreReturnValue
@@ -439,8 +453,9 @@ public final class JdbcStore implements LockStore {
         }
 
         /**
-         * For how long names are remembered that nobody uses, with their token counters; for a day if no pattern fits. Of several patterns that fit the first one counts. What follows in the
-         * tokens of a name goes on above all that went before, also when it was forgotten; a latch begins anew.
+         * For how long names are remembered that nobody uses, with their token counters; for a day if no pattern fits.
+         * Of several patterns that fit the first one counts. What follows in the tokens of a name goes on above all
+         * that went before, also when it was forgotten; a latch begins anew.
          *
          * <p>All clients of a database clean for all of them in turn, each by what it was told: tell them the same.
          *

@@ -22,10 +22,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, and how commands become transactions on it: a single one as a single statement if it can be, a look as a transaction that only reads, and
- * all else, together, as one that writes.
+ * One connection, and how commands become transactions on it: a single one as a single statement if it can be, a look
+ * as a transaction that only reads, and all else, together, as one that writes.
  *
- * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what is on the disk, and the effect is unknown.
+ * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what is on the disk,
+ * and the effect is unknown.
  */
 final class Lane implements Batcher.Trip {
 
@@ -36,12 +37,15 @@ final class Lane implements Batcher.Trip {
     }
 
     /**
-     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by then,
-     * and no caller notices.
+     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by
+     * then, and no caller notices.
      */
     private static final Duration PATIENCE_OF_CALLERS = Duration.ofMillis(50);
 
-    /** Held while the connection is in use. The batcher's trips come one by one anyway; this keeps housekeeping apart from them. */
+    /**
+     * Held while the connection is in use. The batcher's trips come one by one anyway; this keeps housekeeping apart
+     * from them.
+     */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Dialect dialect;

@@ -16,13 +16,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of the store in one transaction, with the few moves that change it. What a command means is told in {@link Steps}.
+ * The state of the store in one transaction, with the few moves that change it. What a command means is told in
+ * {@link Steps}.
  *
- * <p>What is dead is dropped when somebody looks at it, not before: a resource that this class hands out has no dead holder in its way, and its queue has a
- * live head that does not fit.
+ * <p>What is dead is dropped when somebody looks at it, not before: a resource that this class hands out has no dead
+ * holder in its way, and its queue has a live head that does not fit.
  *
- * <p>It is one class because each move may set off others: the end of a session drops claims, which admits others, whose sessions may be over.
- * What rows that touches is the affair of {@link Sessions}, {@link Resources}, {@link Claims} and {@link TokenCounters}.
+ * <p>It is one class because each move may set off others: the end of a session drops claims, which admits others,
+ * whose sessions may be over. What rows that touches is the affair of {@link Sessions}, {@link Resources},
+ * {@link Claims} and {@link TokenCounters}.
  *
  * <p>Not thread-safe.
  */
@@ -164,7 +166,8 @@ final class Ledger {
     }
 
     /**
-     * Ends a session alone. What it has on the resources that are locked goes when they are looked at, which whoever found it over is about to do; the rest likewise, by whoever locks that.
+     * Ends a session alone. What it has on the resources that are locked goes when they are looked at, which whoever
+     * found it over is about to do; the rest likewise, by whoever locks that.
      */
     private boolean bury(Session session) throws SQLException {
         mustWrite();
@@ -178,7 +181,10 @@ final class Ledger {
         return true;
     }
 
-    /** Ends a session with all that it holds and waits for; detached grants that were picked up stay, and so does its row for them. */
+    /**
+     * Ends a session with all that it holds and waits for; detached grants that were picked up stay, and so does its
+     * row for them.
+     */
     void end(Session session) throws SQLException {
         mustWrite();
         boolean isNeeded = false;

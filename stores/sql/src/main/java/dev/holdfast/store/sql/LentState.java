@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * The state of a connection when a pool lent it: what locks change of it is set back before it is returned, since not all
- * pools do that. Immutable.
+ * The state of a connection when a pool lent it: what locks change of it is set back before it is returned, since not
+ * all pools do that. Immutable.
  */
 final class LentState {
 
@@ -22,7 +22,10 @@ final class LentState {
         return new LentState(lent.getAutoCommit(), lent.getTransactionIsolation());
     }
 
-    /** Prepares a connection that has this state for locks: each statement commits by itself and sees what was committed before. */
+    /**
+     * Prepares a connection that has this state for locks: each statement commits by itself and sees what was committed
+     * before.
+     */
     void prepare(Connection lent) throws SQLException {
         if (!isAutomatic) {
             lent.setAutoCommit(true);

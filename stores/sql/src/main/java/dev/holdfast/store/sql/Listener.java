@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Whom the store tells. Whoever has a signal delivers what there is, unless somebody is at it: listeners get one after another, and when one sends commands
- * itself, their signals come after it has returned.
+ * Whom the store tells. Whoever has a signal delivers what there is, unless somebody is at it: listeners get one after
+ * another, and when one sends commands itself, their signals come after it has returned.
  */
 final class Listener implements Consumer<Signal> {
 

@@ -15,10 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transactions of a lane. Each first locks the resources that it is about, in the order of their names, then the sessions that ask for something, and reads all else after that; so
- * whatever it decides on stays as it is until the commit.
+ * The transactions of a lane. Each first locks the resources that it is about, in the order of their names, then the
+ * sessions that ask for something, and reads all else after that; so whatever it decides on stays as it is until the
+ * commit.
  *
- * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what came of it, and the effect is unknown. Not thread-safe.
+ * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what came of it, and
+ * the effect is unknown. Not thread-safe.
  */
 final class LockTransactions {
 
@@ -51,7 +53,10 @@ final class LockTransactions {
 
         final Work work;
 
-        /** Whether, once the work was carried out, a crash may undo it: nobody was given anything, or has given anything back. */
+        /**
+         * Whether, once the work was carried out, a crash may undo it: nobody was given anything, or has given anything
+         * back.
+         */
         final BooleanSupplier mayBeUndone;
 
         Task(Work work) {
@@ -124,7 +129,9 @@ final class LockTransactions {
         return use == ServerConnections.Use.LOCKED_ROWS && !connections.areLent();
     }
 
-    /** The connection is of no use any more, or a transaction may still be under way on it: nobody is to have it again. */
+    /**
+     * The connection is of no use any more, or a transaction may still be under way on it: nobody is to have it again.
+     */
     void lose() {
         statements.forget();
         connections.discard(use);
@@ -247,7 +254,10 @@ final class LockTransactions {
         }
     }
 
-    /** Rows that were made and are not there again: somebody cleans in the same moment, or there is nothing that they could begin with. */
+    /**
+     * Rows that were made and are not there again: somebody cleans in the same moment, or there is nothing that they
+     * could begin with.
+     */
     private void requireCanBeMade(List<ResourceName> missing, int left) throws SQLException {
         long floor = ledger.rows().floor();
         if (left <= 0) {

@@ -8,6 +8,8 @@ enum LockWait {
      */
     BRIEF,
 
-    /** Where nobody waits behind it: on a starved machine, steps of others may take seconds for a row that many want. */
+    /**
+     * Where nobody waits behind it: on a starved machine, steps of others may take seconds for a row that many want.
+     */
     PATIENT
 }

@@ -15,8 +15,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of claims on resources that the transaction has locked, so that nobody else changes them: those that wait longest are read once, and what changes is written together, before the
- * commit or before something is asked that it could touch. Each statement is a trip to the server, which is what this saves.
+ * The rows of claims on resources that the transaction has locked, so that nobody else changes them: those that wait
+ * longest are read once, and what changes is written together, before the commit or before something is asked that it
+ * could touch. Each statement is a trip to the server, which is what this saves.
  *
  * <p>Not thread-safe.
  */
@@ -67,7 +68,9 @@ final class LockedClaimRows extends ClaimRows {
         uncounted.clear();
     }
 
-    /** Takes what was read with the lock: the first of those who wait for these resources, each resource's head first. */
+    /**
+     * Takes what was read with the lock: the first of those who wait for these resources, each resource's head first.
+     */
     @Override
     void give(Collection<Resource> resources, List<Claim> heads) {
         Map<ResourceName, List<Claim>> queues =

@@ -15,10 +15,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where commands wait for rows that others keep locked, while all others go on in the {@link ServerLane}. It waits in the queue of a row only with a transaction that needs no other row: nothing
- * else is kept locked meanwhile, and the session, which comes after the row, neither. On lent connections it does not wait in the server, so that none is kept, but looks again and again.
+ * Where commands wait for rows that others keep locked, while all others go on in the {@link ServerLane}. It waits in
+ * the queue of a row only with a transaction that needs no other row: nothing else is kept locked meanwhile, and the
+ * session, which comes after the row, neither. On lent connections it does not wait in the server, so that none is
+ * kept, but looks again and again.
  *
- * <p>What it could not do in a trip it refuses with {@link LockedRows} for the cause; who sent it may send it once more. Trips go one after another.
+ * <p>What it could not do in a trip it refuses with {@link LockedRows} for the cause; who sent it may send it once
+ * more. Trips go one after another.
  */
 final class LockedRowsLane implements Batcher.Trip {
 

@@ -8,12 +8,14 @@ import java.util.Optional;
 /**
  * Who this process is on its machine, and which clock it shares with the others: what can be told, and no more.
  *
- * @param boot names the time since which the machine runs, and with it the clock that deadlines are counted in; {@link #WALL} where there is none
+ * @param boot names the time since which the machine runs, and with it the clock that deadlines are counted in;
+ *     {@link #WALL} where there is none
  * @param pidNamespace in which process numbers mean something; empty where processes can't be observed
  * @param timeNamespace in which the start of a process means something
  * @param user the user of this process, empty where there is none
  * @param self this process
- * @param monotonicOffsetNanos how far this process's monotonic clock is ahead of the machine's: time namespaces shift it
+ * @param monotonicOffsetNanos how far this process's monotonic clock is ahead of the machine's: time namespaces shift
+ *     it
  * @param hidesOthers whether the processes of other users may be invisible
  */
 record Machine(
@@ -97,9 +99,11 @@ record Machine(
     }
 
     /**
-     * How far a clock of our time namespace is ahead of the machine's. Kernels without time namespaces have no such files.
+     * How far a clock of our time namespace is ahead of the machine's. Kernels without time namespaces have no such
+     * files.
      *
-     * <p>The file tells the offsets of the namespace that children will get; only if that is our own too do we know ours.
+     * <p>The file tells the offsets of the namespace that children will get; only if that is our own too do we know
+     * ours.
      */
     private static long offset(ProcFs files, String timeNamespace, String clock) {
         if (timeNamespace.isEmpty()) {
@@ -128,8 +132,8 @@ record Machine(
     }
 
     /**
-     * Whether the JVM's clock can be the kernel's monotonic one: that stands still while the machine is suspended, so it is never ahead of the uptime. A
-     * JVM that counts from somewhere else can't be compared with others.
+     * Whether the JVM's clock can be the kernel's monotonic one: that stands still while the machine is suspended, so
+     * it is never ahead of the uptime. A JVM that counts from somewhere else can't be compared with others.
      */
     private static boolean isMonotonic(ProcFs files, long monotonicNanos, long uptimeOffsetNanos) {
         double grainSeconds = 0.05;

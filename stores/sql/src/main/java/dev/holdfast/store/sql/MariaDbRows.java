@@ -11,8 +11,9 @@ import java.util.List;
 /**
  * Rows of MariaDB, where settings can be for one statement alone.
  *
- * <p>A bound below a second is a bound on the whole statement, for that on lock waits counts in seconds. It has another merit:
- * with {@code innodb_rollback_on_timeout} a lock wait that is too long undoes the whole transaction, and this doesn't.
+ * <p>A bound below a second is a bound on the whole statement, for that on lock waits counts in seconds. It has another
+ * merit: with {@code innodb_rollback_on_timeout} a lock wait that is too long undoes the whole transaction, and this
+ * doesn't.
  */
 class MariaDbRows extends RowDialect {
 

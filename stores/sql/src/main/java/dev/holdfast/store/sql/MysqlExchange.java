@@ -13,10 +13,12 @@ import java.util.StringJoiner;
 import java.util.stream.Stream;
 
 /**
- * One update that gives locks back and takes others, of one session. It names one table only: what updates a table joined with another writes down first what it will change, which costs
- * several times as much. The session's row is locked by a query within it.
+ * One update that gives locks back and takes others, of one session. It names one table only: what updates a table
+ * joined with another writes down first what it will change, which costs several times as much. The session's row is
+ * locked by a query within it.
  *
- * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so what tells the two kinds of rows apart, the session, is assigned last.
+ * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so what tells the two kinds
+ * of rows apart, the session, is assigned last.
  */
 final class MysqlExchange {
 

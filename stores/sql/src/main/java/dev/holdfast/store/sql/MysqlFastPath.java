@@ -20,10 +20,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fast path on MySQL and MariaDB. One command is an update by primary key, together with the session's row, which that locks too and keeps as it is until the commit. Several are one
- * update as well, see {@link MysqlExchange}, if they are of one session and alike but for names and claims, as they nearly always are.
+ * The fast path on MySQL and MariaDB. One command is an update by primary key, together with the session's row, which
+ * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlExchange}, if
+ * they are of one session and alike but for names and claims, as they nearly always are.
  *
- * <p>The first token comes back as the key that the statement made, which costs no further trip; the last one follows from it. As the time is that of the statement, it is the same for all.
+ * <p>The first token comes back as the key that the statement made, which costs no further trip; the last one follows
+ * from it. As the time is that of the statement, it is the same for all.
  */
 final class MysqlFastPath extends ServerFastPath {
 
@@ -41,7 +43,8 @@ final class MysqlFastPath extends ServerFastPath {
     /**
      * Makes the statements.
      *
-     * @param hurry what makes a statement fail at once where a row is locked by somebody else; empty if there is no such thing
+     * @param hurry what makes a statement fail at once where a row is locked by somebody else; empty if there is no
+     *     such thing
      * @param needsTransaction whether only a transaction waits for no lock for long
      */
     MysqlFastPath(Texts texts, String clock, String hurry, boolean needsTransaction) {

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.StringJoiner;
 
 /**
- * Makes the rows of names that nobody has used, with the first grant in them, on MySQL and MariaDB. Why that is as good as adding a row and then locking it is told in {@link PostgresFirstUse}.
+ * Makes the rows of names that nobody has used, with the first grant in them, on MySQL and MariaDB. Why that is as good
+ * as adding a row and then locking it is told in {@link PostgresFirstUse}.
  *
  * <p>Who finds a row that somebody else is adding waits for it, or fails.
  */
@@ -47,7 +48,10 @@ final class MysqlFirstUse {
         }
     }
 
-    /** The values of one row: where it can't be made so there is no name for it, and it is refused. To insert what a query finds takes the servers three times as long. */
+    /**
+     * The values of one row: where it can't be made so there is no name for it, and it is refused. To insert what a
+     * query finds takes the servers three times as long.
+     */
     private String one(Acquire acquire) {
         String name = MysqlExchange.literal(acquire.resource());
         return hurry + "INSERT INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ") VALUES ("

@@ -27,11 +27,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears on MySQL and MariaDB that a claim of this client was let in. They have nothing that tells, but a query that naps can be cut short: while claims wait, one connection has the client's
- * own lock of the server's kind, and naps in a query. Who lets a claim in ends the query of the connection that has that lock, which can be no other: the lock goes when its connection does.
+ * Hears on MySQL and MariaDB that a claim of this client was let in. They have nothing that tells, but a query that
+ * naps can be cut short: while claims wait, one connection has the client's own lock of the server's kind, and naps in
+ * a query. Who lets a claim in ends the query of the connection that has that lock, which can be no other: the lock
+ * goes when its connection does.
  *
- * <p>A nap begins with a look whether all claims still wait, so that nothing is missed that happened between two naps. If something is found after a nap that nobody cut short, others can't
- * do so, and naps are as short as polls from there on. Nobody naps, and no connection stays, while nothing waits.
+ * <p>A nap begins with a look whether all claims still wait, so that nothing is missed that happened between two naps.
+ * If something is found after a nap that nobody cut short, others can't do so, and naps are as short as polls from
+ * there on. Nobody naps, and no connection stays, while nothing waits.
  */
 final class MysqlListening implements Listening {
 
@@ -232,8 +235,8 @@ final class MysqlListening implements Listening {
     }
 
     /**
-     * Ends the connection, also one of a pool: whoever was about to end a nap on it must not end a query of the program,
-     * which would have the same connection.
+     * Ends the connection, also one of a pool: whoever was about to end a nap on it must not end a query of the
+     * program, which would have the same connection.
      */
     private void disconnect() {
         ServerConnections.discard(connection);

@@ -45,8 +45,8 @@ final class MysqlProduct implements Product {
     private static final String BRIEFLY = "SET STATEMENT max_statement_time = 0.2 FOR ";
 
     /**
-     * In seconds. The rows of a client that has vanished, unnoticed by the server, are free again after that; MySQL has no such
-     * bound. A client that is there but was held up for longer has done nothing, and begins anew.
+     * In seconds. The rows of a client that has vanished, unnoticed by the server, are free again after that; MySQL has
+     * no such bound. A client that is there but was held up for longer has done nothing, and begins anew.
      */
     private static final String NOT_IDLE = ", SESSION idle_transaction_timeout = 10";
 

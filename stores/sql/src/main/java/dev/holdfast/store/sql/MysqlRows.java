@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Rows of MySQL, where the bound of a wait is a setting of the session, in whole seconds: waits are rounded up to those. It is
- * set back whatever happens.
+ * Rows of MySQL, where the bound of a wait is a setting of the session, in whole seconds: waits are rounded up to
+ * those. It is set back whatever happens.
  */
 final class MysqlRows extends MariaDbRows {
 
@@ -24,8 +24,8 @@ final class MysqlRows extends MariaDbRows {
     private static final int MOST_KNOWN = 10_000;
 
     /**
-     * Rows that were there when they were last used. To insert is the only way to find out that a row is not there without
-     * harm, and it waits for whoever has the row locked, for a second at least: once for each name.
+     * Rows that were there when they were last used. To insert is the only way to find out that a row is not there
+     * without harm, and it waits for whoever has the row locked, for a second at least: once for each name.
      */
     private final Set<String> made = Collections.newSetFromMap(Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;

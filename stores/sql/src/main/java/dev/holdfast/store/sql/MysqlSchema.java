@@ -16,7 +16,10 @@ final class MysqlSchema extends ServerSchema {
 
     private static final int COLUMN_IS_THERE = 1060;
 
-    /** Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of roles and of permissions on columns. */
+    /**
+     * Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of
+     * roles and of permissions on columns.
+     */
     private static final List<String> ATTEMPTS = List.of(
             "SELECT version FROM holdfast_meta WHERE 1 = 0",
             "UPDATE holdfast_meta SET token_floor = 0, purged = 0 WHERE 1 = 0",

@@ -3,7 +3,10 @@ package dev.holdfast.store.sql;
 import dev.holdfast.spi.ResourceName;
 import java.util.List;
 
-/** Thrown where a command meets resources that its transaction has not locked: it is undone, and carried out anew with these locked too. */
+/**
+ * Thrown where a command meets resources that its transaction has not locked: it is undone, and carried out anew with
+ * these locked too.
+ */
 final class NotLocked extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -19,7 +19,10 @@ record OwnRow(String table, ResourceName name, String columns, String initial, S
         return List.of(name.utf8());
     }
 
-    /** A lock by name. It is counted, so that a transaction that has seen an older state than the last holder's is found out where the database can. */
+    /**
+     * A lock by name. It is counted, so that a transaction that has seen an older state than the last holder's is found
+     * out where the database can.
+     */
     static OwnRow lock(RowTables tables, ResourceName name) {
         return new OwnRow(tables.rowLock(), name, "uses", "1", "uses", " + 1");
     }

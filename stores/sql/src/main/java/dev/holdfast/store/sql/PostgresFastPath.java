@@ -20,7 +20,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in a circle. */
+/**
+ * The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in
+ * a circle.
+ */
 final class PostgresFastPath extends ServerFastPath {
 
     /** Has the transaction of a statement not wait for the disk. */
@@ -113,7 +116,10 @@ final class PostgresFastPath extends ServerFastPath {
                 + " RETURNING r.first_token, r.end_token, r.waiters > 0");
     }
 
-    /** Of a row: that it makes sense, for the long way says what is wrong with it, and that its counter is not ahead of the clock. */
+    /**
+     * Of a row: that it makes sense, for the long way says what is wrong with it, and that its counter is not ahead of
+     * the clock.
+     */
     static String isSane(String first) {
         return "r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first + " AND "
                 + first + " <= " + LARGEST_FIRST;

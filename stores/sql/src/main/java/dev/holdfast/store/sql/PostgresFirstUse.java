@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * What makes this as good as adding a row and then locking it. Of those who add the row of a name at the same time one
  * does, and the others find it there. The session is locked before that and stays as it is until the commit, so a
  * keep-alive that raises its epoch comes either before, and is seen, or after. The rows are added in the order of their
- * names, so nobody waits in a circle for rows that others are adding. And tokens are above those of a row that was there
- * before: that was dropped a turn of the cleaning after the floor had been raised above them, which this has seen, since
- * no wait for a lock lasts for as long as a turn.
+ * names, so nobody waits in a circle for rows that others are adding. And tokens are above those of a row that was
+ * there before: that was dropped a turn of the cleaning after the floor had been raised above them, which this has
+ * seen, since no wait for a lock lasts for as long as a turn.
  */
 
 /** Makes the rows of names that nobody has used, with the first grant in them, on PostgreSQL. Not thread-safe. */
@@ -31,7 +31,8 @@ final class PostgresFirstUse {
      * Puts the statements together.
      *
      * @param values of one acquisition, as {@link PostgresFastPath#set} sets them
-     * @param bound what bounds the wait for locks of this statement, as a condition that holds; on connections of our own there is such a bound already
+     * @param bound what bounds the wait for locks of this statement, as a condition that holds; on connections of our
+     *     own there is such a bound already
      */
     PostgresFirstUse(Texts texts, String clock, String values, String bound) {
         makeOne = texts.of(text("(" + values + ", 1 AS n)", "id = (SELECT session FROM v)", clock, bound));
@@ -45,7 +46,8 @@ final class PostgresFirstUse {
     /**
      * Gives a statement.
      *
-     * @param sessions the condition of those that ask. Where all names have rows, no session is locked: that would be a write, with a commit that waits for the disk
+     * @param sessions the condition of those that ask. Where all names have rows, no session is locked: that would be a
+     *     write, with a commit that waits for the disk
      */
     private static String text(String values, String sessions, String clock, String bound) {
         return "WITH v AS MATERIALIZED (SELECT * FROM " + values

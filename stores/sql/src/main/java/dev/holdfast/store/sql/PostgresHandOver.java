@@ -13,19 +13,23 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /*
- * All that could speak against it is looked at before anything is changed, for nothing is undone. What a part changes is
- * changed for what the part before has changed.
+ * All that could speak against it is looked at before anything is changed, for nothing is undone. What a part changes
+ * is changed for what the part before has changed.
  */
 
 /**
- * Gives a lock that others wait for to the one that waits longest, and lets who had it queue again: one statement, which is one trip and one commit, and tells the other client with that. It
- * does so in the plain case, of a lock that was held alone and a live head that wants it alone and for its session; all else is left to {@link Steps}.
+ * Gives a lock that others wait for to the one that waits longest, and lets who had it queue again: one statement,
+ * which is one trip and one commit, and tells the other client with that. It does so in the plain case, of a lock that
+ * was held alone and a live head that wants it alone and for its session; all else is left to {@link Steps}.
  *
  * <p>Not thread-safe.
  */
 final class PostgresHandOver {
 
-    /** As {@link PostgresTurn} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the counter is level with it for {@code $level}, and the tokens that are given for {@code $block}. */
+    /**
+     * As {@link PostgresTurn} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the
+     * counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
+     */
     private static final String PASS_ON = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS me,
                    ?::text AS channel, ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS number, ?::bigint AS weight,

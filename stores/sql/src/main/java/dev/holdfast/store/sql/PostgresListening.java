@@ -19,7 +19,9 @@ import org.postgresql.PGNotification;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost. */
+/**
+ * Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost.
+ */
 final class PostgresListening implements Listening {
 
     private static final Logger LOG = LoggerFactory.getLogger(PostgresListening.class);
@@ -27,7 +29,10 @@ final class PostgresListening implements Listening {
     /** How long one look lasts: the driver can't be woken, so closing may take as long. */
     private static final int LOOK_MILLIS = 10_000;
 
-    /** Sockets of ours that the driver failed with so often in a row, where it did not with its own, are not tried again. */
+    /**
+     * Sockets of ours that the driver failed with so often in a row, where it did not with its own, are not tried
+     * again.
+     */
     private static final int MOST_IN_VAIN = 3;
 
     /** The state of a statement that writes, on a server that takes no writes. */

@@ -13,8 +13,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a transaction on PostgreSQL locks and reads in one trip: the driver sends statements that stand together without waiting for the answers in between. They remain statements of their
- * own, each of which sees what was committed before it began, so the order is as good as with one trip each.
+ * How a transaction on PostgreSQL locks and reads in one trip: the driver sends statements that stand together without
+ * waiting for the answers in between. They remain statements of their own, each of which sees what was committed before
+ * it began, so the order is as good as with one trip each.
  *
  * <p>Not thread-safe.
  */

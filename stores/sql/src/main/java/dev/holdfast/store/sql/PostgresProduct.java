@@ -42,16 +42,17 @@ final class PostgresProduct implements Product {
     private static final String PATIENT = "lock_timeout = 3000";
 
     /**
-     * In milliseconds. The rows of a client that has vanished, unnoticed by the server, are free again after that. A client
-     * that is there but was held up for longer has done nothing, and begins anew.
+     * In milliseconds. The rows of a client that has vanished, unnoticed by the server, are free again after that. A
+     * client that is there but was held up for longer has done nothing, and begins anew.
      */
     private static final String NOT_IDLE = "idle_in_transaction_session_timeout = 10000";
 
     /**
-     * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients from waiting for each other in a circle, see {@link PostgresTogether}. And a
-     * plan is kept once it was made, which for a table that was small then could be to read all of it. Before version 18 a
-     * step that is switched off counts as dear where there is no other, and what is dear would be compiled, each time. All
-     * plans are the same whatever the values are, and to make one takes longer than what it is for.
+     * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients
+     * from waiting for each other in a circle, see {@link PostgresTogether}. And a plan is kept once it was made, which
+     * for a table that was small then could be to read all of it. Before version 18 a step that is switched off counts
+     * as dear where there is no other, and what is dear would be compiled, each time. All plans are the same whatever
+     * the values are, and to make one takes longer than what it is for.
      */
     private static final String LOOK_UP =
             "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"

@@ -7,8 +7,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit waits for no disk, for who begins to wait has been given nothing. It does so in the plain case,
- * of a lock that is held alone by somebody who lives; all else is left to {@link Steps}.
+ * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit waits for no disk,
+ * for who begins to wait has been given nothing. It does so in the plain case, of a lock that is held alone by somebody
+ * who lives; all else is left to {@link Steps}.
  *
  * <p>Not thread-safe.
  */

@@ -11,9 +11,9 @@ import java.util.List;
 /**
  * Rows of PostgreSQL.
  *
- * <p>A statement that fails here spoils the transaction, and is an error in the server's log. So a row is first tried with
- * SKIP LOCKED, which can't fail: one statement, if nobody has it. Only who has to wait does so between savepoints, and only
- * a wait that is too long fails.
+ * <p>A statement that fails here spoils the transaction, and is an error in the server's log. So a row is first tried
+ * with SKIP LOCKED, which can't fail: one statement, if nobody has it. Only who has to wait does so between savepoints,
+ * and only a wait that is too long fails.
  */
 final class PostgresRows extends RowDialect {
 

@@ -25,14 +25,18 @@ import org.jspecify.annotations.Nullable;
  */
 
 /**
- * Gives back and takes what came together, by one statement that looks at each row once: for claims of one session that are alike, on connections of our own. To lock the rows by a step before
- * that, which could pass over those that others have locked, takes the server nearly twice the time.
+ * Gives back and takes what came together, by one statement that looks at each row once: for claims of one session that
+ * are alike, on connections of our own. To lock the rows by a step before that, which could pass over those that others
+ * have locked, takes the server nearly twice the time.
  *
  * <p>Not thread-safe.
  */
 final class PostgresTogether {
 
-    /** With the time for {@code $clock}, that as a token for {@code $mark}, a lock on the session or nothing for {@code $sharing}, and more that is wanted of the rows, or nothing, for {@code $late}. */
+    /**
+     * With the time for {@code $clock}, that as a token for {@code $mark}, a lock on the session or nothing for
+     * {@code $sharing}, and more that is wanted of the rows, or nothing, for {@code $late}.
+     */
     private static final String EXCHANGE = """
             WITH k AS NOT MATERIALIZED (SELECT ?::bigint AS session, ?::bigint AS epoch, ?::bigint AS spec,
                    ?::bigint AS weight, ?::bigint AS length, ?::bigint AS wanted),

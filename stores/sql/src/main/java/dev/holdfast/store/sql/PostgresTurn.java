@@ -7,20 +7,24 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A statement sees what was committed before it began, but locks a row as it has become since: it would go by a queue that is not so any more. But whoever changes a queue changes the row of its
- * resource with it, and a changed row stands in another place. So the place of the row that was locked is compared with the place of the row that the statement sees: where they are the same,
- * nobody has changed anything since, and the queue is as it is seen.
+ * A statement sees what was committed before it began, but locks a row as it has become since: it would go by a queue
+ * that is not so any more. But whoever changes a queue changes the row of its resource with it, and a changed row
+ * stands in another place. So the place of the row that was locked is compared with the place of the row that the
+ * statement sees: where they are the same, nobody has changed anything since, and the queue is as it is seen.
  *
- * A row that somebody else has locked is about to change, so that there is no use in waiting for it in the same statement. The next statement sees what has become of it, and in one transaction
- * with a first one that waits for the row nobody comes in between. The driver sends both without waiting for the answer in between, and the server makes one transaction of what it is sent so.
+ * A row that somebody else has locked is about to change, so that there is no use in waiting for it in the same
+ * statement. The next statement sees what has become of it, and in one transaction with a first one that waits for the
+ * row nobody comes in between. The driver sends both without waiting for the answer in between, and the server makes
+ * one transaction of what it is sent so.
  */
 
 /**
- * One statement in the queue of a resource, which changes all that is to be changed or nothing. It is tried without waiting; and if others are at that row, once more behind them: one trip and one
- * commit as well.
+ * One statement in the queue of a resource, which changes all that is to be changed or nothing. It is tried without
+ * waiting; and if others are at that row, once more behind them: one trip and one commit as well.
  *
- * <p>Its text has the table {@code v} of its values, locks the row as {@code r} in a part {@code held} by {@link #HELD} that keeps its name and place, and goes on if {@link #UNCHANGED}. It
- * always gives one row, that begins with {@link #inUse}. Not thread-safe.
+ * <p>Its text has the table {@code v} of its values, locks the row as {@code r} in a part {@code held} by {@link #HELD}
+ * that keeps its name and place, and goes on if {@link #UNCHANGED}. It always gives one row, that begins with
+ * {@link #inUse}. Not thread-safe.
  */
 final class PostgresTurn {
 

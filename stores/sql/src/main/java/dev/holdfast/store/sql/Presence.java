@@ -10,7 +10,8 @@ import java.util.Map;
 /**
  * How others judge whether the holder behind a {@link SqliteStore} is still there.
  *
- * <p>By default the holder is this process: once it is gone, what it holds is free at once, without waiting for the lease. A program that takes a lock
+ * <p>By default the holder is this process: once it is gone, what it holds is free at once, without waiting for the
+ * lease. A program that takes a lock
  * <em>for a child</em> says so, because then its own death proves nothing:
  *
  * <pre>{@code
@@ -21,15 +22,17 @@ import java.util.Map;
  * presence.follow(child.pid());               // from here on: the lease, or the end of the last of us
  * }</pre>
  *
- * <p>After {@code follow}, what is held is free before its lease only when this process <em>and</em> every followed process <em>and</em> every process that carries the mark
- * are gone. A descendant that clears its environment, or whose environment can't be read by the others (it runs as another user), is not seen once the followed process has
- * ended.
+ * <p>After {@code follow}, what is held is free before its lease only when this process <em>and</em> every followed
+ * process <em>and</em> every process that carries the mark are gone. A descendant that clears its environment, or whose
+ * environment can't be read by the others (it runs as another user), is not seen once the followed process has ended.
  *
- * <p>It applies to all sessions of the store instance, present and later ones. Where processes can't be observed (other systems than Linux, other pid namespaces) only the
- * lease decides anyway, and these methods change nothing that could be seen.
+ * <p>It applies to all sessions of the store instance, present and later ones. Where processes can't be observed (other
+ * systems than Linux, other pid namespaces) only the lease decides anyway, and these methods change nothing that could
+ * be seen.
  *
- * <p>Each method but {@link #mark} makes one write to the file. <b>Blocking:</b> for that write, at most the busy time-out. <b>Interruption:</b> has no effect, and the flag
- * stays set. <b>Thread-safety:</b> all methods may be called from any thread.
+ * <p>Each method but {@link #mark} makes one write to the file. <b>Blocking:</b> for that write, at most the busy
+ * time-out. <b>Interruption:</b> has no effect, and the flag stays set. <b>Thread-safety:</b> all methods may be called
+ * from any thread.
  */
 public final class Presence {
 
@@ -51,14 +54,16 @@ public final class Presence {
     /**
      * From now on the death of this process is no evidence: only the lease ends what is held.
      *
-     * @throws StoreException if the file can't be written; then the earlier rule may still be in force, so don't start the child
+     * @throws StoreException if the file can't be written; then the earlier rule may still be in force, so don't start
+     *     the child
      */
     public synchronized void leaseOnly() {
         set(Rule.LEASE_ONLY, clients.ownFollowed());
     }
 
     /**
-     * Puts the mark into the environment of a child that is about to be started. Marks that are there already stay, so that nested holds work.
+     * Puts the mark into the environment of a child that is about to be started. Marks that are there already stay, so
+     * that nested holds work.
      *
      * @param environment as of {@link ProcessBuilder#environment()}
      */
@@ -67,8 +72,8 @@ public final class Presence {
     }
 
     /**
-     * From now on what is held is free, before its lease ends, when this process, all that were followed and all that carry the mark are gone. May be called for several
-     * processes.
+     * From now on what is held is free, before its lease ends, when this process, all that were followed and all that
+     * carry the mark are gone. May be called for several processes.
      *
      * @param pid a live process, usually the child; if it has ended already, only the mark counts
      * @throws StoreException if the file can't be written; then only the lease counts, as before
@@ -80,7 +85,8 @@ public final class Presence {
     }
 
     /**
-     * Back to the default: the death of this process, and nothing else, frees what is held before its lease ends. For a program that goes on after its children.
+     * Back to the default: the death of this process, and nothing else, frees what is held before its lease ends. For a
+     * program that goes on after its children.
      *
      * @throws StoreException if the file can't be written; then the earlier rule may still be in force
      */

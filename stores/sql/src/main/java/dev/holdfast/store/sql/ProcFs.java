@@ -99,8 +99,9 @@ final class ProcFs {
     }
 
     /**
-     * Looks for a live process whose environment, as it was when its program started, holds a mark, among those that can be read. The search is incomplete if
-     * there was none but one was just becoming another program: then the next look will tell.
+     * Looks for a live process whose environment, as it was when its program started, holds a mark, among those that
+     * can be read. The search is incomplete if there was none but one was just becoming another program: then the next
+     * look will tell.
      *
      * @param variable the name of the environment variable, whose value is a list with commas
      * @param mark the element to look for
@@ -170,8 +171,9 @@ final class ProcFs {
     }
 
     /**
-     * Whether a process may only look as if it had no environment, because its program is being replaced: the new one has its memory before it has its
-     * environment, and that before the bounds of its code are known. Where the system keeps these to itself, only the lease decides.
+     * Whether a process may only look as if it had no environment, because its program is being replaced: the new one
+     * has its memory before it has its environment, and that before the bounds of its code are known. Where the system
+     * keeps these to itself, only the lease decides.
      */
     private boolean isBetweenPrograms(long pid) {
         try {
@@ -184,7 +186,9 @@ final class ProcFs {
         }
     }
 
-    /** The fields from the third on. The second, the name in parentheses, may hold anything, parentheses and blanks too. */
+    /**
+     * The fields from the third on. The second, the name in parentheses, may hold anything, parentheses and blanks too.
+     */
     private String[] stat(long pid) throws IOException {
         String stat = read(root.resolve(Long.toString(pid)).resolve("stat"));
         return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);

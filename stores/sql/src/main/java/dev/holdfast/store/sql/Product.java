@@ -27,7 +27,10 @@ interface Product {
     /** What it says in another way than {@link Sql}. */
     Map<Sql, String> texts();
 
-    /** An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever the time zones are. */
+    /**
+     * An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever
+     * the time zones are.
+     */
     String clock();
 
     /** What stands around an identifier that has to be taken as it is. */
@@ -36,33 +39,57 @@ interface Product {
     /** The tables of locks. */
     ServerSchema schema(Texts texts);
 
-    /** How locks that nobody else wants are taken and given back, and the plain ones that somebody waits for are handed over. */
+    /**
+     * How locks that nobody else wants are taken and given back, and the plain ones that somebody waits for are handed
+     * over.
+     */
     ServerFastPath fastPath(Texts texts, boolean isLent, long client);
 
-    /** A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each other in a circle. */
+    /**
+     * A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each
+     * other in a circle.
+     */
     PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException;
 
-    /** Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that somebody else adds meanwhile are left alone. */
+    /**
+     * Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that
+     * somebody else adds meanwhile are left alone.
+     */
     void add(Statements statements, List<byte[]> keys) throws SQLException;
 
-    /** Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until the transaction ends; in as few trips as the driver allows. */
+    /**
+     * Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until
+     * the transaction ends; in as few trips as the driver allows.
+     */
     Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait) throws SQLException;
 
-    /** A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction ends. */
+    /**
+     * A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction
+     * ends.
+     */
     String sharingSession();
 
     /** Ends a session if its deadline is still that one and nobody has its row locked; tells whether it did. */
     boolean bury(Statements statements, Session session) throws SQLException;
 
-    /** Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for nobody. */
+    /**
+     * Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for
+     * nobody.
+     */
     Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException;
 
-    /** Of the rows of names: that nobody uses it, that it is no latch, and that its tokens end up to there; locked, but for what somebody else has locked. */
+    /**
+     * Of the rows of names: that nobody uses it, that it is no latch, and that its tokens end up to there; locked, but
+     * for what somebody else has locked.
+     */
     String AT_REST = " AND session = 0 AND grants = 0 AND waiters = 0 AND spec % 256 <> 108 AND last_token <= ?"
             + " AND NOT EXISTS (SELECT 1 FROM holdfast_latch l WHERE l.name = holdfast_resource.name)"
             + " FOR UPDATE SKIP LOCKED";
 
-    /** A query for those of these names whose rows are at rest, with no token above that one, which locks them and waits for nobody. */
+    /**
+     * A query for those of these names whose rows are at rest, with no token above that one, which locks them and waits
+     * for nobody.
+     */
     PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException;
 
     /** Deletes the rows of these names, which are locked. */
@@ -74,7 +101,8 @@ interface Product {
     /**
      * Begins a transaction, in which each statement sees what was committed before it.
      *
-     * @param isLent whether the connection is somebody else's: then the transaction alone has {@link LockWait#BRIEF} for its bound, and the connection is left as it was
+     * @param isLent whether the connection is somebody else's: then the transaction alone has {@link LockWait#BRIEF}
+     *     for its bound, and the connection is left as it was
      */
     void begin(Statements statements, boolean isLent) throws SQLException;
 
@@ -87,7 +115,8 @@ interface Product {
     void tell(Writes writes, List<Transaction.Told> told);
 
     /**
-     * Lets the commit of the transaction not wait for the disk, where that can be had: a crash of the server may take it back, but nothing that was committed before it.
+     * Lets the commit of the transaction not wait for the disk, where that can be had: a crash of the server may take
+     * it back, but nothing that was committed before it.
      */
     void relax(Writes writes);
 
@@ -117,8 +146,8 @@ interface Product {
     }
 
     /**
-     * Whether the server takes no writes, as a primary that was demoted while connections to it stay open: nothing was done,
-     * also of a commit, as the server undoes the transaction when it refuses that.
+     * Whether the server takes no writes, as a primary that was demoted while connections to it stay open: nothing was
+     * done, also of a commit, as the server undoes the transaction when it refuses that.
      */
     default boolean isReadOnly(SQLException failure) {
         return kind(failure) == FailureKind.READ_ONLY;

@@ -13,9 +13,11 @@ import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sockets for a connection on which PostgreSQL tells of something; made by the driver, and of no use to anybody else. Whenever the driver (as of version 42.7) has heard something it looks for a millisecond
- * whether there is more, by a read with the shortest time-out there is, and only then passes on what it has heard: longer than a whole hand-over of a lock takes. With these sockets such a read ends at once
- * where nothing has arrived; all others are as ever. What arrives later is heard by the next look.
+ * Sockets for a connection on which PostgreSQL tells of something; made by the driver, and of no use to anybody else.
+ * Whenever the driver (as of version 42.7) has heard something it looks for a millisecond whether there is more, by a
+ * read with the shortest time-out there is, and only then passes on what it has heard: longer than a whole hand-over of
+ * a lock takes. With these sockets such a read ends at once where nothing has arrived; all others are as ever. What
+ * arrives later is heard by the next look.
  *
  * <p><b>Thread-safety:</b> that of sockets.
  */

@@ -6,8 +6,9 @@ import dev.holdfast.spi.ResourceSpec;
 /**
  * A resource's row.
  *
- * <p>The grant that found the resource free stands in the row itself, so that taking and giving back a lock that nobody else wants is one update each. All
- * others, and all waiters, have rows of their own; they are counted here, so that nobody looks for them in vain.
+ * <p>The grant that found the resource free stands in the row itself, so that taking and giving back a lock that nobody
+ * else wants is one update each. All others, and all waiters, have rows of their own; they are counted here, so that
+ * nobody looks for them in vain.
  */
 final class Resource {
 
@@ -25,7 +26,10 @@ final class Resource {
     /** Whether all grants were checked for being alive, in this step. */
     boolean isSwept;
 
-    /** Whether the head of the queue is alive and does not fit, as far as this step has seen; what changes that settles it again. */
+    /**
+     * Whether the head of the queue is alive and does not fit, as far as this step has seen; what changes that settles
+     * it again.
+     */
     boolean isSettled;
 
     /** What it is declared to be; meaningless while nobody uses it. */

@@ -77,7 +77,10 @@ final class Resources {
         }
     }
 
-    /** A command has ended: writes what was changed, and what comes next reads anew. What is locked is only written when all have ended. */
+    /**
+     * A command has ended: writes what was changed, and what comes next reads anew. What is locked is only written when
+     * all have ended.
+     */
     void endStep() throws SQLException {
         if (isAlone) {
             save();

@@ -98,7 +98,10 @@ abstract class RowDialect {
     /** What has to stand around an identifier. */
     abstract String quote();
 
-    /** What is at the end of a query that must see the newest that is committed, and not what the transaction saw at first. */
+    /**
+     * What is at the end of a query that must see the newest that is committed, and not what the transaction saw at
+     * first.
+     */
     abstract String newest();
 
     /** What a statement says that inserts a row or, if there is one with that key, does nothing; from the table on. */
@@ -217,7 +220,10 @@ abstract class RowDialect {
         T run() throws SQLException;
     }
 
-    /** Does work under a setting of the session, and restores the one before; if that fails too, the first failure is thrown. */
+    /**
+     * Does work under a setting of the session, and restores the one before; if that fails too, the first failure is
+     * thrown.
+     */
     static <T> T under(Connection connection, String set, String restore, Setting<T> work) throws SQLException {
         execute(connection, set);
         T result;

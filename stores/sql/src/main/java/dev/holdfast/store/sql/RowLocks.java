@@ -6,9 +6,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Locks that live and die with a database transaction of yours, and so can neither outlive what they protect nor be outlived
- * by it: the one kind of lock that needs no token, for what is written in the same transaction to the same database, and for
- * nothing else.
+ * Locks that live and die with a database transaction of yours, and so can neither outlive what they protect nor be
+ * outlived by it: the one kind of lock that needs no token, for what is written in the same transaction to the same
+ * database, and for nothing else.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -18,19 +18,20 @@ import java.time.Duration;
  * }</pre>
  *
  * <p>A lock is a row that is locked: one of our table under a name, or one of a table of yours. It lasts until the
- * transaction is committed or rolled back, or until the connection ends; one transaction locks it as often as it likes. On
- * SQLite, where one transaction writes at a time, each lock locks the whole file.
+ * transaction is committed or rolled back, or until the connection ends; one transaction locks it as often as it likes.
+ * On SQLite, where one transaction writes at a time, each lock locks the whole file.
  *
- * <p><b>What is seen.</b> On PostgreSQL under READ COMMITTED, statements after the lock see all that the holder before has
- * committed. Under REPEATABLE READ and SERIALIZABLE a transaction sees what there was at its beginning; if the last holder of a
- * <em>named</em> lock came after that, {@link TransactionConflictException} says so. On MariaDB and MySQL under REPEATABLE READ
- * (their default) a transaction sees what there was at its first plain query: lock before that.
+ * <p><b>What is seen.</b> On PostgreSQL under READ COMMITTED, statements after the lock see all that the holder before
+ * has committed. Under REPEATABLE READ and SERIALIZABLE a transaction sees what there was at its beginning; if the last
+ * holder of a
+ * <em>named</em> lock came after that, {@link TransactionConflictException} says so. On MariaDB and MySQL under
+ * REPEATABLE READ (their default) a transaction sees what there was at its first plain query: lock before that.
  *
- * <p><b>Order.</b> None is promised; who comes may overtake who waits. Whoever locks several takes them in one order, or may
- * meet a {@link TransactionConflictException}.
+ * <p><b>Order.</b> None is promised; who comes may overtake who waits. Whoever locks several takes them in one order,
+ * or may meet a {@link TransactionConflictException}.
  *
- * <p>Works with any connection, also from pools and proxies, and leaves nothing behind in its session. Immutable; may be used
- * from any thread, as long as each connection is used by one at a time.
+ * <p>Works with any connection, also from pools and proxies, and leaves nothing behind in its session. Immutable; may
+ * be used from any thread, as long as each connection is used by one at a time.
  */
 public final class RowLocks {
 
@@ -53,9 +54,9 @@ public final class RowLocks {
     /**
      * Locks a name until the end of the transaction.
      *
-     * <p><b>Blocking:</b> until the row is locked, at most for {@code maxWait}, for as long as the database answers. The bound
-     * is one on rows: where somebody changes a whole table, PostgreSQL waits for that as with every statement. On MySQL it is
-     * rounded up to whole seconds. <b>Interruption:</b> has no effect.
+     * <p><b>Blocking:</b> until the row is locked, at most for {@code maxWait}, for as long as the database answers.
+     * The bound is one on rows: where somebody changes a whole table, PostgreSQL waits for that as with every
+     * statement. On MySQL it is rounded up to whole seconds. <b>Interruption:</b> has no effect.
      *
      * @param connection one that is in a transaction
      * @param name 1 to 512 bytes of UTF-8, compared byte for byte; it stays in the table until {@link #purge}
@@ -80,7 +81,8 @@ public final class RowLocks {
      * Locks a name until the end of the transaction if nobody has it, and otherwise as {@link #lock(Connection, String,
      * Duration)}.
      *
-     * <p><b>Blocking:</b> on MySQL for up to two seconds, if somebody has a name that this program has not locked before.
+     * <p><b>Blocking:</b> on MySQL for up to two seconds, if somebody has a name that this program has not locked
+     * before.
      *
      * @return whether it is locked
      */
@@ -94,8 +96,8 @@ public final class RowLocks {
     }
 
     /**
-     * Locks a row of a table of yours until the end of the transaction, as {@code SELECT … FOR UPDATE} does, and otherwise as
-     * {@link #lock(Connection, String, Duration)}.
+     * Locks a row of a table of yours until the end of the transaction, as {@code SELECT … FOR UPDATE} does, and
+     * otherwise as {@link #lock(Connection, String, Duration)}.
      *
      * @throws NoSuchRowException if there is none, also because it was deleted meanwhile
      */
@@ -125,8 +127,8 @@ public final class RowLocks {
     }
 
     /**
-     * Deletes the rows of names that nobody has locked, in a transaction of yours. They are made again when they are used. Needs
-     * the right to delete.
+     * Deletes the rows of names that nobody has locked, in a transaction of yours. They are made again when they are
+     * used. Needs the right to delete.
      *
      * @param atMost how many in this transaction
      * @return how many

@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * The tables that {@link RowLocks}, {@link Versioned} and {@link FenceGuard} have in a database, for names and not for rows
- * of yours. They stand in the database that is to be written to: that is what makes them worth something.
+ * The tables that {@link RowLocks}, {@link Versioned} and {@link FenceGuard} have in a database, for names and not for
+ * rows of yours. They stand in the database that is to be written to: that is what makes them worth something.
  *
  * <p>Make them once, by {@link #createIfMissing}, or with your own tool from the file for your database, {@code
- * dev/holdfast/store/sql/postgresql-rows-1.0.sql}, {@code mysql-rows-1.0.sql} or {@code sqlite-rows-1.0.sql} in this library;
- * then nothing here needs the right to make tables.
+ * dev/holdfast/store/sql/postgresql-rows-1.0.sql}, {@code mysql-rows-1.0.sql} or {@code sqlite-rows-1.0.sql} in this
+ * library; then nothing here needs the right to make tables.
  *
  * <p>Immutable.
  */
@@ -96,7 +96,10 @@ public final class RowTables {
         assert isMade;
     }
 
-    /** As {@link #create} if {@link #check} would refuse what is there as missing or incomplete; else it changes nothing. */
+    /**
+     * As {@link #create} if {@link #check} would refuse what is there as missing or incomplete; else it changes
+     * nothing.
+     */
     public void createIfMissing(DataSource source) throws SQLException {
         if (version(source) < VERSION) {
             create(source);

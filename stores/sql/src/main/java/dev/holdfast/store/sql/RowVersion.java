@@ -6,8 +6,8 @@ import java.io.Serializable;
  * Which state of a row was seen.
  *
  * @param number how often it was changed
- * @param nonce drawn anew with each change: after a fail-over that has lost the newest changes a number comes a second time,
- *     for another content; 0 where a table keeps none
+ * @param nonce drawn anew with each change: after a fail-over that has lost the newest changes a number comes a second
+ *     time, for another content; 0 where a table keeps none
  */
 public record RowVersion(long number, long nonce) implements Serializable {
 

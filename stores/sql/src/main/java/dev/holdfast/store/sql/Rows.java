@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rows of resources and sessions. Each method is one statement in whatever transaction the connection is in.
  *
- * <p>What is read is checked: a row that makes no sense is somebody's evidence, and is neither overwritten nor taken for a free lock.
+ * <p>What is read is checked: a row that makes no sense is somebody's evidence, and is neither overwritten nor taken
+ * for a free lock.
  *
  * <p>Not thread-safe.
  */

@@ -16,7 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of one store: one for locks, one that renews sessions, now and then one for names whose rows others have locked, each made when it is needed. Those of our own stay open; those of somebody's pool go back after each trip.
+ * The connections of one store: one for locks, one that renews sessions, now and then one for names whose rows others
+ * have locked, each made when it is needed. Those of our own stay open; those of somebody's pool go back after each
+ * trip.
  *
  * <p><b>Thread-safety:</b> each use belongs to one thread at a time.
  */
@@ -49,7 +51,8 @@ final class ServerConnections {
     }
 
     /**
-     * A server, or a firewall on the way, may have ended a connection that nobody used for longer than that: it is asked before it is used. Renewals are so regular that theirs is never that old without a reason.
+     * A server, or a firewall on the way, may have ended a connection that nobody used for longer than that: it is
+     * asked before it is used. Renewals are so regular that theirs is never that old without a reason.
      */
     static final Duration IDLE = Duration.ofSeconds(20);
 
@@ -134,7 +137,10 @@ final class ServerConnections {
         }
     }
 
-    /** The connection for a use, made if there is none. It commits each statement by itself, and each statement sees what was committed before. */
+    /**
+     * The connection for a use, made if there is none. It commits each statement by itself, and each statement sees
+     * what was committed before.
+     */
     Connection get(Use use) throws SQLException {
         Connection present;
         Product bounding;
@@ -290,13 +296,17 @@ final class ServerConnections {
         discard(present);
     }
 
-    /** From here on this is called, on the thread of a trip, after connections to a server that takes no writes were ended: once a second and use at the most. */
+    /**
+     * From here on this is called, on the thread of a trip, after connections to a server that takes no writes were
+     * ended: once a second and use at the most.
+     */
     synchronized void whenReplaced(Runnable action) {
         whenReplaced = action;
     }
 
     /**
-     * Ends a connection to a server that takes no writes, since another one may lead to the new primary. No more often than makes sense where all servers are like that.
+     * Ends a connection to a server that takes no writes, since another one may lead to the new primary. No more often
+     * than makes sense where all servers are like that.
      *
      * @return whether it is worth another try
      */

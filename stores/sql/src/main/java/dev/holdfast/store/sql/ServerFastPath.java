@@ -16,11 +16,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Taking locks that are free, and giving back locks that nobody waits for: one statement for all that are asked for together, with all checks in it. What a statement finds no row for it has
- * not changed, and {@link Steps} finds out why.
+ * Taking locks that are free, and giving back locks that nobody waits for: one statement for all that are asked for
+ * together, with all checks in it. What a statement finds no row for it has not changed, and {@link Steps} finds out
+ * why.
  *
- * <p>The checks are those of {@link Ledger}: a resource without grants and waiters that is declared as it is asked for, a session that lives and whose epoch is not above the claim's, which
- * stays so until the commit, and tokens as {@link Tokens#next} gives them unless the counter is level with the clock. Not thread-safe.
+ * <p>The checks are those of {@link Ledger}: a resource without grants and waiters that is declared as it is asked for,
+ * a session that lives and whose epoch is not above the claim's, which stays so until the commit, and tokens as
+ * {@link Tokens#next} gives them unless the counter is level with the clock. Not thread-safe.
  */
 abstract class ServerFastPath {
 
@@ -52,22 +54,25 @@ abstract class ServerFastPath {
             throws SQLException;
 
     /**
-     * Takes locks that nobody has used yet, whose rows it makes; the names are different. One statement for those that are alike.
+     * Takes locks that nobody has used yet, whose rows it makes; the names are different. One statement for those that
+     * are alike.
      *
      * @return null for each that could not be done so: there is a row, as a rule
      */
     abstract List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException;
 
     /**
-     * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its process waits for that while many wait for it. One statement, or an
-     * update and a look, each a transaction of its own.
+     * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its
+     * process waits for that while many wait for it. One statement, or an update and a look, each a transaction of its
+     * own.
      *
      * @return null if it could not be done so
      */
     abstract Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException;
 
     /**
-     * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with it.
+     * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with
+     * it.
      *
      * @param next what who had it asks for after that; null for nothing
      * @return null if it could not be done so, and nothing was changed
@@ -78,7 +83,8 @@ abstract class ServerFastPath {
     }
 
     /**
-     * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit may be undone by a crash.
+     * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit may be undone by
+     * a crash.
      *
      * @return null if it could not be done so, and nothing was changed
      */
@@ -96,7 +102,8 @@ abstract class ServerFastPath {
     record HandedOver(Reply reply, Optional<Transaction.Told> told, boolean isAwaited) {}
 
     /**
-     * Of a row: the assignments of a fresh block as {@link Tokens#next} gives it, of expressions for the time, for the number above which it begins, and for how many are wanted.
+     * Of a row: the assignments of a fresh block as {@link Tokens#next} gives it, of expressions for the time, for the
+     * number above which it begins, and for how many are wanted.
      */
     static String block(String now, String above, String wanted, String greatest, String least) {
         String first = greatest + "(" + above + " + 1, " + now + ")";
@@ -110,7 +117,10 @@ abstract class ServerFastPath {
         return above + " <= " + now + " + " + LEAD + " AND " + now + " <= " + LARGEST_FIRST;
     }
 
-    /** All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the clock stands. */
+    /**
+     * All tokens that are asked for: no block is larger than the lead over the clock lets it be, if it begins where the
+     * clock stands.
+     */
     static Reply.Granted granted(Acquire acquire, long first) {
         Duration lease = acquire.lease().length();
         return new Reply.Granted(

@@ -19,17 +19,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what nobody needs any more: sessions whose time has come, what they left, and resources that rested for as long as is said of them. In small transactions, between those of the
- * commands; one client at a time does it for all.
+ * Removes what nobody needs any more: sessions whose time has come, what they left, and resources that rested for as
+ * long as is said of them. In small transactions, between those of the commands; one client at a time does it for all.
  *
- * <p>A resource is dropped in two turns, so that no statement that began before the floor of the tokens was raised can bring it back with lower ones: the first turn raises the floor above
- * the tokens of all that rest, the next one drops those that are still below it. That this is another turn, and so a minute later at least, is what counts; who has it does not.
+ * <p>A resource is dropped in two turns, so that no statement that began before the floor of the tokens was raised can
+ * bring it back with lower ones: the first turn raises the floor above the tokens of all that rest, the next one drops
+ * those that are still below it. That this is another turn, and so a minute later at least, is what counts; who has it
+ * does not.
  */
 final class ServerHousekeeping {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerHousekeeping.class);
 
-    /** Longer than the turn before lasts beyond its end, or every second attempt of a client that is alone would be in vain. */
+    /**
+     * Longer than the turn before lasts beyond its end, or every second attempt of a client that is alone would be in
+     * vain.
+     */
     private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleaningTurn.EVERY_MICROS / 10 * 11);
 
     /** Bounds the time for which a command may have to wait for it. */

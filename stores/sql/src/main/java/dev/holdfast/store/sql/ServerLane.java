@@ -24,7 +24,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * How commands become transactions on a database server: what came together goes together, the {@linkplain ShortWay short way} what can, and the rest by {@link LockTransactions}.
+ * How commands become transactions on a database server: what came together goes together, the
+ * {@linkplain ShortWay short way} what can, and the rest by {@link LockTransactions}.
  *
  * <p><b>Thread-safety:</b> trips, and work that is no command, go one after another.
  */
@@ -141,8 +142,8 @@ final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Drops those of these names that nobody uses, keeps locked or has as a latch, and that have no token above that one: the floor is at it already. Tells which. A crash may undo it, but nothing that
-     * was committed before it.
+     * Drops those of these names that nobody uses, keeps locked or has as a latch, and that have no token above that
+     * one: the floor is at it already. Tells which. A crash may undo it, but nothing that was committed before it.
      */
     Set<ResourceName> drop(List<ResourceName> names, long newest) {
         Set<ResourceName> dropped = new HashSet<>();
@@ -218,7 +219,8 @@ final class ServerLane implements Batcher.Trip {
     }
 
     /**
-     * Refuses what is about rows that somebody keeps locked, which may then wait for them elsewhere, or all if that can't be told apart.
+     * Refuses what is about rows that somebody keeps locked, which may then wait for them elsewhere, or all if that
+     * can't be told apart.
      *
      * @return the others that are not answered yet
      */
@@ -249,7 +251,9 @@ final class ServerLane implements Batcher.Trip {
         return others;
     }
 
-    /** Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free. */
+    /**
+     * Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free.
+     */
     @GuardedBy("this")
     private List<Call> withoutLocked(List<Call> calls, List<Transaction.Told> told) {
         if (locked.isEmpty()) {
@@ -280,7 +284,10 @@ final class ServerLane implements Batcher.Trip {
         }
     }
 
-    /** Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then what it has, part by part. */
+    /**
+     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then
+     * what it has, part by part.
+     */
     void end(long id) {
         List<Transaction.Told> told = new ArrayList<>(0);
         try {

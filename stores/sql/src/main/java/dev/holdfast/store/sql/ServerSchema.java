@@ -18,10 +18,12 @@ import java.util.stream.Stream;
 /**
  * The tables on a server, and their version.
  *
- * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the one before, in such a way that older programs go on working beside newer ones: so a program needs its own
- * minor version at least, and gets along with every later one. Nobody touches tables of another major version.
+ * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the one before, in such a way that older
+ * programs go on working beside newer ones: so a program needs its own minor version at least, and gets along with
+ * every later one. Nobody touches tables of another major version.
  *
- * <p>There is a file for each version, with what it adds. Each of its statements leaves alone what is there already, and the last one records the version.
+ * <p>There is a file for each version, with what it adds. Each of its statements leaves alone what is there already,
+ * and the last one records the version.
  */
 abstract class ServerSchema {
 
@@ -48,7 +50,10 @@ abstract class ServerSchema {
         this.texts = texts;
     }
 
-    /** Whether there is a table of this usual name; from the catalogue, since a query that fails is an error in the server's log. */
+    /**
+     * Whether there is a table of this usual name; from the catalogue, since a query that fails is an error in the
+     * server's log.
+     */
     abstract boolean isThere(Connection connection, String table) throws SQLException;
 
     /** Whether there is a schema of this name that this user may see. */
@@ -82,7 +87,8 @@ abstract class ServerSchema {
      * Looks at the tables, and makes what is missing if that is asked for.
      *
      * @param versions those that this program knows, oldest first
-     * @throws StoreException if tables are missing and are not to be made, or are of another version, or this user may not use them
+     * @throws StoreException if tables are missing and are not to be made, or are of another version, or this user may
+     *     not use them
      */
     final void prepare(Connection connection, JdbcStore.Initialize initialize, List<String> versions)
             throws SQLException {

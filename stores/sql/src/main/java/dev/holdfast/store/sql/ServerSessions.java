@@ -13,7 +13,8 @@ import java.sql.SQLException;
 import java.util.SplittableRandom;
 
 /**
- * Opens, renews and retires sessions: one statement each, on a connection of their own, so that no resource that is locked for long keeps a session from being renewed.
+ * Opens, renews and retires sessions: one statement each, on a connection of their own, so that no resource that is
+ * locked for long keeps a session from being renewed.
  *
  * <p>Not thread-safe.
  */
@@ -62,7 +63,10 @@ final class ServerSessions {
         }
     }
 
-    /** The number of a session is never used again: it begins with the second in which it was opened, and goes on by chance. */
+    /**
+     * The number of a session is never used again: it begins with the second in which it was opened, and goes on by
+     * chance.
+     */
     private Reply open(OpenSession command) throws SQLException {
         long seconds = number(clock) / 1_000_000;
         long id = (seconds & 0xffff_ffffL) << RANDOM_BITS | random.nextLong() >>> (Long.SIZE - RANDOM_BITS);

@@ -23,7 +23,8 @@ final class SessionEndings {
     }
 
     /**
-     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then what it has, part by part.
+     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then
+     * what it has, part by part.
      *
      * @throws StoreException if that fails, or somebody keeps rows locked of what it had: then all else was visited
      */

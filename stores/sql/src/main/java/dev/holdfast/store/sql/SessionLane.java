@@ -7,7 +7,10 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** The way of what is about sessions alone, on a connection of its own: what {@link ServerSessions} says, one statement after another. */
+/**
+ * The way of what is about sessions alone, on a connection of its own: what {@link ServerSessions} says, one statement
+ * after another.
+ */
 final class SessionLane implements Batcher.Trip {
 
     private static final int MOST_TRIES = 10;

@@ -7,7 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions that a transaction has met, and whether they live. What comes of the end of one is told in {@link Ledger}.
+ * The sessions that a transaction has met, and whether they live. What comes of the end of one is told in
+ * {@link Ledger}.
  *
  * <p>Not thread-safe.
  */
@@ -40,7 +41,10 @@ final class Sessions {
         return session.orElse(null);
     }
 
-    /** Whether a session that has not ended should: its time is over, or whoever could renew it is gone. Looked at once in a transaction. */
+    /**
+     * Whether a session that has not ended should: its time is over, or whoever could renew it is gone. Looked at once
+     * in a transaction.
+     */
     boolean isOver(Session session) throws SQLException {
         if (!session.isWitnessed) {
             if (session.deadline <= transaction.now()
@@ -52,7 +56,10 @@ final class Sessions {
         return false;
     }
 
-    /** A session as it was read together with something else, or null if it is not there; what is known of it already stands. */
+    /**
+     * A session as it was read together with something else, or null if it is not there; what is known of it already
+     * stands.
+     */
     void meet(long id, @Nullable Session session) {
         known.putIfAbsent(id, Optional.ofNullable(session));
     }

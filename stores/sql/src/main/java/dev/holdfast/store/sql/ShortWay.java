@@ -25,7 +25,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be done by the fast path, of commands that came together: what is given back first, for others may want to take it. One object serves one trip.
+ * What can be done by the fast path, of commands that came together: what is given back first, for others may want to
+ * take it. One object serves one trip.
  */
 final class ShortWay {
 
@@ -172,7 +173,10 @@ final class ShortWay {
         }
     }
 
-    /** What is done in the queue of a lock that somebody waits for, if nothing else came with it: several share a transaction, and its commit. Null for all else. */
+    /**
+     * What is done in the queue of a lock that somebody waits for, if nothing else came with it: several share a
+     * transaction, and its commit. Null for all else.
+     */
     private @Nullable Single inQueue(Command command) {
         if (command instanceof Yield yield && isHandedOver(yield.next().spec())) {
             return statements -> handOver(statements, yield.claim(), yield.next());

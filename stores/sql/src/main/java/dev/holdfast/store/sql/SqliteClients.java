@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rows of the store instances: which processes stand behind each, and whether they are gone.
  *
- * <p>Dead is only who can be seen to be: the row's process numbers are of our namespaces, the process would be visible here if it were there, and it isn't, or its number
- * belongs to one that started at another time. In all other cases the lease decides.
+ * <p>Dead is only who can be seen to be: the row's process numbers are of our namespaces, the process would be visible
+ * here if it were there, and it isn't, or its number belongs to one that started at another time. In all other cases
+ * the lease decides.
  *
  * <p>Used by the one thread that has the lane.
  */

@@ -14,7 +14,9 @@ import org.sqlite.SQLiteOpenMode;
 /** Opens the database of a file and makes sure that it is one, ours, of our version and of this boot. */
 final class SqliteConnections {
 
-    /** Pages in the write-ahead log before a commit takes them over into the database: bounds the log at about 4 MiB. */
+    /**
+     * Pages in the write-ahead log before a commit takes them over into the database: bounds the log at about 4 MiB.
+     */
     private static final int CHECKPOINT_PAGES = 1_000;
 
     private static final long LOG_BYTES_MAX = 4L * 1024 * 1024;

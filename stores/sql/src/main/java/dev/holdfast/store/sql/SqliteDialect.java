@@ -33,7 +33,10 @@ final class SqliteDialect implements Dialect {
 
     private static final int RANDOM_BITS = 31;
 
-    /** Ten seconds' worth: as often is one commit flushed for the sake of the tokens, and as far ahead of the clock may they begin after a boot. */
+    /**
+     * Ten seconds' worth: as often is one commit flushed for the sake of the tokens, and as far ahead of the clock may
+     * they begin after a boot.
+     */
     private static final long HORIZON_TOKENS = Tokens.floor(10_000_000);
 
     /** How long a flush waits for others: a caller may wait for it, who asks again where it fails. */
@@ -175,7 +178,9 @@ final class SqliteDialect implements Dialect {
         }
     }
 
-    /** Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too. */
+    /**
+     * Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too.
+     */
     private void flush() throws SQLException {
         Patience patience = new Patience(FLUSH_PATIENCE);
         try (Statement statement = database.connection().createStatement()) {
@@ -247,7 +252,8 @@ final class SqliteDialect implements Dialect {
     }
 
     /**
-     * The number of a session is never used again: it begins with the second in which it was opened, goes on by chance, and is not that of another session that is there.
+     * The number of a session is never used again: it begins with the second in which it was opened, goes on by chance,
+     * and is not that of another session that is there.
      */
     @Override
     public Session newcomer(OpenSession command, long now) throws SQLException {
@@ -281,8 +287,8 @@ final class SqliteDialect implements Dialect {
     }
 
     /**
-     * A power cut may undo commits that were not flushed, and with them what the counters were. It can't undo the horizon, and after the next boot no counter begins
-     * below that.
+     * A power cut may undo commits that were not flushed, and with them what the counters were. It can't undo the
+     * horizon, and after the next boot no counter begins below that.
      */
     @Override
     public void reserved(long lastToken) throws SQLException {

@@ -43,7 +43,10 @@ final class SqliteFailures {
         return code == BUSY || code == LOCKED || code == PROTOCOL || code == SCHEMA;
     }
 
-    /** The effect of a statement that is a transaction of its own. It may have failed in its commit: then nobody can say what is on the disk. */
+    /**
+     * The effect of a statement that is a transaction of its own. It may have failed in its commit: then nobody can say
+     * what is on the disk.
+     */
     static Effect effectOf(SQLException failure) {
         int code = code(failure);
         return switch (code) {

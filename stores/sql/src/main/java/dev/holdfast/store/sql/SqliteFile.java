@@ -18,9 +18,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database file: made private from its first moment, and watched, so that a file that was deleted or replaced under us is never taken for the truth.
+ * The database file: made private from its first moment, and watched, so that a file that was deleted or replaced under
+ * us is never taken for the truth.
  *
- * <p>SQLite's locks on the file belong to the process, and closing <em>any</em> descriptor of it drops them all. So nothing here opens the file, but to make it.
+ * <p>SQLite's locks on the file belong to the process, and closing <em>any</em> descriptor of it drops them all. So
+ * nothing here opens the file, but to make it.
  */
 final class SqliteFile {
 
@@ -42,7 +44,8 @@ final class SqliteFile {
     }
 
     /**
-     * Makes a file ready to be opened as a database, and makes it if it isn't there. A file that is there is not touched.
+     * Makes a file ready to be opened as a database, and makes it if it isn't there. A file that is there is not
+     * touched.
      *
      * @param makesDirectory whether a missing directory is made too
      * @throws StoreException if there can't be a database

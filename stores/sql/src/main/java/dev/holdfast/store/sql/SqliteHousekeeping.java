@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what nobody needs any more: resources that rested for a day, sessions whose time has come and whom nobody missed, and the traces of programs that
- * crashed. In small transactions, between those of the commands; one process does it for all, every ten minutes.
+ * Removes what nobody needs any more: resources that rested for a day, sessions whose time has come and whom nobody
+ * missed, and the traces of programs that crashed. In small transactions, between those of the commands; one process
+ * does it for all, every ten minutes.
  */
 final class SqliteHousekeeping {
 

@@ -12,8 +12,9 @@ import java.sql.Statement;
 /**
  * The one row about the file itself, and the first thing that happens to a file after a boot of the machine.
  *
- * <p>With the machine every process ended, so every session did, and what counts since the boot begins anew. Only detached grants go on: the wall clock says how much of
- * their leases has passed meanwhile, and where it went back none of it has.
+ * <p>With the machine every process ended, so every session did, and what counts since the boot begins anew. Only
+ * detached grants go on: the wall clock says how much of their leases has passed meanwhile, and where it went back none
+ * of it has.
  */
 final class SqliteMeta {
 

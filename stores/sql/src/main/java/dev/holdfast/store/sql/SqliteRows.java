@@ -7,7 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows of SQLite, where one transaction writes at a time: to lock a row is to become that one, and locks all other rows, too.
+ * Rows of SQLite, where one transaction writes at a time: to lock a row is to become that one, and locks all other
+ * rows, too.
  */
 final class SqliteRows extends RowDialect {
 

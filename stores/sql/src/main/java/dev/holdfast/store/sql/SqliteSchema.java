@@ -12,8 +12,9 @@ import java.util.List;
 /**
  * The tables in a file, and their version.
  *
- * <p>A version is {@code major × 1000 + minor}. Minor versions only add, in such a way that older programs go on working beside newer ones; whoever comes with a
- * newer minor version brings the file up to it. Nobody touches a file of another major version.
+ * <p>A version is {@code major × 1000 + minor}. Minor versions only add, in such a way that older programs go on
+ * working beside newer ones; whoever comes with a newer minor version brings the file up to it. Nobody touches a file
+ * of another major version.
  */
 final class SqliteSchema {
 

@@ -38,14 +38,17 @@ import org.sqlite.SQLiteJDBCLoader;
  * <p>What is special about it:
  *
  * <ul>
- *   <li>A holder whose process has died is noticed by those who wait within milliseconds, and not only when its lease ends; see {@link Presence} for holds of child
+ *   <li>A holder whose process has died is noticed by those who wait within milliseconds, and not only when its lease
+ *   ends; see {@link Presence} for holds of child
  *       processes.
- *   <li>Deadlines are counted by the clock that all processes of the machine share since its boot, so nothing ends early or late when the time of day is set.
+ *   <li>Deadlines are counted by the clock that all processes of the machine share since its boot, so nothing ends
+ *   early or late when the time of day is set.
  *   <li>Locks survive the end of every process, and a reboot ends all but detached grants.
  *   <li>Only for the processes of one machine: a file on a network file system is refused where it can be told.
  * </ul>
  *
- * <p>One instance has one connection, one thread that listens for other processes, and one that comes and goes for commands of callers who don't wait.
+ * <p>One instance has one connection, one thread that listens for other processes, and one that comes and goes for
+ * commands of callers who don't wait.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -173,14 +176,17 @@ public final class SqliteStore implements LockStore {
         }
     }
 
-    /** How hard a commit is. What has to outlive the machine's present run is on the disk in either case before anybody hears of it. */
+    /**
+     * How hard a commit is. What has to outlive the machine's present run is on the disk in either case before anybody
+     * hears of it.
+     */
     public enum Synchronous {
         /** Every commit is flushed to the disk. */
         FULL,
 
         /**
-         * A commit survives the death of every process. A power cut, or a crash of the system, may undo the last ones; all that they could have granted ends with the
-         * machine anyway. The default.
+         * A commit survives the death of every process. A power cut, or a crash of the system, may undo the last ones;
+         * all that they could have granted ends with the machine anyway. The default.
          */
         NORMAL
     }
@@ -268,11 +274,12 @@ public final class SqliteStore implements LockStore {
         /**
          * Opens the store.
          *
-         * <p><b>Blocking:</b> for a few reads of the file, and one write if it is new or the machine was started since it was last used; for some seconds if others keep it
-         * busy.
+         * <p><b>Blocking:</b> for a few reads of the file, and one write if it is new or the machine was started since
+         * it was last used; for some seconds if others keep it busy.
          *
-         * @throws StoreException if the file can't be used: it is no database, or that of another program or another version, it can't be written, it is on a network file
-         *     system; the text says which, and nothing was touched
+         * @throws StoreException if the file can't be used: it is no database, or that of another program or another
+         *     version, it can't be written, it is on a network file system; the text says which, and nothing was
+         *     touched
          */
         public SqliteStore open() {
             return new SqliteStore(this);

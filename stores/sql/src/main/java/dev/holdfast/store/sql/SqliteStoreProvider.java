@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Opens {@code sqlite:} (a file under the user's state directory), {@code sqlite:/path}, {@code sqlite:///path} and {@code sqlite:relative/path}, with the parameter {@code
- * synchronous=full} or {@code synchronous=normal}.
+ * Opens {@code sqlite:} (a file under the user's state directory), {@code sqlite:/path}, {@code sqlite:///path} and
+ * {@code sqlite:relative/path}, with the parameter {@code synchronous=full} or {@code synchronous=normal}.
  */
 public final class SqliteStoreProvider implements StoreProvider {
 
@@ -32,7 +32,8 @@ public final class SqliteStoreProvider implements StoreProvider {
     }
 
     /**
-     * The file that a URI means, for tools that want to know whether it is there before they open it, which would make it. Touches nothing.
+     * The file that a URI means, for tools that want to know whether it is there before they open it, which would make
+     * it. Touches nothing.
      *
      * @throws IllegalArgumentException if the URI is not of this form
      * @throws StoreException if it means the default file, and there is no place for that

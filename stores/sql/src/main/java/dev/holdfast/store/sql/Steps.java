@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What each command does to the rows and answers, inside a transaction that somebody else began and commits.
  *
- * <p>A step first reads and checks, and writes when nothing can refuse it any more, so that a command that is refused changes nothing.
+ * <p>A step first reads and checks, and writes when nothing can refuse it any more, so that a command that is refused
+ * changes nothing.
  */
 final class Steps {
 

@@ -31,7 +31,10 @@ final class SystemMachine {
         return now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
     }
 
-    /** Goes on steadily from the boot of the machine, the same for all its processes, and stands still while it is suspended. */
+    /**
+     * Goes on steadily from the boot of the machine, the same for all its processes, and stands still while it is
+     * suspended.
+     */
     private record BootClock(long offsetNanos) implements StoreClock {
         @Override
         public long nowMicros() {

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 /**
  * One row of a table of yours, by the columns that tell it from all others.
  *
- * <p>Names of tables and columns are checked and quoted, so they are written as the database keeps them: on PostgreSQL in
- * lower case, unless the table was made with quotes. They are no place for what comes from users; the values are.
+ * <p>Names of tables and columns are checked and quoted, so they are written as the database keeps them: on PostgreSQL
+ * in lower case, unless the table was made with quotes. They are no place for what comes from users; the values are.
  */
 public final class TableRow {
 
@@ -31,7 +31,8 @@ public final class TableRow {
      *
      * @param table the table, with or without its schema: {@code account}, {@code shop.account}
      * @param column the column of the primary key, or another that has no value twice
-     * @param value what stands there, as the driver takes it by {@link java.sql.PreparedStatement#setObject(int, Object)}
+     * @param value what stands there, as the driver takes it by
+     *     {@link java.sql.PreparedStatement#setObject(int, Object)}
      * @throws IllegalArgumentException if a name is not made of letters, digits and {@code _}
      */
     public static TableRow of(String table, String column, Object value) {

@@ -6,15 +6,19 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The texts of the statements of one store: those that all have in common, but for what its database says in another way, with its own names of the tables. */
+/**
+ * The texts of the statements of one store: those that all have in common, but for what its database says in another
+ * way, with its own names of the tables.
+ */
 final class Texts {
 
     /** What the names of all tables begin with, in all texts. */
     private static final String PREFIX = "holdfast_";
 
     /**
-     * The placeholder for a table, which is its usual name, and the same for an index, which is made in the schema of its
-     * table and named without it. Neither a part of a longer name, nor a name behind a schema, nor a variable is one.
+     * The placeholder for a table, which is its usual name, and the same for an index, which is made in the schema of
+     * its table and named without it. Neither a part of a longer name, nor a name behind a schema, nor a variable is
+     * one.
      */
     private static final Pattern NAME =
             Pattern.compile("(INDEX (?:IF NOT EXISTS )?)?(?<![\\w.@])" + PREFIX + "(?=\\w)");
@@ -57,7 +61,10 @@ final class Texts {
         return texts.getOrDefault(sql, sql.text);
     }
 
-    /** A text with the names of the tables as they are here. All placeholders are filled in one pass: what was filled in is not read again. */
+    /**
+     * A text with the names of the tables as they are here. All placeholders are filled in one pass: what was filled in
+     * is not read again.
+     */
     String of(String text) {
         return qualified.equals(PREFIX) ? text : NAME.matcher(text).replaceAll(this::filledIn);
     }

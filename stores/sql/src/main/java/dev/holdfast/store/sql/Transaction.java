@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What all who work on one transaction have in common: its time, whether it may write, and what is to be told once it is committed.
+ * What all who work on one transaction have in common: its time, whether it may write, and what is to be told once it
+ * is committed.
  *
  * <p>Not thread-safe; one object serves one transaction after another.
  */

@@ -3,9 +3,10 @@ package dev.holdfast.store.sql;
 import dev.holdfast.HoldfastException;
 
 /**
- * The database will not let this transaction go on beside others: they waited for each other in a circle, or it has seen a
- * state that others have changed since. Roll it back, and repeat all of it in a new one; that may well succeed. Nothing
- * that it has done so far may be committed: MariaDB and MySQL have undone that already, and would commit what comes after.
+ * The database will not let this transaction go on beside others: they waited for each other in a circle, or it has
+ * seen a state that others have changed since. Roll it back, and repeat all of it in a new one; that may well succeed.
+ * Nothing that it has done so far may be committed: MariaDB and MySQL have undone that already, and would commit what
+ * comes after.
  */
 public final class TransactionConflictException extends HoldfastException {
 

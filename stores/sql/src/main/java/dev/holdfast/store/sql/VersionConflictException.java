@@ -5,8 +5,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody else has changed what was read. Roll the transaction back: nothing that it has done may be committed. Then read
- * again, and do the work again.
+ * Somebody else has changed what was read. Roll the transaction back: nothing that it has done may be committed. Then
+ * read again, and do the work again.
  */
 public final class VersionConflictException extends HoldfastException {
 
@@ -33,7 +33,10 @@ public final class VersionConflictException extends HoldfastException {
         return expected;
     }
 
-    /** The version that is there; empty if the row is gone, or if the database has refused to show it to this transaction. */
+    /**
+     * The version that is there; empty if the row is gone, or if the database has refused to show it to this
+     * transaction.
+     */
     public Optional<RowVersion> found() {
         return Optional.ofNullable(found);
     }

@@ -9,21 +9,21 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Optimistic versions: read a version, do the work, and save only if the version is still the same. Not a lock: several may work
- * at once, and one of them can save. Worth it where they rarely meet.
+ * Optimistic versions: read a version, do the work, and save only if the version is still the same. Not a lock: several
+ * may work at once, and one of them can save. Worth it where they rarely meet.
  *
  * <pre>{@code
  * Versioned account = Versioned.row(TableRow.of("account", "id", 42), "version");
  * account.update(dataSource, (connection, version) -> book(connection, 42, amount));
  * }</pre>
  *
- * <p>The version is a column of a row of yours, which nothing but this may write, or a name in our table. The comparison is a
- * statement of the transaction in which the work is done, and the last one: work and version are committed together, or
- * neither.
+ * <p>The version is a column of a row of yours, which nothing but this may write, or a name in our table. The
+ * comparison is a statement of the transaction in which the work is done, and the last one: work and version are
+ * committed together, or neither.
  *
- * <p>After a fail-over to a replica that lacked the newest changes, the same number may come again for another content. So a
- * {@linkplain RowVersion#nonce() random number} is kept and compared beside it: always in our table, in a row of yours if
- * {@link #withNonce} names a column.
+ * <p>After a fail-over to a replica that lacked the newest changes, the same number may come again for another content.
+ * So a {@linkplain RowVersion#nonce() random number} is kept and compared beside it: always in our table, in a row of
+ * yours if {@link #withNonce} names a column.
  *
  * <p>Immutable; may be used from any thread.
  */
@@ -71,7 +71,10 @@ public final class Versioned {
         return new Versioned(table.withNonce(TableRow.check(column)), attempts);
     }
 
-    /** The same, with another bound on how often the work is run by {@link #update(DataSource, VersionedWork)}; 10 if not set. */
+    /**
+     * The same, with another bound on how often the work is run by {@link #update(DataSource, VersionedWork)}; 10 if
+     * not set.
+     */
     public Versioned withAttempts(int atMost) {
         if (atMost < 1) {
             throw new IllegalArgumentException("The work is run at least once, not " + atMost + " times");
@@ -92,10 +95,11 @@ public final class Versioned {
     }
 
     /**
-     * Compares, and sets the next version, in the caller's transaction. From here to its end the row is locked; do it last.
+     * Compares, and sets the next version, in the caller's transaction. From here to its end the row is locked; do it
+     * last.
      *
-     * <p><b>Blocking:</b> while another transaction that has done the same is under way, as with every update, for as long as
-     * the settings of the connection allow.
+     * <p><b>Blocking:</b> while another transaction that has done the same is under way, as with every update, for as
+     * long as the settings of the connection allow.
      *
      * @param expected what {@link #read} has answered before the work
      * @return the next version
@@ -124,7 +128,8 @@ public final class Versioned {
     }
 
     /**
-     * Reads the version, does the work, compares and sets the next, once, in the caller's transaction, which is not ended.
+     * Reads the version, does the work, compares and sets the next, once, in the caller's transaction, which is not
+     * ended.
      *
      * @return what the work returns
      * @throws VersionConflictException as {@link #advance}
@@ -139,19 +144,19 @@ public final class Versioned {
     }
 
     /**
-     * Reads the version, does the work, compares, sets the next and commits, in transactions of its own: where somebody else was
-     * faster, again from the start, after pauses that grow and are spread.
+     * Reads the version, does the work, compares, sets the next and commits, in transactions of its own: where somebody
+     * else was faster, again from the start, after pauses that grow and are spread.
      *
      * <p><b>Interruption:</b> ends the attempts; the flag stays set.
      *
-     * @param source whence a connection is taken for each attempt, and to which it is given back; not one that lends the
-     *     connection of a transaction which is under way
+     * @param source whence a connection is taken for each attempt, and to which it is given back; not one that lends
+     *     the connection of a transaction which is under way
      * @return what the work returns
      * @throws VersionConflictException of the last attempt; nothing of the work was saved
      * @throws TransactionConflictException likewise
      * @throws NoSuchRowException if the row of yours is not there
-     * @throws SQLException whatever else the database has to say. If it failed in the commit, such as by a lost connection,
-     *     whether the work was saved is not known
+     * @throws SQLException whatever else the database has to say. If it failed in the commit, such as by a lost
+     *     connection, whether the work was saved is not known
      */
     @CanIgnoreReturnValue
     public <T extends @Nullable Object, E extends Exception> T update(DataSource source, VersionedWork<T, E> work)

@@ -5,8 +5,8 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that is good only if nobody changes the same meanwhile. It may be run several times, each in a transaction of its own
- * that is undone if it was in vain: what it does elsewhere is not.
+ * Work that is good only if nobody changes the same meanwhile. It may be run several times, each in a transaction of
+ * its own that is undone if it was in vain: what it does elsewhere is not.
  *
  * @param <T> what it returns
  * @param <E> what it may throw besides what the database says; {@link RuntimeException} if nothing checked

@@ -92,7 +92,10 @@ final class WaitingClaims {
         }
     }
 
-    /** Those that wait; waits for the first one, and gives none if it does not come in time, or null when there will be none any more. */
+    /**
+     * Those that wait; waits for the first one, and gives none if it does not come in time, or null when there will be
+     * none any more.
+     */
     @Nullable
     List<ClaimRef> await(long nanos) {
         lock.lock();

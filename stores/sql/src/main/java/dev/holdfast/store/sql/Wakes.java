@@ -26,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How one process tells another what it has just done for it: each store instance has a file of its own beside the database, to which the others append a line, and the
- * kernel tells the owner that it has changed. Nobody writes to it when nobody waits.
+ * How one process tells another what it has just done for it: each store instance has a file of its own beside the
+ * database, to which the others append a line, and the kernel tells the owner that it has changed. Nobody writes to it
+ * when nobody waits.
  *
  * <p>All of it is a hint. Whatever fails here is noticed by nobody but a waiter who polls a little later.
  */

@@ -16,7 +16,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Another process with a store of its own, which does line by line what a test tells it, and answers each line with one. */
+/**
+ * Another process with a store of its own, which does line by line what a test tells it, and answers each line with
+ * one.
+ */
 final class ChildMain {
 
     private final SqliteStore store;
@@ -86,7 +89,10 @@ final class ChildMain {
         }
     }
 
-    /** Adds one to the number in a file, as often as it says, in a way that loses some if another process does it at the same time. */
+    /**
+     * Adds one to the number in a file, as often as it says, in a way that loses some if another process does it at the
+     * same time.
+     */
     private String count(String timesAndFile) throws IOException, InterruptedException {
         String[] words = timesAndFile.split(" ", 2);
         Path counter = Path.of(words[1]);
@@ -102,7 +108,10 @@ final class ChildMain {
         return "counted";
     }
 
-    /** As a wrapper does: whatever becomes of us, what we hold is held for the command. Answers with its process number and its first line. */
+    /**
+     * As a wrapper does: whatever becomes of us, what we hold is held for the command. Answers with its process number
+     * and its first line.
+     */
     private String run(String command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder("sh", "-c", command);
         store.presence().leaseOnly();

@@ -34,7 +34,10 @@ class CleaningTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
 
-    /** Tokens count by ones as long as they are ahead of the clock; whoever comes back begins at the floor of the last turn. */
+    /**
+     * Tokens count by ones as long as they are ahead of the clock; whoever comes back begins at the floor of the last
+     * turn.
+     */
     private static final long A_TURN_AHEAD = 100_000;
 
     private static TestSource withClock(TestDatabase database) throws SQLException {

@@ -18,7 +18,10 @@ final class Contention {
 
     private Contention() {}
 
-    /** Threads of all clients count under locks, each lock with a counter that nothing else protects; the sum of what they counted. */
+    /**
+     * Threads of all clients count under locks, each lock with a counter that nothing else protects; the sum of what
+     * they counted.
+     */
     static long of(List<Holdfast> clients, int threads, int rounds, String... names) throws Exception {
         long[] counters = new long[names.length];
         AtomicLong violations = new AtomicLong();

@@ -5,8 +5,8 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 
 /**
- * A hold of a short lease that was good when its token was read. On a machine that keeps a process waiting, the lease may
- * end before that; then the lock is acquired again.
+ * A hold of a short lease that was good when its token was read. On a machine that keeps a process waiting, the lease
+ * may end before that; then the lock is acquired again.
  */
 record GoodHold(Hold hold, long token) {
 

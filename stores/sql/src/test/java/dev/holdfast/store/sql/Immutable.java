@@ -5,7 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A file or directory that this user may not write for a while: by its permissions, or where those do not bind the user, by a flag of the file system. */
+/**
+ * A file or directory that this user may not write for a while: by its permissions, or where those do not bind the
+ * user, by a flag of the file system.
+ */
 final class Immutable implements AutoCloseable {
 
     private final Path path;

@@ -125,7 +125,9 @@ class JdbcClientTest {
         }
     }
 
-    /** The next reset comes when something was done since the last one: on a slow machine nothing might be otherwise. */
+    /**
+     * The next reset comes when something was done since the last one: on a slow machine nothing might be otherwise.
+     */
     private static long resettingUntilDone(Future<Long> result, FaultProxy proxy, IntSupplier done) throws Exception {
         int doneBefore = -1;
         while (true) {

@@ -14,8 +14,8 @@ import org.apache.commons.dbcp2.BasicDataSource;
 import org.apache.tomcat.jdbc.pool.PoolProperties;
 
 /**
- * A pool of {@link #SIZE} connections that each kind of library makes, lent without autocommit and serializable, and with
- * nothing configured that would restore that.
+ * A pool of {@link #SIZE} connections that each kind of library makes, lent without autocommit and serializable, and
+ * with nothing configured that would restore that.
  */
 enum PoolKind {
     HIKARI {

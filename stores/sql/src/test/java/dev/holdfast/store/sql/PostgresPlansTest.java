@@ -28,8 +28,8 @@ class PostgresPlansTest {
     private static final int COUNTS_SWITCHED_OFF = 18;
 
     /**
-     * Before that, on connections of our own, this is taken to cost 10,000,000,000: it reads all sessions, once a minute. All else
-     * finds its rows by keys.
+     * Before that, on connections of our own, this is taken to cost 10,000,000,000: it reads all sessions, once a
+     * minute. All else finds its rows by keys.
      */
     private static final Set<String> TAKEN_FOR_DEAR = Set.of("SELECT id FROM holdfast_session WHERE deadline > 0");
 
@@ -88,7 +88,9 @@ class PostgresPlansTest {
         return cost.scanned().stream().anyMatch(GROWING::contains);
     }
 
-    /** How those begin that the server takes for so dear that it would compile them, if it was built with a compiler. */
+    /**
+     * How those begin that the server takes for so dear that it would compile them, if it was built with a compiler.
+     */
     private static Set<String> dear(List<StatementCost> costs) throws SQLException {
         TestSource source = new TestSource(server.url());
         double least = Double.parseDouble(source.text("SHOW jit_above_cost"));

@@ -45,7 +45,10 @@ class ReadOnlyServersTest {
         }
     }
 
-    /** Leads to the former primary until it is told of the new one. It is one server, which refuses writes by who connects. */
+    /**
+     * Leads to the former primary until it is told of the new one. It is one server, which refuses writes by who
+     * connects.
+     */
     private static final class Failover extends TestSource {
         private final boolean isPostgres;
         private final String former;

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** There is one version of the tables so far. The next one of these tests adds a table, a column that may be empty and one that has a value. */
+/**
+ * There is one version of the tables so far. The next one of these tests adds a table, a column that may be empty and
+ * one that has a value.
+ */
 @DisplayName("The tables of locks on a server")
 @Tag("mysql")
 @Tag("server")

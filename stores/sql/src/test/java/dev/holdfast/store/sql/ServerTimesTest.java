@@ -30,7 +30,10 @@ class ServerTimesTest {
 
     private static final String CLOCK = "(SELECT micros FROM holdfast_clock)";
 
-    /** The moments before, in and after the hours that summer time skips or has twice, in zones that do so at different times. */
+    /**
+     * The moments before, in and after the hours that summer time skips or has twice, in zones that do so at different
+     * times.
+     */
     private static final List<String> MOMENTS = List.of(
             "2026-03-29T00:59:59.999999Z",
             "2026-03-29T01:00:00Z",

@@ -15,7 +15,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A client whose file is on a disk that it can fill; does line by line what a test tells it, and answers each line with one. */
+/**
+ * A client whose file is on a disk that it can fill; does line by line what a test tells it, and answers each line with
+ * one.
+ */
 final class SmallDiskMain {
 
     private final Path filler;

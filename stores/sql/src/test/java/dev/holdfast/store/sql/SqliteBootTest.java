@@ -145,7 +145,10 @@ class SqliteBootTest {
         }
     }
 
-    /** With synchronous = NORMAL a power cut may undo the last commits; then the counter is what it was, and the wall clock may be anything. */
+    /**
+     * With synchronous = NORMAL a power cut may undo the last commits; then the counter is what it was, and the wall
+     * clock may be anything.
+     */
     @Test
     void tokensRiseOverLostCommitsAndALostClock() {
         TokenBlock last;

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whole clients in processes of their own that are stopped, interrupted and killed. What is locked is outside, and knows nothing of locks. */
+/**
+ * Whole clients in processes of their own that are stopped, interrupted and killed. What is locked is outside, and
+ * knows nothing of locks.
+ */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere processes can't be observed, and only the lease decides")
 class SqliteClientsInProcessesTest {
 
@@ -99,7 +102,9 @@ class SqliteClientsInProcessesTest {
         return child;
     }
 
-    /** Long enough for each process to have been in; and that it grows at all shows that no kill left the lock taken. */
+    /**
+     * Long enough for each process to have been in; and that it grows at all shows that no kill left the lock taken.
+     */
     private void untilTheLogHasGrown() throws Exception {
         Path log = directory.resolve("log");
         long before = Files.exists(log) ? Files.size(log) : 0;

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several processes on one file; all sessions have an hour to live, so whatever comes sooner comes for another reason. */
+/**
+ * Several processes on one file; all sessions have an hour to live, so whatever comes sooner comes for another reason.
+ */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere processes can't be observed, and only the lease decides")
 class SqliteProcessesTest {
 

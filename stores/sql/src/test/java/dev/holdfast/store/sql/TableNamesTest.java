@@ -30,7 +30,9 @@ class TableNamesTest {
 
     private static final String USUAL = "holdfast_";
 
-    /** The usual one, one of a program, and those that have the usual one, or the name of a table or an index, in them. */
+    /**
+     * The usual one, one of a program, and those that have the usual one, or the name of a table or an index, in them.
+     */
     private static final List<String> PREFIXES =
             List.of(USUAL, "shop_", "my_holdfast_", "holdfast_claim_", "index_holdfast_");
 

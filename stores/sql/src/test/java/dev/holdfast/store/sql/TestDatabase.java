@@ -10,7 +10,9 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A database of each kind for all tests of this JVM, with the tables for rows in it. Each test takes names of its own. */
+/**
+ * A database of each kind for all tests of this JVM, with the tables for rows in it. Each test takes names of its own.
+ */
 enum TestDatabase {
     POSTGRES,
 

@@ -18,8 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Stands between clients and a PostgreSQL server as poolers do that give each transaction another connection: whoever begins one gets the connection that was idle for longest. What a
- * session keeps beyond a transaction (prepared statements, LISTEN) stays on a connection that somebody else has next.
+ * Stands between clients and a PostgreSQL server as poolers do that give each transaction another connection: whoever
+ * begins one gets the connection that was idle for longest. What a session keeps beyond a transaction (prepared
+ * statements, LISTEN) stays on a connection that somebody else has next.
  */
 final class TransactionPooler implements AutoCloseable {
 

@@ -81,8 +81,9 @@ final class WorkerMain {
     }
 
     /**
-     * Several threads enter and leave, under a lock, and one interrupts them all the time, until a line comes. Each notes its coming and going in a log, with its token,
-     * and adds one to a number in a way that loses some if two do it at the same time.
+     * Several threads enter and leave, under a lock, and one interrupts them all the time, until a line comes. Each
+     * notes its coming and going in a log, with its token, and adds one to a number in a way that loses some if two do
+     * it at the same time.
      */
     private void storm(BufferedReader lines, Path directory) throws Exception {
         AtomicInteger interrupted = new AtomicInteger();
