@@ -16,8 +16,9 @@ import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
- * Keeps the errors that are logged, and drops all else; in JVMs whose system property {@code slf4j.provider} names this
- * class.
+ * Keeps the errors that are logged, and drops all else, but for what the driver of Redis and its network library say: that
+ * goes to {@code java.util.logging}, as it does where there is no SLF4J. For JVMs whose system property
+ * {@code slf4j.provider} names this class.
  */
 public final class ErrorLog implements SLF4JServiceProvider {
 
@@ -58,7 +59,7 @@ public final class ErrorLog implements SLF4JServiceProvider {
 
     @Override
     public ILoggerFactory getLoggerFactory() {
-        return name -> new Errors();
+        return name -> new Errors(name.startsWith("io.") ? java.util.logging.Logger.getLogger(name) : null);
     }
 
     @Override
@@ -83,8 +84,12 @@ public final class ErrorLog implements SLF4JServiceProvider {
 
         private static final long serialVersionUID = 1L;
 
-        Errors() {
+        private final transient java.util.logging.@Nullable Logger rest;
+
+        /** @param rest takes all there is; null to drop what is no error */
+        Errors(java.util.logging.@Nullable Logger rest) {
             this.name = "errors";
+            this.rest = rest;
         }
 
         @Override
@@ -99,30 +104,50 @@ public final class ErrorLog implements SLF4JServiceProvider {
                 String pattern,
                 Object @Nullable [] arguments,
                 @Nullable Throwable thrown) {
-            ERRORS.add(new Entry(MessageFormatter.basicArrayFormat(pattern, arguments), thrown));
-            while (ERRORS.size() > KEPT) {
-                ERRORS.poll();
+            String text = MessageFormatter.basicArrayFormat(pattern, arguments);
+            if (rest != null) {
+                rest.log(levelOf(level), text, thrown);
             }
+            if (level == Level.ERROR) {
+                ERRORS.add(new Entry(text, thrown));
+                while (ERRORS.size() > KEPT) {
+                    ERRORS.poll();
+                }
+            }
+        }
+
+        private static java.util.logging.Level levelOf(Level level) {
+            return switch (level) {
+                case TRACE -> java.util.logging.Level.FINEST;
+                case DEBUG -> java.util.logging.Level.FINE;
+                case INFO -> java.util.logging.Level.INFO;
+                case WARN -> java.util.logging.Level.WARNING;
+                case ERROR -> java.util.logging.Level.SEVERE;
+            };
+        }
+
+        private boolean isEnabled(Level level) {
+            return level == Level.ERROR || (rest != null && rest.isLoggable(levelOf(level)));
         }
 
         @Override
         public boolean isTraceEnabled() {
-            return false;
+            return isEnabled(Level.TRACE);
         }
 
         @Override
         public boolean isDebugEnabled() {
-            return false;
+            return isEnabled(Level.DEBUG);
         }
 
         @Override
         public boolean isInfoEnabled() {
-            return false;
+            return isEnabled(Level.INFO);
         }
 
         @Override
         public boolean isWarnEnabled() {
-            return false;
+            return isEnabled(Level.WARN);
         }
 
         @Override
