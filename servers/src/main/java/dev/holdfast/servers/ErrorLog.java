@@ -16,8 +16,8 @@ import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
- * Keeps the errors that are logged, and drops all else, but for what the driver of Redis and its network library say: that
- * goes to {@code java.util.logging}, as it does where there is no SLF4J. For JVMs whose system property
+ * Keeps the errors that are logged, and drops all else, but for what the driver of Redis and its network library say:
+ * that goes to {@code java.util.logging}, as it does where there is no SLF4J. For JVMs whose system property
  * {@code slf4j.provider} names this class.
  */
 public final class ErrorLog implements SLF4JServiceProvider {
