@@ -1,6 +1,7 @@
 package dev.holdfast.store.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -47,6 +48,9 @@ class FirstUseTest {
     @CsvSource({"POSTGRES, true", "POSTGRES, false", "MARIADB, true", "MARIADB, false"})
     @DisplayName("and its release are three statements without a transaction around them, of which two write")
     void threeStatements(TestDatabase database, boolean keepsConnections) throws Exception {
+        assumeTrue(
+                keepsConnections || database != TestDatabase.MARIADB || !MariaDbOrMysql.isMysql(),
+                "MySQL bounds the waits on a lent connection by a setting of the session, which is set back");
         StatementLog log = new StatementLog(database.newUrl());
         JdbcStore.Builder builder = JdbcStore.builder(log).listens(false);
         try (JdbcStore store = (keepsConnections ? builder.keepsConnections() : builder).open()) {
