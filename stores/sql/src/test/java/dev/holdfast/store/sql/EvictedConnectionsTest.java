@@ -31,6 +31,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("postgres")
 class EvictedConnectionsTest {
 
+    private static final String TRANSACTIONS_UNDER_WAY = MariaDbOrMysql.isMysql()
+            ? "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = connection_id()"
+            : "SELECT @@in_transaction";
+
     static Stream<Arguments> pools() {
         return LentConnectionsTest.pools();
     }
@@ -84,8 +88,7 @@ class EvictedConnectionsTest {
                 assertThat(sessions(pool)).as("one was replaced").isNotEqualTo(before);
             }
             for (Connection connection : all(pool)) {
-                assertThat(TestSource.text(connection, "SELECT @@in_transaction"))
-                        .isEqualTo("0");
+                assertThat(TestSource.text(connection, TRANSACTIONS_UNDER_WAY)).isEqualTo("0");
                 connection.close();
             }
         }
