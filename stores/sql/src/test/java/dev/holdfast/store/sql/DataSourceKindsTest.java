@@ -224,7 +224,8 @@ class DataSourceKindsTest {
                     Holdfast other = Holdfast.connect(uri + "&pooler=transaction")) {
                 assertThat(Contention.of(List.of(one, other), 3, 25, "a", "b")).isEqualTo(150);
             }
-            assertThat(pooler.transactions()).isGreaterThan(50);
+            // Locks that are passed on in memory need none.
+            assertThat(pooler.transactions()).isGreaterThan(10);
             // On a starved machine a step may wait for a row for so long that it goes on elsewhere.
             assertThat(server.errors()).allMatch(line -> line.contains("lock timeout"));
         }
