@@ -38,10 +38,19 @@ final class MysqlFirstUse {
     MysqlExchange.Outcome make(Statements statements, List<Acquire> acquires) throws SQLException {
         String text = acquires.size() == 1 ? one(acquires.get(0)) : several(acquires);
         try (Statement insert = statements.connection().createStatement()) {
-            int count = insert.executeUpdate(texts.of(text), Statement.RETURN_GENERATED_KEYS);
+            return outcome(insert, texts.of(text), acquires.size() == 1);
+        }
+    }
+
+    /**
+     * What follows from a failure that is expected is decided in here, so that one to close the statement is not lost.
+     */
+    private static MysqlExchange.Outcome outcome(Statement insert, String text, boolean isOne) throws SQLException {
+        try {
+            int count = insert.executeUpdate(text, Statement.RETURN_GENERATED_KEYS);
             return new MysqlExchange.Outcome(count, count > 0 ? MysqlExchange.key(insert) : 0);
         } catch (SQLException e) {
-            if (acquires.size() == 1 && (e.getErrorCode() == IS_THERE || e.getErrorCode() == HAS_NO_NAME)) {
+            if (isOne && (e.getErrorCode() == IS_THERE || e.getErrorCode() == HAS_NO_NAME)) {
                 return new MysqlExchange.Outcome(0, 0);
             }
             throw e;
