@@ -61,7 +61,8 @@ class TerminalTest {
                 press(terminal);
                 return terminal.out().contains("killing");
             });
-            assertThat(terminal.exitCode()).isEqualTo(137);
+            // It may be pressed twice more before that is seen, which ends the rest at once.
+            assertThat(terminal.exitCode()).isIn(137, 130);
             assertThat(terminal.out()).contains("second INT: killing the command");
         }
     }
