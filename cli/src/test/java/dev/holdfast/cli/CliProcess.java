@@ -90,6 +90,14 @@ final class CliProcess implements AutoCloseable {
             }
         }
 
+        void delete(String name) {
+            try {
+                Files.deleteIfExists(file(name));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
         /** Writes a script that can be run. */
         @CanIgnoreReturnValue
         Path script(String name, String text) {
@@ -203,10 +211,21 @@ final class CliProcess implements AutoCloseable {
 
     /** Waits until something is so. */
     static void until(String what, BooleanSupplier condition) {
-        long end = System.nanoTime() + DEADLINE.toNanos();
+        if (!isSoWithin(DEADLINE, condition)) {
+            throw new AssertionError("after " + DEADLINE + " still not so: " + what);
+        }
+    }
+
+    /** Whether it prints something to its standard output before a time has passed. */
+    boolean hasPrintedWithin(Duration time, String text) {
+        return isSoWithin(time, () -> out().contains(text));
+    }
+
+    private static boolean isSoWithin(Duration time, BooleanSupplier condition) {
+        long end = System.nanoTime() + time.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - end > 0) {
-                throw new AssertionError("after " + DEADLINE + " still not so: " + what);
+                return false;
             }
             try {
                 TimeUnit.MILLISECONDS.sleep(10);
@@ -214,6 +233,7 @@ final class CliProcess implements AutoCloseable {
                 throw new AssertionError(e);
             }
         }
+        return true;
     }
 
     /** Waits until a file is there and has a whole line, and answers its text. */

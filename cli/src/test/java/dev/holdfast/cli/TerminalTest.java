@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,6 +19,11 @@ import org.junit.jupiter.api.io.TempDir;
 class TerminalTest {
 
     private static final int CTRL_C = 3;
+
+    /** On a starved machine the two presses of a pair may lie more than a second apart, and are none then. */
+    private static final int MOST_PAIRS = 5;
+
+    private static final Duration PAIR_SEEN = Duration.ofSeconds(10);
 
     @TempDir
     Path directory;
@@ -54,16 +60,21 @@ class TerminalTest {
 
     @Test
     void ctrlCTwiceInARowKills() {
-        Path script = place.script("command.sh", "trap '' INT\necho $PPID > started\nwhile :; do sleep 0.02; done\n");
+        Path script = place.script(
+                "command.sh", "trap 'echo int >> ints' INT\necho $PPID > started\nwhile :; do sleep 0.02; done\n");
         try (CliProcess terminal = startAtTerminal(script)) {
             CliProcess.untilWritten(place.file("started"));
-            CliProcess.until("the command is gone", () -> {
+            boolean isKilled = false;
+            for (int pair = 1; pair <= MOST_PAIRS && !isKilled; pair++) {
+                place.delete("ints");
                 press(terminal);
-                return terminal.out().contains("killing");
-            });
-            // It may be pressed twice more before that is seen, which ends the rest at once.
-            assertThat(terminal.exitCode()).isIn(137, 130);
-            assertThat(terminal.out()).contains("second INT: killing the command");
+                // A signal that is pending already can't be pending twice.
+                CliProcess.untilWritten(place.file("ints"));
+                press(terminal);
+                isKilled = terminal.hasPrintedWithin(PAIR_SEEN, "second INT: killing the command");
+            }
+            assertThat(isKilled).isTrue();
+            assertThat(terminal.exitCode()).isEqualTo(137);
         }
     }
 
