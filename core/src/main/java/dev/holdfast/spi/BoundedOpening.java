@@ -39,7 +39,7 @@ public final class BoundedOpening {
     public static <S extends LockStore> S within(Duration time, Supplier<S> opening) throws InterruptedException {
         CompletableFuture<S> opened = begin(opening);
         try {
-            return await(opened, time);
+            return await(opened, time, time.toNanos());
         } catch (InterruptedException e) {
             abandon(opened);
             throw e;
@@ -52,12 +52,13 @@ public final class BoundedOpening {
      * @throws StoreException if the store can't be opened, or not within that time
      */
     public static <S extends LockStore> S uninterruptibly(Duration time, Supplier<S> opening) {
+        long deadline = System.nanoTime() + time.toNanos();
         CompletableFuture<S> opened = begin(opening);
         boolean wasInterrupted = false;
         try {
             while (true) {
                 try {
-                    return await(opened, time);
+                    return await(opened, time, deadline - System.nanoTime());
                 } catch (InterruptedException e) {
                     wasInterrupted = true;
                 }
@@ -81,10 +82,10 @@ public final class BoundedOpening {
         return opened;
     }
 
-    private static <S extends LockStore> S await(CompletableFuture<S> opened, Duration time)
+    private static <S extends LockStore> S await(CompletableFuture<S> opened, Duration time, long nanosLeft)
             throws InterruptedException {
         try {
-            return opened.get(time.toNanos(), TimeUnit.NANOSECONDS);
+            return opened.get(nanosLeft, TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             abandon(opened);
             throw unavailable("it could not be opened within " + time, e);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -95,6 +96,30 @@ class BoundedOpeningTest {
         isLate(this::silent);
 
         assertThat(Thread.interrupted()).isTrue();
+        isClosedWhenItIsOpen();
+    }
+
+    @Test
+    void interruptsDoNotLengthenTheWait() throws Exception {
+        Thread caller = Thread.currentThread();
+        CountDownLatch returned = new CountDownLatch(1);
+        CompletableFuture<Boolean> hasReturned = CompletableFuture.supplyAsync(() -> {
+            for (int interrupts = 0; interrupts < 30_000 && returned.getCount() > 0; interrupts++) {
+                caller.interrupt();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            }
+            return returned.getCount() == 0;
+        });
+
+        assertThatThrownBy(() -> BoundedOpening.uninterruptibly(Duration.ofMillis(50), this::silent))
+                .isInstanceOf(StoreException.class);
+
+        returned.countDown();
+        while (!hasReturned.isDone()) {
+            Thread.onSpinWait();
+        }
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(hasReturned.join()).isTrue();
         isClosedWhenItIsOpen();
     }
 
