@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The buckets of a store, each with a lane of its own that is made when it is first needed; and what concerns several
+ * The buckets of a store, each with a pipeline of its own that is made when it is first needed; and what concerns several
  * of them. Thread-safe.
  */
 final class Buckets {
@@ -34,37 +34,37 @@ final class Buckets {
     private static final int LARGEST_POLL = 100;
 
     /**
-     * After so long without a command a lane is dropped: longer than a session of the engine goes without one by
+     * After so long without a command a pipeline is dropped: longer than a session of the engine goes without one by
      * default.
      */
     private static final Duration IDLE = Duration.ofMinutes(1);
 
     private final Topology topology;
     private final KeyLayout layout;
-    private final Confirming confirming;
+    private final ReplicaAcknowledgement acknowledgement;
     private final Duration commandTimeout;
-    private final IntFunction<Lane> maker;
-    private final AtomicReferenceArray<@Nullable Lane> lanes;
+    private final IntFunction<CommandPipeline> maker;
+    private final AtomicReferenceArray<@Nullable CommandPipeline> pipelines;
     private volatile boolean closed;
 
     Buckets(
             Topology topology,
             KeyLayout layout,
-            Confirming confirming,
+            ReplicaAcknowledgement acknowledgement,
             Duration commandTimeout,
-            IntFunction<Lane> maker) {
+            IntFunction<CommandPipeline> maker) {
         this.topology = topology;
         this.layout = layout;
-        this.confirming = confirming;
+        this.acknowledgement = acknowledgement;
         this.commandTimeout = commandTimeout;
         this.maker = maker;
-        this.lanes = new AtomicReferenceArray<>(layout.buckets());
+        this.pipelines = new AtomicReferenceArray<>(layout.buckets());
     }
 
     // ---- Which bucket
 
     int count() {
-        return lanes.length();
+        return pipelines.length();
     }
 
     int of(ResourceName name) {
@@ -87,22 +87,22 @@ final class Buckets {
         return command instanceof Command.Audit audit ? layout.bucketOf(audit.session()) : 0;
     }
 
-    Lane lane(int bucket) {
-        Lane lane = lanes.get(bucket);
-        if (lane == null) {
-            Lane fresh = maker.apply(bucket);
-            lane = lanes.compareAndSet(bucket, null, fresh) ? fresh : lanes.get(bucket);
+    CommandPipeline pipeline(int bucket) {
+        CommandPipeline pipeline = pipelines.get(bucket);
+        if (pipeline == null) {
+            CommandPipeline fresh = maker.apply(bucket);
+            pipeline = pipelines.compareAndSet(bucket, null, fresh) ? fresh : pipelines.get(bucket);
             if (closed) {
-                lane.close();
+                pipeline.close();
             }
         }
-        return lane;
+        return pipeline;
     }
 
-    /** The lane of a bucket when one has been left. */
-    Lane after(int bucket, Lane left) {
-        lanes.compareAndSet(bucket, left, null);
-        return lane(bucket);
+    /** The pipeline of a bucket when one has been left. */
+    CommandPipeline after(int bucket, CommandPipeline left) {
+        pipelines.compareAndSet(bucket, left, null);
+        return pipeline(bucket);
     }
 
     // ---- One bucket
@@ -110,16 +110,16 @@ final class Buckets {
     /** Ends a session with all that it has, though one call ends a part of it only. */
     CompletionStage<Reply> close(Command.CloseSession command) {
         int bucket = of(command);
-        return lane(bucket)
-                .submit(Request.of(command, layout.slotDigits()))
+        return pipeline(bucket)
+                .submit(ScriptCall.of(command, layout.slotDigits()))
                 .thenCompose(answer -> swept(bucket, answer))
                 .thenApply(answer -> answer.reply(command));
     }
 
     /** Waits until everything has been ended whose time has come: one call ends a part of it. */
-    private CompletionStage<Answer> swept(int bucket, Answer answer) {
+    private CompletionStage<ScriptReply> swept(int bucket, ScriptReply answer) {
         return answer.more()
-                ? lane(bucket).submit(Request.sweep()).thenCompose(more -> swept(bucket, more))
+                ? pipeline(bucket).submit(ScriptCall.sweep()).thenCompose(more -> swept(bucket, more))
                 : CompletableFuture.completedFuture(answer);
     }
 
@@ -129,8 +129,8 @@ final class Buckets {
     }
 
     private CompletionStage<Reply> force(Command.ForceRelease command, String after) {
-        return lane(of(command))
-                .submit(Request.force(command, after))
+        return pipeline(of(command))
+                .submit(ScriptCall.force(command, after))
                 .thenCompose(answer -> answer.rest()
                         .map(place -> force(command, place))
                         .orElseGet(() -> CompletableFuture.completedFuture(answer.reply(command))));
@@ -152,8 +152,8 @@ final class Buckets {
             for (int from = 0; from < its.size(); from += LARGEST_POLL) {
                 List<Integer> part = its.subList(from, Math.min(its.size(), from + LARGEST_POLL));
                 List<ClaimRef> asked = part.stream().map(claims::get).toList();
-                all.add(confirming
-                        .poll(lane(bucket), asked)
+                all.add(acknowledgement
+                        .poll(pipeline(bucket), asked)
                         .thenAccept(told -> {
                             for (int i = 0; i < told.size(); i++) {
                                 states[part.get(i)] = told.get(i);
@@ -172,8 +172,8 @@ final class Buckets {
     CompletionStage<Reply> inspect(Command.Inspect inspect) {
         if (inspect.scope() == Command.Inspect.Scope.NAME) {
             ResourceName name = new ResourceName(inspect.prefix());
-            return lane(of(name))
-                    .submit(Request.inspect(name, inspect.cursor().orElse(""), inspect.limit()))
+            return pipeline(of(name))
+                    .submit(ScriptCall.inspect(name, inspect.cursor().orElse(""), inspect.limit()))
                     .thenApply(answer ->
                             new Reply.Inspected(answer.info(name).stream().toList(), answer.rest()));
         }
@@ -194,21 +194,21 @@ final class Buckets {
     private CompletionStage<Reply> inspect(
             Command.Inspect inspect, int bucket, String within, List<ResourceInfo> before) {
         StatefulRedisConnection<byte[], byte[]> connection =
-                topology.way(bucket).current();
+                topology.route(bucket).current();
         if (connection == null) {
-            return CompletableFuture.failedFuture(topology.way(bucket).missing());
+            return CompletableFuture.failedFuture(topology.route(bucket).missing());
         }
-        Lane lane = lane(bucket);
+        CommandPipeline pipeline = pipeline(bucket);
         Inspection inspection = new Inspection(
-                lane,
+                pipeline,
                 connection,
                 layout.keys(bucket)[KeyLayout.NAMES],
-                topology.way(bucket).server(),
+                topology.route(bucket).server(),
                 commandTimeout,
                 inspect,
                 inspect.limit() - before.size(),
                 within);
-        return lane.submit(Request.sweep())
+        return pipeline.submit(ScriptCall.sweep())
                 .thenCompose(answer -> swept(bucket, answer))
                 .thenCompose(swept -> inspection.run())
                 .thenCompose(page -> {
@@ -227,29 +227,29 @@ final class Buckets {
 
     // ---- All
 
-    /** How many buckets have a lane at present. */
+    /** How many buckets have a pipeline at present. */
     int used() {
         int used = 0;
         for (int bucket = 0; bucket < count(); bucket++) {
-            used += lanes.get(bucket) == null ? 0 : 1;
+            used += pipelines.get(bucket) == null ? 0 : 1;
         }
         return used;
     }
 
-    /** Ends trips that take too long, and drops lanes that nobody uses any more. */
+    /** Ends trips that take too long, and drops pipelines that nobody uses any more. */
     void lookAround() {
         lookAround(IDLE);
     }
 
-    /** As {@link #lookAround()}, with another time after which nobody uses a lane any more. */
+    /** As {@link #lookAround()}, with another time after which nobody uses a pipeline any more. */
     void lookAround(Duration idle) {
         for (int bucket = 0; bucket < count(); bucket++) {
-            Lane lane = lanes.get(bucket);
-            if (lane != null) {
+            CommandPipeline pipeline = pipelines.get(bucket);
+            if (pipeline != null) {
                 try {
-                    lane.endOverdue(commandTimeout);
-                    if (count() > 1 && lane.leaveIfIdle(idle)) {
-                        lanes.compareAndSet(bucket, lane, null);
+                    pipeline.endOverdue(commandTimeout);
+                    if (count() > 1 && pipeline.leaveIfIdle(idle)) {
+                        pipelines.compareAndSet(bucket, pipeline, null);
                     }
                 } catch (RuntimeException | Error e) {
                     // Thrown, it would end the looks for good.
@@ -262,9 +262,9 @@ final class Buckets {
     void close() {
         closed = true;
         for (int bucket = 0; bucket < count(); bucket++) {
-            Lane lane = lanes.get(bucket);
-            if (lane != null) {
-                lane.close();
+            CommandPipeline pipeline = pipelines.get(bucket);
+            if (pipeline != null) {
+                pipeline.close();
             }
         }
     }

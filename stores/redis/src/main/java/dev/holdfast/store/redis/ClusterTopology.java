@@ -52,38 +52,38 @@ final class ClusterTopology implements Topology {
     /** How long a node may take to tell the slots before another is asked. */
     private static final Duration TELLING = Duration.ofSeconds(1);
 
-    private final Driver driver;
+    private final ConnectionFactory driver;
     private final LongSupplier ticks = new SystemTicks();
     private final List<RedisURI> seeds;
     private final KeyLayout layout;
     private final Duration longestSearch;
     private final Signals signals = new Signals();
-    private final Subscriptions subscriptions;
-    private final Map<Slots.Place, Node> nodes = new ConcurrentHashMap<>();
+    private final ClusterSubscriptions subscriptions;
+    private final Map<Slots.Place, ClusterNode> nodes = new ConcurrentHashMap<>();
 
     /** The node of each bucket. */
-    private final AtomicReferenceArray<@Nullable Node> owners;
+    private final AtomicReferenceArray<@Nullable ClusterNode> owners;
 
-    private final Way[] ways;
+    private final Route[] routes;
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private volatile @Nullable Future<?> regular;
-    private volatile @Nullable ServerFacts facts;
+    private volatile @Nullable ServerInfo facts;
 
     /** Whether all nodes that were seen publish to the node of a slot alone. */
     private volatile boolean isSharded = true;
 
     private volatile boolean closed;
 
-    ClusterTopology(Driver driver, List<RedisURI> seeds, KeyLayout layout, String client, Duration commandTimeout) {
+    ClusterTopology(ConnectionFactory driver, List<RedisURI> seeds, KeyLayout layout, String client, Duration commandTimeout) {
         this.driver = driver;
         this.seeds = List.copyOf(seeds);
         this.longestSearch = commandTimeout.multipliedBy(3).dividedBy(4);
         this.layout = layout;
         this.owners = new AtomicReferenceArray<>(layout.buckets());
-        this.subscriptions = new Subscriptions(this, layout, client, signals);
-        this.ways = new Way[layout.buckets()];
-        for (int bucket = 0; bucket < ways.length; bucket++) {
-            ways[bucket] = new ClusterWay(this, bucket);
+        this.subscriptions = new ClusterSubscriptions(this, layout, client, signals);
+        this.routes = new Route[layout.buckets()];
+        for (int bucket = 0; bucket < routes.length; bucket++) {
+            routes[bucket] = new ClusterRoute(this, bucket);
         }
     }
 
@@ -91,13 +91,13 @@ final class ClusterTopology implements Topology {
 
     @Override
     public String name() {
-        return "the Redis Cluster at " + Driver.place(seeds.get(0));
+        return "the Redis Cluster at " + ConnectionFactory.place(seeds.get(0));
     }
 
     @Override
-    public ServerFacts open(Duration patience) {
+    public ServerInfo open(Duration patience) {
         long end = ticks.getAsLong() + patience.toNanos();
-        Node first = first(end);
+        ClusterNode first = first(end);
         StatefulRedisConnection<byte[], byte[]> connection = first.commands().current();
         if (connection == null) {
             throw Failures.notConnected(nameOf(first), first.commands().failure());
@@ -118,7 +118,7 @@ final class ClusterTopology implements Topology {
         awaitPrimaries(end);
         long every = REFRESH_EVERY.toNanos();
         regular = driver.scheduler().scheduleWithFixedDelay(this::refresh, every, every, TimeUnit.NANOSECONDS);
-        ServerFacts found = facts;
+        ServerInfo found = facts;
         if (found == null) {
             throw Failures.notConnected(name(), null);
         }
@@ -126,10 +126,10 @@ final class ClusterTopology implements Topology {
     }
 
     /** The first of the nodes that were named that can be connected to; throws why the last could not. */
-    private Node first(long end) {
+    private ClusterNode first(long end) {
         StoreException why = Failures.notConnected(name(), null);
         for (int i = 0; i < seeds.size(); i++) {
-            Node node =
+            ClusterNode node =
                     nodeAt(new Slots.Place(seeds.get(i).getHost(), seeds.get(i).getPort()));
             // One that does not answer leaves the others their share of the time.
             long share = (end - ticks.getAsLong()) / (seeds.size() - i);
@@ -148,10 +148,10 @@ final class ClusterTopology implements Topology {
 
     /** Waits for the other primaries: for those that are away only as long as it takes to know that. */
     private void awaitPrimaries(long end) {
-        for (Node node : primaries()) {
+        for (ClusterNode node : primaries()) {
             node.commands().start();
         }
-        for (Node node : primaries()) {
+        for (ClusterNode node : primaries()) {
             while (node.commands().current() == null
                     && node.commands().failure() == null
                     && end - ticks.getAsLong() > 0) {
@@ -163,7 +163,7 @@ final class ClusterTopology implements Topology {
         }
     }
 
-    private static void pause(Node waitingFor) {
+    private static void pause(ClusterNode waitingFor) {
         try {
             new CompletableFuture<Void>()
                     .completeOnTimeout(null, 1, TimeUnit.MILLISECONDS)
@@ -184,7 +184,7 @@ final class ClusterTopology implements Topology {
             present.cancel(false);
         }
         subscriptions.close();
-        nodes.values().forEach(Node::close);
+        nodes.values().forEach(ClusterNode::close);
         driver.close();
     }
 
@@ -200,31 +200,31 @@ final class ClusterTopology implements Topology {
 
     // ---- Nodes
 
-    static String nameOf(Node node) {
+    static String nameOf(ClusterNode node) {
         return "the Redis Cluster node at " + node.place();
     }
 
-    Node nodeAt(Slots.Place place) {
+    ClusterNode nodeAt(Slots.Place place) {
         return nodes.computeIfAbsent(place, this::make);
     }
 
-    private Node make(Slots.Place place) {
+    private ClusterNode make(Slots.Place place) {
         RedisURI uri = driver.at(seeds.get(0), place.host(), place.port());
         String name = "the Redis Cluster node at " + place;
-        Link<StatefulRedisConnection<byte[], byte[]>> commands = new Link<>(
+        ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands = new ReconnectingConnection<>(
                 () -> driver.connect(uri),
                 made -> made.async()
                         .info()
                         .exceptionally(failure -> "")
-                        .thenAccept(info -> check(new ServerFacts(info), name)),
+                        .thenAccept(info -> check(new ServerInfo(info), name)),
                 driver,
                 name);
-        Link<StatefulRedisPubSubConnection<byte[], byte[]>> messages =
-                new Link<>(() -> driver.listen(uri), made -> subscriptions.prepare(place, made), driver, name);
-        return new Node(place, commands, messages);
+        ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages =
+                new ReconnectingConnection<>(() -> driver.listen(uri), made -> subscriptions.prepare(place, made), driver, name);
+        return new ClusterNode(place, commands, messages);
     }
 
-    private void check(ServerFacts found, String name) {
+    private void check(ServerInfo found, String name) {
         found.checkOfCluster(name);
         // One that does not tell its version may be old, and plain channels work everywhere. Once there are sessions
         // that
@@ -240,10 +240,10 @@ final class ClusterTopology implements Topology {
         return isSharded;
     }
 
-    private List<Node> primaries() {
-        List<Node> primaries = new ArrayList<>();
+    private List<ClusterNode> primaries() {
+        List<ClusterNode> primaries = new ArrayList<>();
         for (int bucket = 0; bucket < owners.length(); bucket++) {
-            Node owner = owners.get(bucket);
+            ClusterNode owner = owners.get(bucket);
             if (owner != null && !primaries.contains(owner)) {
                 primaries.add(owner);
             }
@@ -254,17 +254,17 @@ final class ClusterTopology implements Topology {
     // ---- Buckets
 
     @Override
-    public Way way(int bucket) {
-        return ways[bucket];
+    public Route route(int bucket) {
+        return routes[bucket];
     }
 
     /** One bucket of each primary that can be reached. */
     @Override
     public List<Integer> samples() {
         List<Integer> samples = new ArrayList<>();
-        Set<Node> seen = new HashSet<>();
+        Set<ClusterNode> seen = new HashSet<>();
         for (int bucket = 0; bucket < owners.length(); bucket++) {
-            Node owner = owners.get(bucket);
+            ClusterNode owner = owners.get(bucket);
             if (owner != null && owner.commands().current() != null && seen.add(owner)) {
                 samples.add(bucket);
             }
@@ -288,14 +288,14 @@ final class ClusterTopology implements Topology {
     }
 
     @Nullable
-    Node ownerOf(int bucket) {
+    ClusterNode ownerOf(int bucket) {
         return owners.get(bucket);
     }
 
     /** A node has said that another serves a bucket. */
-    Node moved(int bucket, Slots.Place place) {
-        Node node = nodeAt(place);
-        Node before = owners.getAndSet(bucket, node);
+    ClusterNode moved(int bucket, Slots.Place place) {
+        ClusterNode node = nodeAt(place);
+        ClusterNode before = owners.getAndSet(bucket, node);
         if (!node.equals(before)) {
             node.commands().start();
             subscriptions.follow(bucket);
@@ -310,7 +310,7 @@ final class ClusterTopology implements Topology {
         refresh();
     }
 
-    /** As {@link Way#replace}. */
+    /** As {@link Route#replace}. */
     void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
         nodes.values().forEach(node -> node.replace(silent, isSilent));
     }
@@ -346,14 +346,14 @@ final class ClusterTopology implements Topology {
     }
 
     private void ask() {
-        List<Node> candidates = new ArrayList<>(nodes.values());
+        List<ClusterNode> candidates = new ArrayList<>(nodes.values());
         Collections.shuffle(candidates);
         ask(candidates.iterator());
     }
 
-    private void ask(Iterator<Node> candidates) {
+    private void ask(Iterator<ClusterNode> candidates) {
         while (!closed && candidates.hasNext()) {
-            Node node = candidates.next();
+            ClusterNode node = candidates.next();
             StatefulRedisConnection<byte[], byte[]> connection = node.commands().current();
             if (connection != null) {
                 told(connection).whenComplete((answer, failure) -> {
@@ -389,7 +389,7 @@ final class ClusterTopology implements Topology {
         return told.orTimeout(TELLING.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    private boolean believed(List<Object> answer, Node node) {
+    private boolean believed(List<Object> answer, ClusterNode node) {
         try {
             adopt(Slots.read(answer, node.place()));
         } catch (IllegalArgumentException | StoreException e) {
@@ -413,14 +413,14 @@ final class ClusterTopology implements Topology {
         for (int bucket = 0; bucket < owners.length(); bucket++) {
             Slots.Place place = slots.primaryOf(SlotHash.getSlot(layout.keys(bucket)[0]));
             if (place != null) {
-                Node node = nodeAt(place);
+                ClusterNode node = nodeAt(place);
                 if (!node.equals(owners.getAndSet(bucket, node))) {
                     node.commands().start();
                     subscriptions.follow(bucket);
                 }
             }
         }
-        List<Node> owning = primaries();
+        List<ClusterNode> owning = primaries();
         nodes.values().removeIf(node -> {
             boolean isGone = !slots.nodes().contains(node.place()) && !owning.contains(node) && !isSeed(node);
             if (isGone) {
@@ -430,7 +430,7 @@ final class ClusterTopology implements Topology {
         });
     }
 
-    private boolean isSeed(Node node) {
+    private boolean isSeed(ClusterNode node) {
         return seeds.stream().anyMatch(seed -> new Slots.Place(seed.getHost(), seed.getPort()).equals(node.place()));
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** What it means for a command that the server, or the way to it, has failed. */
+/** Translation of failures of the server, or of the connection to it, into what they mean for a command. */
 final class Failures {
 
     private Failures() {}
@@ -47,7 +47,7 @@ final class Failures {
     }
 
     /** The failure of one command inside the script. */
-    static StoreException ofStep(Answer answer, String server) {
+    static StoreException ofStep(ScriptReply answer, String server) {
         return said(answer.failure(), answer.hadEffect() ? Effect.UNKNOWN : Effect.NONE, server, null);
     }
 

@@ -33,7 +33,7 @@ final class Inspection {
     /** More names than that are never told in one page: each is looked at in one step of the script. */
     static final int LARGEST_PAGE = 200;
 
-    private final Lane lane;
+    private final CommandPipeline pipeline;
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final byte[] hash;
     private final String server;
@@ -47,7 +47,7 @@ final class Inspection {
     private final List<String> parts = new ArrayList<>();
 
     Inspection(
-            Lane lane,
+            CommandPipeline pipeline,
             StatefulRedisConnection<byte[], byte[]> connection,
             byte[] hash,
             String server,
@@ -55,7 +55,7 @@ final class Inspection {
             Command.Inspect command,
             int limit,
             String cursor) {
-        this.lane = lane;
+        this.pipeline = pipeline;
         this.connection = connection;
         this.hash = hash;
         this.server = server;
@@ -113,9 +113,9 @@ final class Inspection {
             return CompletableFuture.completedFuture(new Reply.Inspected(List.of(), next));
         }
         List<byte[]> names = page.stream().map(ResourceName::utf8).toList();
-        return lane.submit(Request.inspect(names)).thenApply(answer -> {
+        return pipeline.submit(ScriptCall.inspect(names)).thenApply(answer -> {
             List<ResourceInfo> infos = new ArrayList<>(page.size());
-            List<Answer> answers = answer.each();
+            List<ScriptReply> answers = answer.each();
             for (int i = 0; i < page.size(); i++) {
                 if (answers.get(i).isLeftOut()) {
                     // The first one never is.

@@ -52,8 +52,7 @@ import org.slf4j.LoggerFactory;
  *   under way leave together.
  *   <li>Who waits is told of its grant by a message on a channel of this client, in the step that released it.
  *   <li>It excludes while the server keeps its memory and its clock is not stepped. Its expiry follows the server's
- *   wall clock; after a crash the
- *       server knows what its persistence kept. Tokens rise even then.
+ *   wall clock; after a crash the server knows what its persistence kept. Tokens rise even then.
  * </ul>
  *
  * <p>One instance has two connections: one for commands, one on which it is told. All instances of a process that are
@@ -77,9 +76,9 @@ public final class RedisStore implements LockStore {
     /** How long a session that is there may wait until this client is told of what happens to it. */
     private static final Duration LONGEST_LISTENING = Duration.ofMillis(250);
 
-    private final ServerWatch watch;
+    private final ServerMonitor watch;
     private final Topology topology;
-    private final Confirming confirming;
+    private final ReplicaAcknowledgement acknowledgement;
     private final Replicas replicas;
     private final KeyLayout layout;
     private final Buckets buckets;
@@ -92,23 +91,23 @@ public final class RedisStore implements LockStore {
     private RedisStore(Builder options) {
         this.layout = new KeyLayout(options.namespace, options.buckets());
         this.commandTimeout = options.commandTimeout;
-        this.watch = new ServerWatch(new SystemTicks(), options.watchLog);
+        this.watch = new ServerMonitor(new SystemTicks(), options.watchLog);
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
         List<RedisURI> servers = options.servers();
-        Driver driver = new Driver(options);
-        Traffic traffic = driver.traffic();
+        ConnectionFactory driver = new ConnectionFactory(options);
+        InFlight inFlight = driver.inFlight();
         this.topology = options.isCluster()
                 ? new ClusterTopology(driver, servers, layout, client, commandTimeout)
-                : new SinglePrimary(driver, Finder.of(driver, servers.get(0)), layout.channel(0, client));
+                : new SinglePrimary(driver, PrimaryLocator.of(driver, servers.get(0)), layout.channel(0, client));
         this.replicas = options.replicas;
-        this.confirming = new Confirming(options.replicas, topology.name());
+        this.acknowledgement = new ReplicaAcknowledgement(options.replicas, topology.name());
         this.buckets =
-                new Buckets(topology, layout, confirming, commandTimeout, bucket -> lane(bucket, options, traffic));
+                new Buckets(topology, layout, acknowledgement, commandTimeout, bucket -> pipeline(bucket, options, inFlight));
         try {
-            ServerFacts facts = topology.open(options.connectTimeout);
+            ServerInfo facts = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {
-                Probe.run(
-                        topology.way(bucket),
+                StartupProbe.run(
+                        topology.route(bucket),
                         options.script,
                         layout,
                         bucket,
@@ -126,14 +125,14 @@ public final class RedisStore implements LockStore {
                 topology.scheduler().scheduleWithFixedDelay(buckets::lookAround, pause, pause, TimeUnit.NANOSECONDS);
     }
 
-    private Lane lane(int bucket, Builder options, Traffic traffic) {
-        return new Lane(
-                options.between.apply(topology.way(bucket)),
+    private CommandPipeline pipeline(int bucket, Builder options, InFlight inFlight) {
+        return new CommandPipeline(
+                options.between.apply(topology.route(bucket)),
                 options.script,
                 layout,
                 bucket,
                 options.replicas,
-                traffic,
+                inFlight,
                 options.ticks,
                 left -> buckets.after(bucket, left));
     }
@@ -221,7 +220,7 @@ public final class RedisStore implements LockStore {
             LOG.error("store={} what the server answered could not be taken", topology.name(), cause);
         }
         try {
-            watch.refused(topology.way(buckets.of(command)), known);
+            watch.refused(topology.route(buckets.of(command)), known);
         } catch (RuntimeException | Error e) {
             LOG.error("store={} could not be looked after", topology.name(), e);
         }
@@ -229,9 +228,9 @@ public final class RedisStore implements LockStore {
     }
 
     private CompletionStage<Reply> reply(Command command) {
-        confirming.note(command);
-        if (confirming.concerns(command)) {
-            return confirming.send(buckets.lane(buckets.of(command)), command);
+        acknowledgement.note(command);
+        if (acknowledgement.concerns(command)) {
+            return acknowledgement.send(buckets.pipeline(buckets.of(command)), command);
         } else if (command instanceof Command.Poll poll) {
             return buckets.poll(poll);
         } else if (command instanceof Command.Inspect inspect) {
@@ -243,15 +242,15 @@ public final class RedisStore implements LockStore {
         } else if (command instanceof Command.KeepAlive keepAlive) {
             return keepAlive(keepAlive);
         } else if (command instanceof Command.Audit audit) {
-            watch.audited(topology.way(buckets.of(audit)));
-            return answered(command, Request.audit(audit, LARGEST_AUDIT));
+            watch.audited(topology.route(buckets.of(audit)));
+            return answered(command, ScriptCall.audit(audit, LARGEST_AUDIT));
         } else if (command instanceof Command.CloseSession close) {
             return buckets.close(close).thenApply(reply -> {
                 topology.ignore(buckets.of(close));
                 return reply;
             });
         }
-        return answered(command, Request.of(command, layout.slotDigits()));
+        return answered(command, ScriptCall.of(command, layout.slotDigits()));
     }
 
     private CompletionStage<Reply> open(Command.OpenSession open) {
@@ -268,7 +267,7 @@ public final class RedisStore implements LockStore {
                 .thenApply(done -> "")
                 .completeOnTimeout("", LONGEST_LISTENING.toNanos(), TimeUnit.NANOSECONDS);
         String nonce = layout.nonce(Randomness.nextLong(), open.part());
-        Request request = Request.openSession(open, Micros.of(MIN_TTL), nonce, topology.nameOf(client));
+        ScriptCall request = ScriptCall.openSession(open, Micros.of(MIN_TTL), nonce, topology.nameOf(client));
         return answered(open, request)
                 .thenCombine(heard, (reply, done) -> reply)
                 .whenComplete((reply, failure) -> {
@@ -280,15 +279,15 @@ public final class RedisStore implements LockStore {
 
     /** Sends it, and sees to it that the next one does not wait behind a silent connection. */
     private CompletionStage<Reply> keepAlive(Command.KeepAlive keepAlive) {
-        CompletionStage<Reply> answered = answered(keepAlive, Request.of(keepAlive, layout.slotDigits()));
+        CompletionStage<Reply> answered = answered(keepAlive, ScriptCall.of(keepAlive, layout.slotDigits()));
         Duration patience = keepAlive.patience();
         if (patience.compareTo(commandTimeout) < 0) {
-            Lane lane = buckets.lane(buckets.of(keepAlive));
+            CommandPipeline pipeline = buckets.pipeline(buckets.of(keepAlive));
             try {
                 // What was on its way for half of that has kept the keep-alive waiting, or is the keep-alive.
                 Future<?> look = topology.scheduler()
                         .schedule(
-                                () -> lane.replaceSilent(patience.dividedBy(2)),
+                                () -> pipeline.replaceSilent(patience.dividedBy(2)),
                                 patience.toNanos(),
                                 TimeUnit.NANOSECONDS);
                 answered.whenComplete((reply, failure) -> look.cancel(false));
@@ -299,8 +298,8 @@ public final class RedisStore implements LockStore {
         return answered;
     }
 
-    private CompletionStage<Reply> answered(Command command, Request request) {
-        return buckets.lane(buckets.of(command)).submit(request).thenApply(answer -> answer.reply(command));
+    private CompletionStage<Reply> answered(Command command, ScriptCall request) {
+        return buckets.pipeline(buckets.of(command)).submit(request).thenApply(answer -> answer.reply(command));
     }
 
     @Override
@@ -315,7 +314,7 @@ public final class RedisStore implements LockStore {
 
     @Override
     public Subscription subscribe(Consumer<Signal> listener) {
-        return topology.signals().subscribe(confirming.hints(listener));
+        return topology.signals().subscribe(acknowledgement.hints(listener));
     }
 
     @Override
@@ -356,12 +355,12 @@ public final class RedisStore implements LockStore {
         Replicas replicas = Replicas.NONE;
         Script script = Script.COMMANDS;
 
-        private UnaryOperator<Way> between = UnaryOperator.identity();
+        private UnaryOperator<Route> between = UnaryOperator.identity();
         private LongSupplier ticks = new SystemTicks();
-        Driver.Between connections = Driver.Between.NOTHING;
+        ConnectionFactory.Between connections = ConnectionFactory.Between.NOTHING;
 
         /** Where troubles of the server are told. */
-        Logger watchLog = ServerWatch.LOG;
+        Logger watchLog = ServerMonitor.LOG;
 
         private @Nullable RedisCredentialsProvider credentials;
 
@@ -496,21 +495,21 @@ public final class RedisStore implements LockStore {
                             .toList();
         }
 
-        /** For tests: what stands between the lanes and their ways. */
+        /** For tests: what stands between the pipelines and their routes. */
         @CanIgnoreReturnValue
-        Builder between(UnaryOperator<Way> other) {
+        Builder between(UnaryOperator<Route> other) {
             this.between = other;
             return this;
         }
 
         /** For tests: what stands between the store and its connections, but for those to Sentinels. */
         @CanIgnoreReturnValue
-        Builder connections(Driver.Between other) {
+        Builder connections(ConnectionFactory.Between other) {
             this.connections = other;
             return this;
         }
 
-        /** For tests: what the lanes count time by. */
+        /** For tests: what the pipelines count time by. */
         @CanIgnoreReturnValue
         Builder ticks(LongSupplier other) {
             this.ticks = other;

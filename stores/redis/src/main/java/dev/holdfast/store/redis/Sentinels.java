@@ -18,17 +18,17 @@ import org.jspecify.annotations.Nullable;
  * a moment or for as long as they are cut off: whoever speaks of the latest election is believed. Each of them is
  * listened to, so that a fail-over is followed though the connection to the old primary is still open.
  */
-final class Sentinels implements Finder {
+final class Sentinels implements PrimaryLocator {
 
     /** For how long the others are waited for when one has answered. */
     private static final long GRACE_MILLIS = 100;
 
     private static final byte[] MOVED = "+switch-master".getBytes(StandardCharsets.US_ASCII);
 
-    private final Driver driver;
+    private final ConnectionFactory driver;
     private final RedisURI servers;
     private final String master;
-    private final List<Link<StatefulRedisPubSubConnection<byte[], byte[]>>> watches = new ArrayList<>();
+    private final List<ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>>> watches = new ArrayList<>();
     private volatile Runnable listener = () -> {};
 
     /**
@@ -37,23 +37,23 @@ final class Sentinels implements Finder {
      * @param servers names the Sentinels and the primary, and has the user, the database and the security for the
      *     latter
      */
-    Sentinels(Driver driver, RedisURI servers) {
+    Sentinels(ConnectionFactory driver, RedisURI servers) {
         this.driver = driver;
         this.servers = servers;
         this.master = String.valueOf(servers.getSentinelMasterId());
         for (RedisURI sentinel : servers.getSentinels()) {
-            watches.add(new Link<>(
+            watches.add(new ReconnectingConnection<>(
                     () -> driver.listen(driver.at(sentinel)),
                     new Subscription()::make,
                     driver,
-                    "the Redis Sentinel at " + Driver.place(sentinel)));
+                    "the Redis Sentinel at " + ConnectionFactory.place(sentinel)));
         }
     }
 
     @Override
     public void onMove(Runnable newListener) {
         listener = newListener;
-        watches.forEach(Link::start);
+        watches.forEach(ReconnectingConnection::start);
     }
 
     @Override
@@ -77,16 +77,16 @@ final class Sentinels implements Finder {
 
     @Override
     public void close() {
-        watches.forEach(Link::close);
+        watches.forEach(ReconnectingConnection::close);
     }
 
     @Override
     @SuppressWarnings("FutureReturnValueIgnored") // The search ends by itself too.
     public CompletionStage<RedisURI> find() {
-        Search search = new Search(servers.getSentinels().size());
+        SentinelQuery search = new SentinelQuery(servers.getSentinels().size());
         for (RedisURI sentinel : servers.getSentinels()) {
             driver.askSentinel(sentinel, asked -> asked.master(master.getBytes(StandardCharsets.UTF_8)))
-                    .thenApply(Search.Vote::read)
+                    .thenApply(SentinelQuery.Vote::read)
                     .whenComplete((vote, failure) -> {
                         if (search.heard(vote, failure)) {
                             driver.scheduler().schedule(search::end, GRACE_MILLIS, TimeUnit.MILLISECONDS);

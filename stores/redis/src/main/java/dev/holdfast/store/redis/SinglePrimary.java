@@ -20,16 +20,16 @@ import org.jspecify.annotations.Nullable;
  * All buckets are on one server, which is the primary if there are several: one connection for commands, and one on
  * which the client is told. When another server becomes the primary, both are made anew to that one.
  */
-final class SinglePrimary implements Topology, Way {
+final class SinglePrimary implements Topology, Route {
 
-    private final Driver driver;
-    private final Finder finder;
+    private final ConnectionFactory driver;
+    private final PrimaryLocator locator;
     private final Signals signals = new Signals();
-    private final Link<StatefulRedisConnection<byte[], byte[]>> commands;
-    private final Link<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
+    private final ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands;
+    private final ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages;
 
     /** What the server of the commands said of itself when it was connected to. */
-    private volatile @Nullable ServerFacts facts;
+    private volatile @Nullable ServerInfo facts;
 
     /** The connections that were made last, used or not, and where they lead to. */
     private volatile @Nullable Destination commandsAt;
@@ -38,27 +38,27 @@ final class SinglePrimary implements Topology, Way {
 
     private record Destination(StatefulConnection<?, ?> connection, String place) {}
 
-    SinglePrimary(Driver driver, Finder finder, String channel) {
+    SinglePrimary(ConnectionFactory driver, PrimaryLocator locator, String channel) {
         this.driver = driver;
-        this.finder = finder;
+        this.locator = locator;
         byte[] name = channel.getBytes(StandardCharsets.US_ASCII);
-        this.commands = new Link<>(
-                () -> finder.find()
+        this.commands = new ReconnectingConnection<>(
+                () -> locator.find()
                         .thenCompose(at -> driver.connect(at).thenApply(made -> {
-                            commandsAt = new Destination(made, Driver.place(at));
+                            commandsAt = new Destination(made, ConnectionFactory.place(at));
                             return made;
                         })),
                 made -> told(made.async().info()).thenAccept(found -> {
                     checkRole(found);
-                    found.check(finder.name());
+                    found.check(locator.name());
                     facts = found;
                 }),
                 driver,
-                finder.name());
-        this.messages = new Link<>(
-                () -> finder.find()
+                locator.name());
+        this.messages = new ReconnectingConnection<>(
+                () -> locator.find()
                         .thenCompose(at -> driver.listen(at).thenApply(made -> {
-                            messagesAt = new Destination(made, Driver.place(at));
+                            messagesAt = new Destination(made, ConnectionFactory.place(at));
                             return made;
                         })),
                 made -> {
@@ -71,32 +71,32 @@ final class SinglePrimary implements Topology, Way {
                             .thenRun(signals::subscribed);
                 },
                 driver,
-                finder.name());
+                locator.name());
     }
 
-    private void checkRole(ServerFacts found) {
+    private void checkRole(ServerInfo found) {
         if (found.isReplica()) {
-            throw finder.replica();
+            throw locator.replica();
         }
     }
 
     /** What a server says of itself; nothing if it is not permitted to ask, which is no reason not to lock. */
-    private static CompletionStage<ServerFacts> told(CompletionStage<String> info) {
-        return info.exceptionally(failure -> "").thenApply(ServerFacts::new);
+    private static CompletionStage<ServerInfo> told(CompletionStage<String> info) {
+        return info.exceptionally(failure -> "").thenApply(ServerInfo::new);
     }
 
     @Override
     public String name() {
-        return finder.name();
+        return locator.name();
     }
 
     @Override
     public String server() {
-        return finder.name();
+        return locator.name();
     }
 
     @Override
-    public Way way(int bucket) {
+    public Route route(int bucket) {
         return this;
     }
 
@@ -144,7 +144,7 @@ final class SinglePrimary implements Topology, Way {
 
     /** If another server is the primary by now, goes there. */
     private void follow() {
-        finder.find().thenAccept(now -> {
+        locator.find().thenAccept(now -> {
             leaveUnlessAt(now, commands, commandsAt);
             leaveUnlessAt(now, messages, messagesAt);
             commands.hurry();
@@ -153,17 +153,17 @@ final class SinglePrimary implements Topology, Way {
     }
 
     private static <T extends StatefulConnection<byte[], byte[]>> void leaveUnlessAt(
-            RedisURI primary, Link<T> link, @Nullable Destination made) {
+            RedisURI primary, ReconnectingConnection<T> link, @Nullable Destination made) {
         T present = link.current();
         if (present != null
                 && (made == null
                         || made.connection() != present
-                        || !made.place().equals(Driver.place(primary)))) {
+                        || !made.place().equals(ConnectionFactory.place(primary)))) {
             link.giveUp(present);
         }
     }
 
-    private static <T extends StatefulConnection<byte[], byte[]>> void giveUp(Link<T> link) {
+    private static <T extends StatefulConnection<byte[], byte[]>> void giveUp(ReconnectingConnection<T> link) {
         T present = link.current();
         if (present != null) {
             link.giveUp(present);
@@ -176,19 +176,19 @@ final class SinglePrimary implements Topology, Way {
     }
 
     @Override
-    public ServerFacts open(Duration patience) {
+    public ServerInfo open(Duration patience) {
         try {
             CompletableFuture.allOf(
-                            commands.opening(patience, finder::mayPass), messages.opening(patience, finder::mayPass))
-                    .get(patience.plus(Link.GRACE).toNanos(), TimeUnit.NANOSECONDS);
+                            commands.opening(patience, locator::mayPass), messages.opening(patience, locator::mayPass))
+                    .get(patience.plus(ReconnectingConnection.GRACE).toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw Failures.ofOpening(e, name());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Failures.ofOpening(e, name());
         }
-        finder.onMove(this::follow);
-        ServerFacts found = facts;
+        locator.onMove(this::follow);
+        ServerInfo found = facts;
         if (found == null) {
             throw missing();
         }
@@ -197,7 +197,7 @@ final class SinglePrimary implements Topology, Way {
 
     @Override
     public void close() {
-        finder.close();
+        locator.close();
         commands.close();
         messages.close();
         driver.close();

@@ -21,10 +21,10 @@ interface Topology {
      * @return what the server says of itself, or one of them
      * @throws dev.holdfast.spi.StoreException if that does not come about in time, or locks would not be safe there
      */
-    ServerFacts open(Duration patience);
+    ServerInfo open(Duration patience);
 
-    /** The way to the server of a bucket: always the same object. */
-    Way way(int bucket);
+    /** The route to the server of a bucket: always the same object. */
+    Route route(int bucket);
 
     /** Buckets of which each server of the store has one at least, to try out there what is needed. */
     default List<Integer> samples() {

@@ -84,8 +84,8 @@ class ClusterThrowingTest {
                     }
                 })) {
                     opened.topology.listen(bucket).toCompletableFuture().get(60, TimeUnit.SECONDS);
-                    Node here = opened.topology.ownerOf(bucket);
-                    Node there = IntStream.range(0, BUCKETS)
+                    ClusterNode here = opened.topology.ownerOf(bucket);
+                    ClusterNode there = IntStream.range(0, BUCKETS)
                             .mapToObj(opened.topology::ownerOf)
                             .filter(node -> !node.equals(here))
                             .findFirst()
@@ -110,7 +110,7 @@ class ClusterThrowingTest {
             RedisStore.Builder options =
                     TestCluster.builder(TestCluster.shared()).connections(connections);
             topology = new ClusterTopology(
-                    new Driver(options),
+                    new ConnectionFactory(options),
                     options.servers(),
                     new KeyLayout("throwing", BUCKETS),
                     "throwing-client",

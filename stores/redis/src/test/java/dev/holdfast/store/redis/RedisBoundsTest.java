@@ -68,7 +68,7 @@ class RedisBoundsTest {
 
     /** One call with one command, which nobody follows up; the steps that it makes are counted. */
     @CanIgnoreReturnValue
-    private Answer call(Request request) {
+    private ScriptReply call(ScriptCall request) {
         KeyLayout layout = new KeyLayout(bench.namespace(), 1);
         List<byte[]> arguments = new ArrayList<>(List.of(layout.header(0)));
         arguments.addAll(request.arguments());
@@ -81,7 +81,7 @@ class RedisBoundsTest {
                         layout.keys(0),
                         arguments.toArray(byte[][]::new));
         worst = Math.max(worst, steps() - before);
-        return Answer.read(told, 1, 0).get(0);
+        return ScriptReply.read(told, 1, 0).get(0);
     }
 
     private static long steps() {
@@ -121,11 +121,11 @@ class RedisBoundsTest {
         askAll(IntStream.range(0, many)
                 .mapToObj(i -> Asking.acquire(claim(i % 2 == 0 ? "hot" : "name-" + i, dying.get(i), 1))));
         bench.advance(TTL);
-        assertThat(call(Request.of(new Command.KeepAlive(alive, 0), 3)).reply(new Command.KeepAlive(alive, 0)))
+        assertThat(call(ScriptCall.of(new Command.KeepAlive(alive, 0), 3)).reply(new Command.KeepAlive(alive, 0)))
                 .isInstanceOf(Reply.SessionAlive.class);
         int calls = 1;
         for (boolean more = true; more; calls++) {
-            more = call(Request.poll(List.of(claim("hot", alive, 10)))).more();
+            more = call(ScriptCall.poll(List.of(claim("hot", alive, 10)))).more();
             assertThat(calls).isLessThan(many);
         }
         assertThat(worst).isLessThan(MOST_STEPS);
@@ -150,7 +150,7 @@ class RedisBoundsTest {
         List<Long> tokens = new ArrayList<>();
         Optional<String> place = Optional.of("");
         while (place.isPresent()) {
-            Answer page = call(Request.inspect(new ResourceName("catalogue"), place.get(), many));
+            ScriptReply page = call(ScriptCall.inspect(new ResourceName("catalogue"), place.get(), many));
             ResourceInfo info = page.info(new ResourceName("catalogue")).orElseThrow();
             assertThat(info.holding()).isEqualTo(many);
             assertThat(info.held()).isEqualTo(many);
@@ -166,7 +166,7 @@ class RedisBoundsTest {
                         Stream.of("catalogue"), IntStream.rangeClosed(1, 199).mapToObj(i -> "shelf-" + i))
                 .map(name -> new ResourceName(name).utf8())
                 .toList();
-        List<Answer> beside = call(Request.inspect(names)).each();
+        List<ScriptReply> beside = call(ScriptCall.inspect(names)).each();
         assertThat(beside.get(0)
                         .info(new ResourceName("catalogue"))
                         .orElseThrow()
@@ -194,7 +194,7 @@ class RedisBoundsTest {
         assertThat(forced(catalogue, tokens.get(many - 1))).isInstanceOf(Reply.Released.class);
         assertThat(forced(catalogue, tokens.get(0))).isInstanceOf(Reply.Released.class);
         assertThat(worst).isLessThan(MOST_STEPS);
-        Answer rest = call(Request.inspect(catalogue, "", 1));
+        ScriptReply rest = call(ScriptCall.inspect(catalogue, "", 1));
         assertThat(rest.info(catalogue).orElseThrow().holding()).isEqualTo(many - 4);
         assertThat(send(store, new Command.Poll(List.of(early, told.get(1))), Reply.Polled.class)
                         .states())
@@ -205,9 +205,9 @@ class RedisBoundsTest {
     /** Goes on as the store does, with each call counted. */
     private Reply forced(ResourceName name, long token) {
         Command.ForceRelease command = new Command.ForceRelease(name, token);
-        Answer answer = call(Request.force(command, ""));
+        ScriptReply answer = call(ScriptCall.force(command, ""));
         while (answer.rest().isPresent()) {
-            answer = call(Request.force(command, answer.rest().get()));
+            answer = call(ScriptCall.force(command, answer.rest().get()));
         }
         return answer.reply(command);
     }
@@ -224,12 +224,12 @@ class RedisBoundsTest {
             send(store, reads(claim("catalogue", readers, i), 1), Reply.Queued.class);
         }
         askAll(Stream.of(reads(claim("catalogue", writer, 2), Integer.MAX_VALUE)));
-        Answer released = call(Request.of(new Command.Release(claim("catalogue", writer, 1)), 3));
+        ScriptReply released = call(ScriptCall.of(new Command.Release(claim("catalogue", writer, 1)), 3));
         assertThat(released.more()).isTrue();
         assertThat(worst).isLessThan(MOST_STEPS);
         // Nobody goes on with that release; a keep-alive of anyone does.
         Command.KeepAlive anyone = new Command.KeepAlive(other, 0);
-        for (int calls = 0; call(Request.of(anyone, 3)).more(); calls++) {
+        for (int calls = 0; call(ScriptCall.of(anyone, 3)).more(); calls++) {
             assertThat(calls).isLessThan(many);
         }
         assertThat(worst).isLessThan(MOST_STEPS);

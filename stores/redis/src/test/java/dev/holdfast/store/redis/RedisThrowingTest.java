@@ -7,7 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.servers.ErrorLog;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.store.redis.ThrowingWay.Place;
+import dev.holdfast.store.redis.ThrowingRoute.Place;
 import dev.holdfast.testkit.FaultInTurn;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -47,7 +47,7 @@ class RedisThrowingTest {
     @Timeout(600)
     void inTurn(Place place) throws Exception {
         FaultInTurn<Place> fault = new FaultInTurn<>(place);
-        ThrowingWay throwing = new ThrowingWay(fault);
+        ThrowingRoute throwing = new ThrowingRoute(fault);
         String namespace = "throwing-" + NAMESPACES.incrementAndGet();
         RedisStore.Builder faulty = TestServer.shared()
                 .builder()
@@ -121,9 +121,9 @@ class RedisThrowingTest {
     @DisplayName("a connection is made in the end, however often a thread for it could not be had")
     void connecting() {
         RedisStore.Builder options = TestServer.shared().builder();
-        Driver driver = new Driver(options);
+        ConnectionFactory driver = new ConnectionFactory(options);
         AtomicInteger attempts = new AtomicInteger();
-        Link<StatefulRedisConnection<byte[], byte[]>> link = new Link<>(
+        ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> link = new ReconnectingConnection<>(
                 () -> {
                     if (attempts.incrementAndGet() <= 3) {
                         // An OutOfMemoryError is what JUnit takes for its own end.

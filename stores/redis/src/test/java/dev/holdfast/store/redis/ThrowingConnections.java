@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 /** Connections to a cluster that throw what none should, when it is the turn of a call. */
-final class ThrowingConnections implements Driver.Between {
+final class ThrowingConnections implements ConnectionFactory.Between {
 
     /** Where something is thrown. */
     enum Place {

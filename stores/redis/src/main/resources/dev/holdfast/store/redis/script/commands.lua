@@ -26,7 +26,7 @@
 -- What takes time here is, beside the calls to the server: functions, which are made anew each time that the script is
 -- run, and what they share with what is around them; tables in answers; patterns with captures; and each key and argument.
 -- So there are layers, each of which is made when it is needed. Here is what nobody else wants: no functions at all.
--- Then comes the queue of a mutex, which is the part 'turns'; inside of that all other contention, which is 'machine';
+-- Then comes the queue of a mutex, which is the part 'mutexqueue'; inside of that all other contention, 'dispatch';
 -- and inside of that the rest. A layer that leaves something to the next one has written nothing of it.
 local H, D, O = KEYS[1], KEYS[2], KEYS[3]
 local args, call, try, sub, format = ARGV, redis.call, redis.pcall, string.sub, string.format
@@ -140,7 +140,7 @@ while i <= n do
   if not answer then
     if not run then
       run = (function()
--- part: knowing handing turns
+-- part: tokens mutexqueue contended
       end)()
       if due and (lost or due[1]) then
         run(nil, due)

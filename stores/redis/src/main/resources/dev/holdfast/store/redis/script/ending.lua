@@ -1,4 +1,4 @@
--- From here on, all is inside the function 'rest', which is inside of 'machine'.
+-- From here on, all is inside the function 'rest' of the part 'dispatch'.
 
 local function parsekey(key)
   local sid, length, rest = match(key, '^([^|]+)|(%d+)|(.*)$')

@@ -11,10 +11,10 @@ import java.util.function.BooleanSupplier;
  * @param commands made when the node is one of the primaries
  * @param messages made when this client is to be told of a bucket there
  */
-record Node(
+record ClusterNode(
         Slots.Place place,
-        Link<StatefulRedisConnection<byte[], byte[]>> commands,
-        Link<StatefulRedisPubSubConnection<byte[], byte[]>> messages) {
+        ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands,
+        ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages) {
 
     /**
      * Gives both connections up if the one for commands is this one: a node that leaves a command unanswered tells
@@ -48,7 +48,7 @@ record Node(
         messages.close();
     }
 
-    private static void end(Link<? extends StatefulConnection<byte[], byte[]>> link) {
+    private static void end(ReconnectingConnection<? extends StatefulConnection<byte[], byte[]>> link) {
         StatefulConnection<byte[], byte[]> present = link.current();
         if (present != null) {
             link.giveUp(present);

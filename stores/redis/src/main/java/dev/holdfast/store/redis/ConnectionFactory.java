@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes connections that never do anything by themselves: what becomes of a command is for the engine to settle. */
-final class Driver {
+/** Factory of connections that never repeat a command by themselves: to settle a lost answer is up to the engine. */
+final class ConnectionFactory {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionFactory.class);
     private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
     /** How often a connection is tried before a failure without a reason is believed. */
@@ -61,23 +61,23 @@ final class Driver {
     private final ClientResources resources;
 
     /** Null where the program has given its own. */
-    private final @Nullable DriverThreads shared;
+    private final @Nullable SharedEventLoops shared;
 
-    private final Traffic traffic;
+    private final InFlight inFlight;
     private final Duration patience;
 
-    Driver(RedisStore.Builder options) {
+    ConnectionFactory(RedisStore.Builder options) {
         AbstractRedisClient theirs = options.client;
         ClientResources given = options.resources == null && theirs != null ? theirs.getResources() : options.resources;
-        DriverThreads ours = given == null ? DriverThreads.acquire() : null;
+        SharedEventLoops ours = given == null ? SharedEventLoops.acquire() : null;
         this.shared = ours;
         this.resources = ours == null ? requireNonNull(given) : ours.resources();
-        this.traffic = ours == null ? new Traffic() : ours.traffic();
+        this.inFlight = ours == null ? new InFlight() : ours.inFlight();
         this.patience = options.connectTimeout;
         this.between = options.connections;
         try {
-            // The lanes of many buckets share the connection to a node; where there is one lane it gathers by itself.
-            this.client = RedisClient.create(options.isCluster() ? Gathering.of(resources) : resources);
+            // The pipelines of many buckets share the connection to a node; where there is one pipeline it gathers by itself.
+            this.client = RedisClient.create(options.isCluster() ? FlushConsolidation.of(resources) : resources);
             client.setOptions(
                     options(theirs == null ? ClientOptions.create() : theirs.getOptions(), theirs == null, options));
         } catch (RuntimeException | Error e) {
@@ -213,7 +213,7 @@ final class Driver {
 
     private static <T> CompletionStage<T> explained(CompletionStage<T> connection, RedisURI server) {
         return connection.exceptionallyCompose(
-                failure -> CompletableFuture.failedFuture(Handshake.explained(failure, server)));
+                failure -> CompletableFuture.failedFuture(TlsDiagnosis.explained(failure, server)));
     }
 
     /** Closes a connection, without waiting for it: one that can't be closed in order is gone all the same. */
@@ -241,8 +241,8 @@ final class Driver {
     }
 
     /** What is under way on the threads of the connections. */
-    Traffic traffic() {
-        return traffic;
+    InFlight inFlight() {
+        return inFlight;
     }
 
     /**

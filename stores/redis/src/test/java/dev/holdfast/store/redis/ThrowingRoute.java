@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A driver that throws what none should, when it is the turn of a call. */
-final class ThrowingWay {
+final class ThrowingRoute {
 
     /** Where something is thrown. */
     enum Place {
@@ -24,15 +24,15 @@ final class ThrowingWay {
         SENT,
         /** The answer can't be taken. */
         ANSWER,
-        /** In the middle of whatever a lane is at that asks for a connection. */
+        /** In the middle of whatever a pipeline is at that asks for a connection. */
         CONNECTION,
-        /** In the middle of whatever a lane is at that reads the clock. */
+        /** In the middle of whatever a pipeline is at that reads the clock. */
         CLOCK
     }
 
     private final FaultInTurn<Place> fault;
 
-    ThrowingWay(FaultInTurn<Place> fault) {
+    ThrowingRoute(FaultInTurn<Place> fault) {
         this.fault = fault;
     }
 
@@ -43,8 +43,8 @@ final class ThrowingWay {
     }
 
     /** A way with this in between. */
-    Way between(Way real) {
-        return new Way() {
+    Route between(Route real) {
+        return new Route() {
             @Override
             public @Nullable StatefulRedisConnection<byte[], byte[]> current() {
                 fault.come(Place.CONNECTION);
@@ -89,7 +89,7 @@ final class ThrowingWay {
 
     private Object proxy(Class<?> type, Object real) {
         return Proxy.newProxyInstance(
-                ThrowingWay.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                ThrowingRoute.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     boolean isCommand = method.getName().startsWith("eval");
                     if (isCommand) {
                         fault.come(Place.DRIVER);
@@ -111,7 +111,7 @@ final class ThrowingWay {
     /** Another future of the driver's kind, that fails where the answer was to be taken. */
     private Object answered(CompletionStage<?> real) {
         return Proxy.newProxyInstance(
-                ThrowingWay.class.getClassLoader(), new Class<?>[] {RedisFuture.class}, (proxy, method, arguments) -> {
+                ThrowingRoute.class.getClassLoader(), new Class<?>[] {RedisFuture.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals("whenComplete")) {
                         return real.thenApply(answer -> {
                                     if (fault.isTurnOf(Place.ANSWER)) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
-final class DriverThreads {
+final class SharedEventLoops {
 
     private static final int CONNECTION_THREADS = 2;
     private static final int COMPUTATION_THREADS = 2;
@@ -29,11 +29,11 @@ final class DriverThreads {
     private static final Object LOCK = new Object();
 
     @GuardedBy("LOCK")
-    private static @Nullable DriverThreads present;
+    private static @Nullable SharedEventLoops present;
 
-    private final Traffic traffic = new Traffic();
+    private final InFlight inFlight = new InFlight();
     private final ClientResources resources = DefaultClientResources.builder()
-            .eventLoopGroupProvider(new WakefulLoops(CONNECTION_THREADS, traffic))
+            .eventLoopGroupProvider(new SpinningEventLoops(CONNECTION_THREADS, inFlight))
             .computationThreadPoolSize(COMPUTATION_THREADS)
             .build();
 
@@ -42,17 +42,17 @@ final class DriverThreads {
     @GuardedBy("LOCK")
     private int users;
 
-    private DriverThreads() {
+    private SharedEventLoops() {
         // Kept also while no client has them: the driver may end those of a client that comes as another goes.
         loops = resources.eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
     }
 
     /** For one store more; {@link #release()} is to follow, once. */
-    static DriverThreads acquire() {
+    static SharedEventLoops acquire() {
         synchronized (LOCK) {
-            DriverThreads shared = present;
+            SharedEventLoops shared = present;
             if (shared == null) {
-                shared = new DriverThreads();
+                shared = new SharedEventLoops();
                 present = shared;
             }
             shared.users++;
@@ -65,8 +65,8 @@ final class DriverThreads {
     }
 
     /** What is under way on all connections. */
-    Traffic traffic() {
-        return traffic;
+    InFlight inFlight() {
+        return inFlight;
     }
 
     /** For one store less. The stage ends when the threads have, if it was the last. */

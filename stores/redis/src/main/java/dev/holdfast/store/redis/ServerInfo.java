@@ -9,15 +9,15 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a server says of itself, as far as it may be asked. */
-final class ServerFacts {
+/** A server's answer to {@code INFO}, as far as it may be asked. */
+final class ServerInfo {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ServerFacts.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
     private final Map<String, String> facts = new HashMap<>();
 
     /** Reads what the server answers to {@code INFO}; nothing if that is not permitted. */
-    ServerFacts(String info) {
+    ServerInfo(String info) {
         info.lines().forEach(line -> {
             int colon = line.indexOf(':');
             if (colon > 0) {

@@ -21,7 +21,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What the script answers to one command: a letter, and what belongs to it. */
-final class Answer {
+final class ScriptReply {
 
     private static final List<?> NONSENSE = List.of("");
 
@@ -29,7 +29,7 @@ final class Answer {
     private final boolean more;
     private final long replicas;
 
-    private Answer(List<?> parts, boolean more, long replicas) {
+    private ScriptReply(List<?> parts, boolean more, long replicas) {
         this.parts = parts;
         this.more = more;
         this.replicas = replicas;
@@ -42,20 +42,20 @@ final class Answer {
      * @param replicas how many replicas have it, if they were asked
      * @return an answer for each command; empty if that is not what it is
      */
-    static List<Answer> read(List<?> answers, int commands, long replicas) {
-        List<Answer> all = new ArrayList<>(commands);
+    static List<ScriptReply> read(List<?> answers, int commands, long replicas) {
+        List<ScriptReply> all = new ArrayList<>(commands);
         if (answers.size() == 1 && answers.get(0) instanceof byte[] lines) {
             int from = 0;
             for (int at = 0; at <= lines.length; at++) {
                 if (at == lines.length || lines[at] == '\n') {
-                    all.add(new Answer(words(lines, from, at), false, replicas));
+                    all.add(new ScriptReply(words(lines, from, at), false, replicas));
                     from = at + 1;
                 }
             }
         } else if (answers.size() == commands + 1) {
             boolean more = !Long.valueOf(0).equals(answers.get(0));
             for (int i = 1; i <= commands; i++) {
-                all.add(new Answer(parts(answers.get(i)), more, replicas));
+                all.add(new ScriptReply(parts(answers.get(i)), more, replicas));
             }
         }
         return all.size() == commands ? all : List.of();
@@ -165,12 +165,12 @@ final class Answer {
 
     /** The states of the claims of a poll. */
     List<ClaimReply> states() {
-        return each().stream().map(Answer::state).toList();
+        return each().stream().map(ScriptReply::state).toList();
     }
 
     /** The answers to each thing that was asked about in one command. */
-    List<Answer> each() {
-        List<Answer> answers = new ArrayList<>(parts.size());
+    List<ScriptReply> each() {
+        List<ScriptReply> answers = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
             answers.add(part(i));
         }
@@ -263,8 +263,8 @@ final class Answer {
         return spec.order().name().toLowerCase(Locale.ROOT) + " " + kind + " of capacity " + spec.capacity();
     }
 
-    private Answer part(int index) {
-        return new Answer(parts(parts.get(index)), more, replicas);
+    private ScriptReply part(int index) {
+        return new ScriptReply(parts(parts.get(index)), more, replicas);
     }
 
     private long number(int index) {

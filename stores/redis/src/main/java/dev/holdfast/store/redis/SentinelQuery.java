@@ -9,10 +9,10 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One look for the primary: what each Sentinel says, until all have spoken or those that have not are not waited for
- * any longer.
+ * One query for the primary: collects what each Sentinel answers, until all have answered or the others are not waited
+ * for any longer.
  */
-final class Search {
+final class SentinelQuery {
 
     /** What one Sentinel says. */
     record Vote(String host, int port, long election) {
@@ -43,7 +43,7 @@ final class Search {
     @GuardedBy("this")
     private @Nullable Throwable why;
 
-    Search(int asked) {
+    SentinelQuery(int asked) {
         this.missing = asked;
     }
 

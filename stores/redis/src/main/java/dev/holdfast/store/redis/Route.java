@@ -7,9 +7,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to the server that serves a bucket at present; it may lead to another one the next time that it is asked for.
+ * Route to the server that serves a bucket at present; it may lead to another server the next time that it is asked for.
  */
-interface Way {
+interface Route {
 
     /** The connection on which to send; null while there is none. */
     @Nullable
@@ -19,13 +19,13 @@ interface Way {
     void giveUp(StatefulRedisConnection<byte[], byte[]> broken);
 
     /**
-     * A connection has left a trip unanswered for longer than a keep-alive can wait. It may have been forgotten on the
-     * way, or the server is slow: another connection is made, which takes its place if the trip is still unanswered
+     * A connection has left a trip unanswered for longer than a keep-alive can wait. It may have been dropped in
+     * between, or the server is slow: another connection is made, which takes its place if the trip is still unanswered
      * then.
      */
     void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent);
 
-    /** Hears what the server at the other end refused to do, so that the way may lead elsewhere from now on. */
+    /** Hears what the server at the other end refused to do, so that the route may lead elsewhere from now on. */
     void refused(StatefulRedisConnection<byte[], byte[]> connection, StoreException why);
 
     /** Where to send a trip again. */

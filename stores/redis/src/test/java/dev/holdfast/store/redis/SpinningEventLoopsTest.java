@@ -7,15 +7,15 @@ import io.netty.channel.SelectStrategy;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class WakefulLoopsTest {
+class SpinningEventLoopsTest {
 
-    private final Traffic traffic = new Traffic();
+    private final InFlight inFlight = new InFlight();
     private long now = Long.MAX_VALUE - 1_000;
-    private WakefulLoops.Wakeful thread;
+    private SpinningEventLoops.Wakeful thread;
 
     @BeforeEach
     void begin() {
-        thread = new WakefulLoops.Wakeful(traffic, () -> now);
+        thread = new SpinningEventLoops.Wakeful(inFlight, () -> now);
     }
 
     private int idle() throws Exception {
@@ -34,9 +34,9 @@ class WakefulLoopsTest {
 
     @Test
     void staysAwakeForAnAnswerAndLessLongForACommand() throws Exception {
-        assertThat(awake()).isEqualTo(WakefulLoops.MOST_NANOS_FOR_COMMANDS);
-        traffic.begins();
-        assertThat(awake()).isEqualTo(WakefulLoops.MOST_NANOS_FOR_ANSWERS);
+        assertThat(awake()).isEqualTo(SpinningEventLoops.MOST_NANOS_FOR_COMMANDS);
+        inFlight.begins();
+        assertThat(awake()).isEqualTo(SpinningEventLoops.MOST_NANOS_FOR_ANSWERS);
     }
 
     @Test
@@ -52,21 +52,21 @@ class WakefulLoopsTest {
     void aProgramThatTakesItsTimeHindersNotThatAnswersAreLookedOutFor() throws Exception {
         for (int i = 0; i < 10_000; i++) {
             awake();
-            traffic.begins();
+            inFlight.begins();
             assertThat(idle()).isZero();
             assertThat(thread.calculateStrategy(() -> 1, false)).isEqualTo(1);
-            traffic.ends();
+            inFlight.ends();
         }
     }
 
     @Test
     void sleepsAtOnceWhereLookingOutIsInVain() throws Exception {
-        traffic.begins();
+        inFlight.begins();
         long awake = 0;
         for (int i = 0; i < 10_000; i++) {
             awake += awake();
             assertThat(thread.calculateStrategy(() -> 1, false)).isEqualTo(1);
         }
-        assertThat(awake).isLessThanOrEqualTo(20 * WakefulLoops.MOST_NANOS_FOR_ANSWERS);
+        assertThat(awake).isLessThanOrEqualTo(20 * SpinningEventLoops.MOST_NANOS_FOR_ANSWERS);
     }
 }

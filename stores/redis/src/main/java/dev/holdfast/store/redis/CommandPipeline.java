@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of commands to one bucket: an idle lane sends at once, and what arrives while trips are under way leaves
+ * Pipeline of the commands to one bucket: an idle one sends at once, and what arrives while trips are under way leaves
  * together in the next. A trip is one call of the script.
  */
-final class Lane {
+final class CommandPipeline {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
+    private static final Logger LOG = LoggerFactory.getLogger(CommandPipeline.class);
 
     /** Trips under way at a time: while the server works on one, the next is on the wire. */
     private static final int MOST_TRIPS = 2;
@@ -41,19 +41,19 @@ final class Lane {
 
     private static final CompletionStage<Long> NOT_ASKED = CompletableFuture.completedFuture(0L);
 
-    private final Way way;
+    private final Route route;
     private final Script script;
     private final byte[][] keys;
     private final byte[] header;
     private final int slotDigits;
     private final LongSupplier ticks;
     private final Replicas replicas;
-    private final Traffic traffic;
-    private final UnaryOperator<Lane> successor;
+    private final InFlight inFlight;
+    private final UnaryOperator<CommandPipeline> successor;
 
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
 
-    /** How many trips; below zero when another lane has taken the place of this one. */
+    /** How many trips; below zero when another pipeline has taken the place of this one. */
     private final AtomicInteger underWay = new AtomicInteger();
 
     private final Set<Trip> trips = ConcurrentHashMap.newKeySet();
@@ -69,24 +69,24 @@ final class Lane {
     /**
      * Makes one.
      *
-     * @param successor the lane that takes the place of this one when it is left
+     * @param successor the pipeline that takes the place of this one when it is left
      */
-    Lane(
-            Way way,
+    CommandPipeline(
+            Route route,
             Script script,
             KeyLayout layout,
             int bucket,
             Replicas replicas,
-            Traffic traffic,
+            InFlight inFlight,
             LongSupplier ticks,
-            UnaryOperator<Lane> successor) {
-        this.way = way;
+            UnaryOperator<CommandPipeline> successor) {
+        this.route = route;
         this.script = script;
         this.keys = layout.keys(bucket);
         this.header = layout.header(bucket);
         this.slotDigits = layout.slotDigits();
         this.replicas = replicas;
-        this.traffic = traffic;
+        this.inFlight = inFlight;
         this.ticks = ticks;
         this.successor = successor;
         this.lastUsedAt = ticks.getAsLong();
@@ -98,23 +98,23 @@ final class Lane {
     }
 
     /** One command on its way. */
-    private record Call(Request request, boolean isConfirmed, CompletableFuture<Answer> answer) {}
+    private record Call(ScriptCall request, boolean isConfirmed, CompletableFuture<ScriptReply> answer) {}
 
     /** Sends a command. The stage ends with the answer, or with a {@link StoreException}. */
-    CompletionStage<Answer> submit(Request request) {
+    CompletionStage<ScriptReply> submit(ScriptCall request) {
         return submit(new Call(request, false, new CompletableFuture<>()));
     }
 
     /**
-     * As {@link #submit(Request)}; the answer comes when enough replicas have what was done, or their time is over, and
+     * As {@link #submit(ScriptCall)}; the answer comes when enough replicas have what was done, or their time is over, and
      * tells how many do.
      */
-    CompletionStage<Answer> submitConfirmed(Request request) {
+    CompletionStage<ScriptReply> submitConfirmed(ScriptCall request) {
         return submit(new Call(request, true, new CompletableFuture<>()));
     }
 
     @CanIgnoreReturnValue
-    private CompletionStage<Answer> submit(Call call) {
+    private CompletionStage<ScriptReply> submit(Call call) {
         waiting.add(call);
         pump();
         return call.answer;
@@ -126,11 +126,11 @@ final class Lane {
         for (Trip trip : trips) {
             if (now - trip.sentAt > most.toNanos()) {
                 try {
-                    way.giveUp(trip.connection);
+                    route.giveUp(trip.connection);
                 } catch (RuntimeException | Error e) {
-                    LOG.error("server={} a connection that does not answer could not be given up", way.server(), e);
+                    LOG.error("server={} a connection that does not answer could not be given up", route.server(), e);
                 }
-                trip.fail(Failures.timedOut(way.server()));
+                trip.fail(Failures.timedOut(route.server()));
             }
         }
     }
@@ -141,9 +141,9 @@ final class Lane {
         for (Trip trip : trips) {
             if (now - trip.sentAt >= most.toNanos()) {
                 try {
-                    way.replace(trip.connection, () -> !trip.over.get());
+                    route.replace(trip.connection, () -> !trip.over.get());
                 } catch (RuntimeException | Error e) {
-                    LOG.error("server={} no other connection could be asked for", way.server(), e);
+                    LOG.error("server={} no other connection could be asked for", route.server(), e);
                 }
             }
         }
@@ -185,7 +185,7 @@ final class Lane {
                 try {
                     each.run();
                 } catch (RuntimeException | Error e) {
-                    LOG.error("server={} what followed a refusal failed", way.server(), e);
+                    LOG.error("server={} what followed a refusal failed", route.server(), e);
                 }
             });
         }
@@ -212,16 +212,16 @@ final class Lane {
         try {
             trySending(calls, refused);
         } catch (RuntimeException | Error e) {
-            LOG.error("server={} commands could not be sent; they fail", way.server(), e);
+            LOG.error("server={} commands could not be sent; they fail", route.server(), e);
             StoreException why = Failures.unsent(e);
             refused.add(() -> calls.forEach(call -> call.answer.completeExceptionally(why)));
         }
     }
 
     private void trySending(List<Call> calls, List<Runnable> refused) {
-        StatefulRedisConnection<byte[], byte[]> connection = way.current();
+        StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (closed || connection == null) {
-            StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : way.missing();
+            StoreException why = closed ? Failures.closed(StoreException.Effect.NONE) : route.missing();
             calls.forEach(call -> refused.add(() -> call.answer.completeExceptionally(why)));
             return;
         }
@@ -234,7 +234,7 @@ final class Lane {
             return;
         }
         lastUsedAt = trip.begunAt;
-        traffic.begins();
+        inFlight.begins();
         trips.add(trip);
         trip.start();
     }
@@ -242,7 +242,7 @@ final class Lane {
     /** Goes on with ending what is due, as long as there is more of it than one call may do. */
     private void sweep() {
         if (!closed && sweeping.compareAndSet(false, true)) {
-            submit(Request.sweep()).whenComplete((answer, failure) -> {
+            submit(ScriptCall.sweep()).whenComplete((answer, failure) -> {
                 sweeping.set(false);
                 if (answer != null && answer.more()) {
                     sweep();
@@ -289,7 +289,7 @@ final class Lane {
         /** The driver says by an exception what it may say by its answer too; all else it should not throw. */
         private void notStarted(Throwable thrown) {
             if (!(thrown instanceof RedisException)) {
-                LOG.error("server={} a trip could not be begun; its commands fail", way.server(), thrown);
+                LOG.error("server={} a trip could not be begun; its commands fail", route.server(), thrown);
             }
             surely(() -> end(null, 0, thrown));
         }
@@ -299,8 +299,8 @@ final class Lane {
             try {
                 step.run();
             } catch (RuntimeException | Error e) {
-                LOG.error("server={} an answer could not be taken; its commands fail", way.server(), e);
-                fail(Failures.ofTrip(e, way.server()));
+                LOG.error("server={} an answer could not be taken; its commands fail", route.server(), e);
+                fail(Failures.ofTrip(e, route.server()));
             }
         }
 
@@ -341,8 +341,8 @@ final class Lane {
         /** Sends it to whoever is the one to ask, if that is what the server has answered. */
         @SuppressWarnings("NonAtomicVolatileUpdate") // there is one sending at a time
         private boolean sendOn(Throwable failure) {
-            CompletionStage<Way.Onward> onward =
-                    closed || over.get() ? null : way.onward(connection, failure, sentOn, ticks.getAsLong() - begunAt);
+            CompletionStage<Route.Onward> onward =
+                    closed || over.get() ? null : route.onward(connection, failure, sentOn, ticks.getAsLong() - begunAt);
             if (onward == null) {
                 return false;
             }
@@ -351,7 +351,7 @@ final class Lane {
             sentAt = ticks.getAsLong();
             onward.whenComplete((next, lost) -> surely(() -> {
                 if (lost != null) {
-                    fail(Failures.ofTrip(lost, way.server()));
+                    fail(Failures.ofTrip(lost, route.server()));
                 } else if (!over.get()) {
                     goOn(next);
                 }
@@ -359,7 +359,7 @@ final class Lane {
             return true;
         }
 
-        private void goOn(Way.Onward next) {
+        private void goOn(Route.Onward next) {
             connection = next.connection();
             sentAt = ticks.getAsLong();
             if (next.isAsking()) {
@@ -370,9 +370,9 @@ final class Lane {
         }
 
         private void end(@Nullable List<Object> answers, long copies, @Nullable Throwable failure) {
-            List<Answer> all = answers == null ? List.of() : Answer.read(answers, calls.size(), copies);
+            List<ScriptReply> all = answers == null ? List.of() : ScriptReply.read(answers, calls.size(), copies);
             if (all.isEmpty()) {
-                fail(failure == null ? Failures.nonsense(way.server()) : Failures.ofTrip(failure, way.server()));
+                fail(failure == null ? Failures.nonsense(route.server()) : Failures.ofTrip(failure, route.server()));
                 return;
             }
             if (!finish()) {
@@ -386,20 +386,20 @@ final class Lane {
             }
         }
 
-        private void settleSurely(Call call, Answer answer) {
+        private void settleSurely(Call call, ScriptReply answer) {
             try {
                 settle(call, answer);
             } catch (RuntimeException | Error e) {
-                LOG.error("server={} an answer could not be taken; its command fails", way.server(), e);
-                call.answer.completeExceptionally(Failures.ofTrip(e, way.server()));
+                LOG.error("server={} an answer could not be taken; its command fails", route.server(), e);
+                call.answer.completeExceptionally(Failures.ofTrip(e, route.server()));
             }
         }
 
-        private void settle(Call call, Answer answer) {
+        private void settle(Call call, ScriptReply answer) {
             if (answer.isNonsense()) {
-                call.answer.completeExceptionally(Failures.nonsense(way.server()));
+                call.answer.completeExceptionally(Failures.nonsense(route.server()));
             } else if (answer.isFailure()) {
-                refuse(call, Failures.ofStep(answer, way.server()));
+                refuse(call, Failures.ofStep(answer, route.server()));
             } else {
                 call.answer.complete(answer);
             }
@@ -413,9 +413,9 @@ final class Lane {
 
         private void refuse(Call call, StoreException why) {
             try {
-                way.refused(connection, why);
+                route.refused(connection, why);
             } catch (RuntimeException | Error e) {
-                LOG.error("server={} what a refusal says of the way was not heard", way.server(), e);
+                LOG.error("server={} what a refusal says of the way was not heard", route.server(), e);
             }
             call.answer.completeExceptionally(why);
         }
@@ -428,7 +428,7 @@ final class Lane {
                 return false;
             }
             trips.remove(this);
-            traffic.ends();
+            inFlight.ends();
             underWay.decrementAndGet();
             pump();
             return true;

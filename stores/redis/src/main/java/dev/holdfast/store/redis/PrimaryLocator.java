@@ -5,8 +5,8 @@ import io.lettuce.core.RedisURI;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Knows where the primary is. It is asked for every connection that is made. */
-interface Finder {
+/** Locator of the primary, which is asked for every connection that is made. */
+interface PrimaryLocator {
 
     /** The address of whoever is the primary now, as far as anybody can tell. */
     CompletionStage<RedisURI> find();
@@ -30,13 +30,13 @@ interface Finder {
     void close();
 
     /** Whoever knows the primary that a URI names. */
-    static Finder of(Driver driver, RedisURI uri) {
+    static PrimaryLocator of(ConnectionFactory driver, RedisURI uri) {
         return uri.getSentinels().isEmpty() ? fixed(driver.at(uri)) : new Sentinels(driver, uri);
     }
 
     /** A server that is the primary for good. */
-    static Finder fixed(RedisURI server) {
-        return new Finder() {
+    static PrimaryLocator fixed(RedisURI server) {
+        return new PrimaryLocator() {
             @Override
             public CompletionStage<RedisURI> find() {
                 return CompletableFuture.completedFuture(server);
@@ -56,7 +56,7 @@ interface Finder {
 
             @Override
             public String name() {
-                return "the Redis server at " + Driver.place(server);
+                return "the Redis server at " + ConnectionFactory.place(server);
             }
 
             @Override

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The way to the node of a cluster that serves one bucket at present. */
-final class ClusterWay implements Way {
+/** Route to the node of a cluster that serves one bucket at present. */
+final class ClusterRoute implements Route {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
@@ -20,14 +20,14 @@ final class ClusterWay implements Way {
     private final ClusterTopology cluster;
     private final int bucket;
 
-    ClusterWay(ClusterTopology cluster, int bucket) {
+    ClusterRoute(ClusterTopology cluster, int bucket) {
         this.cluster = cluster;
         this.bucket = bucket;
     }
 
     @Override
     public @Nullable StatefulRedisConnection<byte[], byte[]> current() {
-        Node owner = cluster.ownerOf(bucket);
+        ClusterNode owner = cluster.ownerOf(bucket);
         StatefulRedisConnection<byte[], byte[]> connection =
                 owner == null ? null : owner.commands().current();
         if (connection == null) {
@@ -55,14 +55,14 @@ final class ClusterWay implements Way {
 
     @Override
     public StoreException missing() {
-        Node owner = cluster.ownerOf(bucket);
+        ClusterNode owner = cluster.ownerOf(bucket);
         return Failures.notConnected(
                 server(), owner == null ? null : owner.commands().failure());
     }
 
     @Override
     public String server() {
-        Node owner = cluster.ownerOf(bucket);
+        ClusterNode owner = cluster.ownerOf(bucket);
         return owner == null ? cluster.name() : ClusterTopology.nameOf(owner);
     }
 
@@ -80,12 +80,12 @@ final class ClusterWay implements Way {
             cluster.later(pause(times), () -> await(cluster.ownerOf(bucket), false, MOST_LOOKS, onward));
             return onward;
         }
-        Node owner = cluster.ownerOf(bucket);
+        ClusterNode owner = cluster.ownerOf(bucket);
         Slots.Place full = place.host().isEmpty() && owner != null
                 ? new Slots.Place(owner.place().host(), place.port())
                 : place;
         boolean isAsking = redirection.kind() == Redirection.Kind.ASK;
-        Node next = isAsking ? cluster.nodeAt(full) : cluster.moved(bucket, full);
+        ClusterNode next = isAsking ? cluster.nodeAt(full) : cluster.moved(bucket, full);
         // Two nodes that send us to each other have not agreed yet.
         Duration pause = times < 2 ? Duration.ZERO : pause(times);
         cluster.later(pause, () -> await(next, isAsking, MOST_LOOKS, onward));
@@ -97,7 +97,7 @@ final class ClusterWay implements Way {
         return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
     }
 
-    private void await(@Nullable Node node, boolean isAsking, int looks, CompletableFuture<Onward> onward) {
+    private void await(@Nullable ClusterNode node, boolean isAsking, int looks, CompletableFuture<Onward> onward) {
         StatefulRedisConnection<byte[], byte[]> connection =
                 node == null ? null : node.commands().current();
         if (connection != null) {

@@ -1,5 +1,5 @@
 local function rest()
--- part: ending bounded latches sessions reports steps
+-- part: ending bounded latches sessions reports rest
 end
 
 local other, sweep

@@ -11,55 +11,55 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** What is tried out on a bucket before it is used. */
-final class Probe {
+/** Probe that a bucket passes before it is used: the script is known, and this user may run it. */
+final class StartupProbe {
 
     private static final int MOST_REDIRECTIONS = 16;
 
-    private Probe() {}
+    private StartupProbe() {}
 
     /**
      * Tells the server the script, and has it do all that a step may do; throws if that is not permitted or something
      * else is in the place.
      */
     static void run(
-            Way way, Script script, KeyLayout layout, int bucket, String client, Replicas replicas, Duration patience) {
-        StatefulRedisConnection<byte[], byte[]> connection = way.current();
+            Route route, Script script, KeyLayout layout, int bucket, String client, Replicas replicas, Duration patience) {
+        StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (connection == null) {
-            throw way.missing();
+            throw route.missing();
         }
         List<byte[]> arguments = new ArrayList<>(List.of(layout.header(bucket)));
-        arguments.addAll(Request.probe(client).arguments());
+        arguments.addAll(ScriptCall.probe(client).arguments());
         byte[][] all = arguments.toArray(byte[][]::new);
         List<Object> answers = null;
         for (int times = 0; answers == null; times++) {
             CompletionStage<List<Object>> told = connection
                     .async()
                     .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, layout.keys(bucket), all);
-            CompletionStage<Way.Onward> onward = elsewhere(way, connection, told, times, patience);
+            CompletionStage<Route.Onward> onward = elsewhere(route, connection, told, times, patience);
             if (onward == null) {
-                answers = await(told, way, patience);
+                answers = await(told, route, patience);
             } else {
-                connection = await(onward, way, patience).connection();
+                connection = await(onward, route, patience).connection();
             }
         }
         if (replicas.areAsked()) {
             // Not for long, and whatever the answer is: only whether it may be asked.
-            var unused = await(connection.async().waitForReplication(0, 1), way, patience);
+            var unused = await(connection.async().waitForReplication(0, 1), route, patience);
         }
-        List<Answer> read = Answer.read(answers, 1, 0);
+        List<ScriptReply> read = ScriptReply.read(answers, 1, 0);
         if (read.isEmpty()) {
-            throw Failures.nonsense(way.server());
+            throw Failures.nonsense(route.server());
         }
-        Answer answer = read.get(0);
+        ScriptReply answer = read.get(0);
         if (answer.isFailure()) {
-            throw Failures.ofStep(answer, way.server());
+            throw Failures.ofStep(answer, route.server());
         }
     }
 
     /** Where to ask instead; null if this is the server to ask, whatever it has answered. */
-    private static @Nullable CompletionStage<Way.Onward> elsewhere(
-            Way way,
+    private static @Nullable CompletionStage<Route.Onward> elsewhere(
+            Route route,
             StatefulRedisConnection<byte[], byte[]> connection,
             CompletionStage<?> told,
             int times,
@@ -69,23 +69,23 @@ final class Probe {
             return null;
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
-            return times < MOST_REDIRECTIONS && cause != null ? way.onward(connection, cause, times, 0) : null;
+            return times < MOST_REDIRECTIONS && cause != null ? route.onward(connection, cause, times, 0) : null;
         } catch (TimeoutException e) {
             return null;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, way.server());
+            throw Failures.ofOpening(e, route.server());
         }
     }
 
-    private static <T> T await(CompletionStage<T> answer, Way way, Duration patience) {
+    private static <T> T await(CompletionStage<T> answer, Route route, Duration patience) {
         try {
             return answer.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            throw Failures.ofOpening(e, way.server());
+            throw Failures.ofOpening(e, route.server());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failures.ofOpening(e, way.server());
+            throw Failures.ofOpening(e, route.server());
         }
     }
 }

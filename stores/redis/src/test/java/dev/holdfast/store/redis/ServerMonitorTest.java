@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Settings and states of a server that come up while the store is open, and cost locks. */
 @Tag("server")
-class ServerWatchTest {
+class ServerMonitorTest {
 
     private final TestServer server = TestServer.start("enable-protected-configs", "yes");
     private final RecordingLog log = new RecordingLog();

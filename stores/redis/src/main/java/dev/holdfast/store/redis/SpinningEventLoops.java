@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * thread looks out for them for a moment before it sleeps: with a server near by most of the time of a round trip is
  * spent on waking threads. The native transports, which a program may have brought along, sleep as they do.
  */
-final class WakefulLoops extends DefaultEventLoopGroupProvider {
+final class SpinningEventLoops extends DefaultEventLoopGroupProvider {
 
     /** What a round trip to a server near by takes. */
     static final long MOST_NANOS_FOR_ANSWERS = 200_000;
@@ -28,11 +28,11 @@ final class WakefulLoops extends DefaultEventLoopGroupProvider {
 
     private static final boolean IS_ALONE = Runtime.getRuntime().availableProcessors() == 1;
 
-    private final Traffic traffic;
+    private final InFlight inFlight;
 
-    WakefulLoops(int threads, Traffic traffic) {
+    SpinningEventLoops(int threads, InFlight inFlight) {
         super(threads);
-        this.traffic = traffic;
+        this.inFlight = inFlight;
     }
 
     @Override
@@ -48,13 +48,13 @@ final class WakefulLoops extends DefaultEventLoopGroupProvider {
                 threads,
                 factories.getThreadFactory("lettuce-nioEventLoop"),
                 SelectorProvider.provider(),
-                () -> new Wakeful(traffic, new SystemTicks()));
+                () -> new Wakeful(inFlight, new SystemTicks()));
     }
 
     /** What a thread does when it has nothing to do. For the one thread. */
     static final class Wakeful implements SelectStrategy {
 
-        private final Traffic traffic;
+        private final InFlight inFlight;
         private final LongSupplier ticks;
 
         // A server that answers at once says nothing of a program that takes its time, and the reverse.
@@ -66,8 +66,8 @@ final class WakefulLoops extends DefaultEventLoopGroupProvider {
 
         private long idleSince;
 
-        Wakeful(Traffic traffic, LongSupplier ticks) {
-            this.traffic = traffic;
+        Wakeful(InFlight inFlight, LongSupplier ticks) {
+            this.inFlight = inFlight;
             this.ticks = ticks;
         }
 
@@ -84,7 +84,7 @@ final class WakefulLoops extends DefaultEventLoopGroupProvider {
                 return ready;
             }
             if (present == null) {
-                AdaptiveSpin next = traffic.isUnderWay() ? forAnswers : forCommands;
+                AdaptiveSpin next = inFlight.isUnderWay() ? forAnswers : forCommands;
                 if (!next.isWorthwhile()) {
                     return SELECT;
                 }

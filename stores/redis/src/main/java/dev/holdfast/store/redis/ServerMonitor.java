@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
  * each server once per ttl, when a session there is audited, and when it refuses a write. Each trouble is logged when
  * it begins and when it ends. Thread-safe.
  */
-final class ServerWatch {
+final class ServerMonitor {
 
-    static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
+    static final Logger LOG = LoggerFactory.getLogger(ServerMonitor.class);
 
     /** Servers are asked no more often than that, however short the sessions are. */
     private static final Duration SHORTEST = Duration.ofMillis(200);
@@ -36,7 +36,7 @@ final class ServerWatch {
 
     private final Map<String, Watched> servers = new ConcurrentHashMap<>();
 
-    ServerWatch(LongSupplier ticks, Logger log) {
+    ServerMonitor(LongSupplier ticks, Logger log) {
         this.ticks = ticks;
         this.log = log;
     }
@@ -78,39 +78,39 @@ final class ServerWatch {
     }
 
     /**
-     * A session is audited on the server at the other end of a way: asks it how it is, if that was not done for a ttl.
+     * A session is audited on the server at the other end of a route: asks it how it is, if that was not done for a ttl.
      */
-    void audited(Way way) {
+    void audited(Route route) {
         long now = ticks.getAsLong();
-        Watched watched = watched(way, now);
+        Watched watched = watched(route, now);
         long before = watched.askedAt.get();
         if (now - before >= interval.get() && watched.askedAt.compareAndSet(before, now)) {
-            ask(way, watched, Map.of());
+            ask(route, watched, Map.of());
         }
     }
 
     /** The server has refused something that a person must see to: asks it how it is, unless it was refusing before. */
-    void refused(Way way, StoreException why) {
+    void refused(Route route, StoreException why) {
         long now = ticks.getAsLong();
-        if (why.reason() == Reason.DENIED && watched(way, now).isFirst(REFUSALS)) {
-            ask(way, watched(way, now), Map.of(REFUSALS, "refuses what locks need: " + why.getMessage()));
+        if (why.reason() == Reason.DENIED && watched(route, now).isFirst(REFUSALS)) {
+            ask(route, watched(route, now), Map.of(REFUSALS, "refuses what locks need: " + why.getMessage()));
         }
     }
 
-    private Watched watched(Way way, long now) {
-        return servers.computeIfAbsent(way.server(), name -> new Watched(now - interval.get()));
+    private Watched watched(Route route, long now) {
+        return servers.computeIfAbsent(route.server(), name -> new Watched(now - interval.get()));
     }
 
-    private void ask(Way way, Watched watched, Map<String, String> known) {
-        String server = way.server();
-        StatefulRedisConnection<byte[], byte[]> connection = way.current();
+    private void ask(Route route, Watched watched, Map<String, String> known) {
+        String server = route.server();
+        StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (connection == null) {
             return;
         }
         try {
             connection.async().info().whenComplete((info, failure) -> {
                 Map<String, String> present = new TreeMap<>(known);
-                present.putAll(new ServerFacts(info == null ? "" : info).troubles());
+                present.putAll(new ServerInfo(info == null ? "" : info).troubles());
                 tell(server, watched, present);
             });
         } catch (RuntimeException e) {

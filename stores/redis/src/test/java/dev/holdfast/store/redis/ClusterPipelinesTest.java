@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** How commands get to the nodes of a cluster, and what is left of that in the client. */
 @Tag("server")
-class ClusterLanesTest {
+class ClusterPipelinesTest {
 
     private static RedisStore store(String namespace) {
         return TestCluster.builder(TestCluster.shared()).namespace(namespace).open();
@@ -98,7 +98,7 @@ class ClusterLanesTest {
                 .build();
         EmbeddedChannel channel = new EmbeddedChannel();
         try {
-            Gathering.of(theirs).nettyCustomizer().afterChannelInitialized(channel);
+            FlushConsolidation.of(theirs).nettyCustomizer().afterChannelInitialized(channel);
             assertThat(customized).as("what the program has set up is done too").containsExactly(channel);
             channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
                 @Override

@@ -15,7 +15,7 @@ return function(i, members)
   end
   if not run then
     run, sweep = (function()
--- part: common resources claims admission loading holding running steering
+-- part: common resources claims admission load acquire protect dispatch
     end)()
   end
   if members then

@@ -15,8 +15,8 @@ import java.lang.reflect.Proxy;
  * that were there.
  */
 
-/** Lets commands that are sent at about the same time on a connection leave together. */
-record Gathering(NettyCustomizer theirs) implements NettyCustomizer {
+/** Consolidation of flushes: commands that are sent at about the same time on a connection leave together. */
+record FlushConsolidation(NettyCustomizer theirs) implements NettyCustomizer {
 
     /** So many leave at the latest. */
     private static final int MOST = 256;
@@ -26,13 +26,13 @@ record Gathering(NettyCustomizer theirs) implements NettyCustomizer {
      * of the driver, and is handed through as it is.
      */
     static ClientResources of(ClientResources theirs) {
-        Gathering gathering = new Gathering(theirs.nettyCustomizer());
+        FlushConsolidation consolidation = new FlushConsolidation(theirs.nettyCustomizer());
         return (ClientResources) Proxy.newProxyInstance(
-                Gathering.class.getClassLoader(),
+                FlushConsolidation.class.getClassLoader(),
                 new Class<?>[] {ClientResources.class},
                 (proxy, method, arguments) -> {
                     if (method.getName().equals("nettyCustomizer")) {
-                        return gathering;
+                        return consolidation;
                     }
                     try {
                         return method.invoke(theirs, arguments);

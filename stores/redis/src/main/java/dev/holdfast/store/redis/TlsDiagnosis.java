@@ -13,12 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
-/** Why a connection can't be made that server and client do not secure in the same way. */
-final class Handshake {
+/** Diagnosis of a connection that can't be made because server and client do not agree on TLS. */
+final class TlsDiagnosis {
 
     private static final int DEEPEST = 20;
 
-    private Handshake() {}
+    private TlsDiagnosis() {}
 
     /** The failure to connect in words, if it is about TLS; else as it was. */
     static Throwable explained(Throwable failure, RedisURI server) {
@@ -27,7 +27,7 @@ final class Handshake {
             causes.add(t);
         }
         Throwable deepest = causes.get(causes.size() - 1);
-        String place = "the Redis server at " + Driver.place(server);
+        String place = "the Redis server at " + ConnectionFactory.place(server);
         if (!server.isSsl()) {
             // Whoever speaks TLS hangs up on a greeting that is none.
             return isHangUp(deepest)

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
  * <p>A subscription that ends, with its connection or because the slot moves, is made again where the slot is then;
  * what was told in between nobody has heard, so what waits in that bucket is polled. Thread-safe.
  */
-final class Subscriptions {
+final class ClusterSubscriptions {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Subscriptions.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterSubscriptions.class);
     private static final Duration AGAIN = Duration.ofMillis(25);
 
     private final ClusterTopology cluster;
@@ -44,7 +44,7 @@ final class Subscriptions {
     private final Map<String, Integer> buckets = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    Subscriptions(ClusterTopology cluster, KeyLayout layout, String client, Signals signals) {
+    ClusterSubscriptions(ClusterTopology cluster, KeyLayout layout, String client, Signals signals) {
         this.cluster = cluster;
         this.layout = layout;
         this.client = client;
@@ -91,7 +91,7 @@ final class Subscriptions {
 
     /** Listens to a bucket where it is served, if it is wanted and not listened to there. */
     void follow(int bucket) {
-        Node owner = isWanted(bucket) ? cluster.ownerOf(bucket) : null;
+        ClusterNode owner = isWanted(bucket) ? cluster.ownerOf(bucket) : null;
         if (owner == null) {
             return;
         }
@@ -110,7 +110,7 @@ final class Subscriptions {
         fresh.addListener(new Listener(fresh));
         List<CompletableFuture<?>> begun = new ArrayList<>();
         for (int bucket : wanted.keySet()) {
-            Node owner = cluster.ownerOf(bucket);
+            ClusterNode owner = cluster.ownerOf(bucket);
             if (owner != null && owner.place().equals(place)) {
                 begun.add(begin(fresh, bucket));
             }

@@ -16,11 +16,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Lets a grant count only when enough replicas have it. One that they do not have in time is withdrawn, and the request
+ * Acknowledgement of grants by replicas: a grant counts only when enough of them have it. One that they do not have in time is withdrawn, and the request
  * for it fails; a grant that was made when another claim ended is withdrawn in the same way, and its claimant, who is
  * told that there is no such claim any more, asks again.
  */
-final class Confirming {
+final class ReplicaAcknowledgement {
 
     private final Replicas replicas;
     private final String server;
@@ -28,7 +28,7 @@ final class Confirming {
     /** The grants of this client that replicas have had: they are not asked about again. */
     private final Set<ClaimRef> confirmed = ConcurrentHashMap.newKeySet();
 
-    Confirming(Replicas replicas, String server) {
+    ReplicaAcknowledgement(Replicas replicas, String server) {
         this.replicas = replicas;
         this.server = server;
     }
@@ -39,10 +39,10 @@ final class Confirming {
     }
 
     /** Sends a command that may be granted. */
-    CompletionStage<Reply> send(Lane lane, Command command) {
+    CompletionStage<Reply> send(CommandPipeline pipeline, Command command) {
         ClaimRef claim =
                 command instanceof Command.Yield yield ? yield.next().claim() : ((Command.Acquire) command).claim();
-        return lane.submitConfirmed(Request.of(command, lane.slotDigits())).thenCompose(answer -> {
+        return pipeline.submitConfirmed(ScriptCall.of(command, pipeline.slotDigits())).thenCompose(answer -> {
             Reply reply = answer.reply(command);
             if (!(reply instanceof Granted) || isEnough(answer, claim)) {
                 return CompletableFuture.completedFuture(reply);
@@ -50,18 +50,18 @@ final class Confirming {
             // The grant that a yield gave up is gone, so that one is repeated.
             StoreException.Effect effect =
                     command instanceof Command.Yield ? StoreException.Effect.UNKNOWN : StoreException.Effect.NONE;
-            return withdraw(lane, claim)
+            return withdraw(pipeline, claim)
                     .thenCompose(done -> CompletableFuture.failedFuture(
                             Failures.notReplicated(server, answer.replicas(), replicas, effect)));
         });
     }
 
     /** Asks about claims, which may have been granted since. */
-    CompletionStage<List<ClaimReply>> poll(Lane lane, List<ClaimRef> claims) {
+    CompletionStage<List<ClaimReply>> poll(CommandPipeline pipeline, List<ClaimRef> claims) {
         if (!replicas.areAsked() || confirmed.containsAll(claims)) {
-            return lane.submit(Request.poll(claims)).thenApply(answer -> noted(claims, answer.states()));
+            return pipeline.submit(ScriptCall.poll(claims)).thenApply(answer -> noted(claims, answer.states()));
         }
-        return lane.submitConfirmed(Request.poll(claims)).thenCompose(answer -> {
+        return pipeline.submitConfirmed(ScriptCall.poll(claims)).thenCompose(answer -> {
             CompletionStage<List<ClaimReply>> all = CompletableFuture.completedFuture(new ArrayList<>());
             List<ClaimReply> states = answer.states();
             for (int i = 0; i < states.size(); i++) {
@@ -70,7 +70,7 @@ final class Confirming {
                 CompletionStage<ClaimReply> known =
                         !(state instanceof Granted) || confirmed.contains(claim) || isEnough(answer, claim)
                                 ? CompletableFuture.completedFuture(state)
-                                : withdraw(lane, claim).thenApply(done -> new Reply.Absent());
+                                : withdraw(pipeline, claim).thenApply(done -> new Reply.Absent());
                 all = all.thenCombine(known, (list, one) -> {
                     list.add(one);
                     return list;
@@ -113,7 +113,7 @@ final class Confirming {
         return states;
     }
 
-    private boolean isEnough(Answer answer, ClaimRef claim) {
+    private boolean isEnough(ScriptReply answer, ClaimRef claim) {
         if (answer.replicas() < replicas.count()) {
             return false;
         }
@@ -122,8 +122,8 @@ final class Confirming {
     }
 
     /** Whatever comes of it, it was not without effect: the grant is there until this is done. */
-    private static CompletionStage<Answer> withdraw(Lane lane, ClaimRef claim) {
-        return lane.submit(Request.of(new Command.Withdraw(claim, Command.Sending.FIRST), lane.slotDigits()))
+    private static CompletionStage<ScriptReply> withdraw(CommandPipeline pipeline, ClaimRef claim) {
+        return pipeline.submit(ScriptCall.of(new Command.Withdraw(claim, Command.Sending.FIRST), pipeline.slotDigits()))
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(Failures.notWithdrawn(failure)));
     }
 }

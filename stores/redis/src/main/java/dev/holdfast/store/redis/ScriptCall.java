@@ -16,14 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** One command as the script reads it: a letter, and its arguments in the order that is written down there. */
-final class Request {
+final class ScriptCall {
 
     /** No session of ours has this id. */
     private static final String NOBODY = "?";
 
     private final List<byte[]> arguments = new ArrayList<>(12);
 
-    private Request(char letter) {
+    private ScriptCall(char letter) {
         text(Character.toString(letter));
     }
 
@@ -33,18 +33,18 @@ final class Request {
     }
 
     /** Ends a part of what is due, as every step does, and nothing else. */
-    static Request sweep() {
-        return new Request('.');
+    static ScriptCall sweep() {
+        return new ScriptCall('.');
     }
 
     /** Does all that a step may do, and leaves nothing behind. */
-    static Request probe(String client) {
-        return new Request('?').text(client);
+    static ScriptCall probe(String client) {
+        return new ScriptCall('?').text(client);
     }
 
     /** Asks about resources, for people. */
-    static Request inspect(List<byte[]> names) {
-        Request request = new Request('I').number(names.size());
+    static ScriptCall inspect(List<byte[]> names) {
+        ScriptCall request = new ScriptCall('I').number(names.size());
         names.forEach(request::bytes);
         return request;
     }
@@ -55,8 +55,8 @@ final class Request {
      * @param after the place of a holder: only those behind it are asked for
      * @param most how many of them
      */
-    static Request inspect(ResourceName name, String after, int most) {
-        return new Request('L').name(name).text(after).number(most);
+    static ScriptCall inspect(ResourceName name, String after, int most) {
+        return new ScriptCall('L').name(name).text(after).number(most);
     }
 
     /**
@@ -64,31 +64,31 @@ final class Request {
      *
      * @param after where the call before has come to, as the script told; empty at first
      */
-    static Request force(Command.ForceRelease command, String after) {
+    static ScriptCall force(Command.ForceRelease command, String after) {
         // No grant has a token beyond that, and the script counts no further.
-        return new Request('F')
+        return new ScriptCall('F')
                 .name(command.resource())
                 .number(command.token() > Tokens.MAX_TOKEN ? 0 : Math.max(0, command.token()))
                 .text(after);
     }
 
-    static Request openSession(Command.OpenSession command, long least, String nonce, String client) {
-        return new Request('O')
+    static ScriptCall openSession(Command.OpenSession command, long least, String nonce, String client) {
+        return new ScriptCall('O')
                 .number(Math.max(least, Micros.of(command.ttl())))
                 .text(nonce)
                 .text(client)
                 .bytes(command.label().getBytes(StandardCharsets.UTF_8));
     }
 
-    static Request audit(Command.Audit command, int most) {
-        return new Request('U')
+    static ScriptCall audit(Command.Audit command, int most) {
+        return new ScriptCall('U')
                 .session(command.session())
                 .bytes(command.cursor().orElse("").getBytes(StandardCharsets.UTF_8))
                 .number(Math.min(command.limit(), most));
     }
 
-    static Request poll(List<ClaimRef> claims) {
-        Request request = new Request('P').number(claims.size());
+    static ScriptCall poll(List<ClaimRef> claims) {
+        ScriptCall request = new ScriptCall('P').number(claims.size());
         claims.forEach(request::claim);
         return request;
     }
@@ -98,53 +98,53 @@ final class Request {
      *
      * @param slotDigits as of {@link KeyLayout#slotDigits()}
      */
-    static Request of(Command command, int slotDigits) {
+    static ScriptCall of(Command command, int slotDigits) {
         if (command instanceof Acquire acquire) {
             return acquire(acquire, slotDigits);
         } else if (command instanceof Command.Release release) {
-            return new Request('R').name(release.claim().resource()).reference(release.claim(), slotDigits);
+            return new ScriptCall('R').name(release.claim().resource()).reference(release.claim(), slotDigits);
         } else if (command instanceof Command.Withdraw withdraw) {
-            return new Request('W').claim(withdraw.claim());
+            return new ScriptCall('W').claim(withdraw.claim());
         } else if (command instanceof Command.Yield yield) {
             return yielding(yield, slotDigits);
         } else if (command instanceof Command.Advance advance) {
-            return new Request('V')
+            return new ScriptCall('V')
                     .claim(advance.claim())
                     .number(advance.blockEnd())
                     .number(advance.tokens())
                     .number(Math.min(Math.max(0, advance.atLeast()), Tokens.MAX_TOKEN));
         } else if (command instanceof Command.ShrinkTo shrink) {
-            return new Request('H').claim(shrink.claim()).number(shrink.weight());
+            return new ScriptCall('H').claim(shrink.claim()).number(shrink.weight());
         } else if (command instanceof Command.Extend extend) {
-            return new Request('T').claim(extend.claim()).exact(extend.seq()).micros(extend.lease());
+            return new ScriptCall('T').claim(extend.claim()).exact(extend.seq()).micros(extend.lease());
         } else if (command instanceof Command.OnResource onResource) {
             return onResource(onResource);
         } else if (command instanceof Command.KeepAlive keepAlive) {
-            return new Request('K').session(keepAlive.session()).exact(keepAlive.epoch());
+            return new ScriptCall('K').session(keepAlive.session()).exact(keepAlive.epoch());
         } else if (command instanceof Command.Retire retire) {
-            return new Request('X').session(retire.session());
+            return new ScriptCall('X').session(retire.session());
         } else if (command instanceof Command.CloseSession close) {
-            return new Request('C').session(close.session());
+            return new ScriptCall('C').session(close.session());
         }
         throw new IllegalArgumentException("Not a command that this store knows: " + command);
     }
 
-    private static Request onResource(Command.OnResource command) {
+    private static ScriptCall onResource(Command.OnResource command) {
         if (command instanceof Command.SetCount set) {
-            return new Request('N')
+            return new ScriptCall('N')
                     .name(set.resource())
                     .session(set.session())
                     .exact(set.epoch())
                     .exact(set.generation())
                     .exact(set.count());
         } else if (command instanceof Command.CountDown down) {
-            return new Request('D')
+            return new ScriptCall('D')
                     .name(down.resource())
                     .exact(Math.max(0, down.generation()))
                     .text(down.id())
                     .exact(down.n());
         } else if (command instanceof Command.Resize resize) {
-            return new Request('Z')
+            return new ScriptCall('Z')
                     .name(resize.resource())
                     .session(resize.session())
                     .exact(resize.epoch())
@@ -156,12 +156,12 @@ final class Request {
     }
 
     /** By far the most ask for one token of a mutex; the script knows them by a letter of their own. */
-    private static Request acquire(Acquire acquire, int slotDigits) {
+    private static ScriptCall acquire(Acquire acquire, int slotDigits) {
         boolean waits = acquire.waiting() == Command.Waiting.QUEUE;
         boolean isBound = acquire.lease().binding() == Lease.Binding.SESSION;
         boolean isUsual = waits && isBound && isUsual(acquire);
         char letter = isUsual ? 'M' : isBound ? waits ? 'A' : 'a' : 'B';
-        Request request = new Request(letter)
+        ScriptCall request = new ScriptCall(letter)
                 .name(acquire.claim().resource())
                 .owner(acquire.claim().session())
                 .reference(acquire.claim(), slotDigits)
@@ -179,10 +179,10 @@ final class Request {
         return acquire.spec().equals(ResourceSpec.MUTEX) && acquire.weight() == 1 && acquire.tokens() == 1;
     }
 
-    private static Request yielding(Command.Yield yield, int slotDigits) {
+    private static ScriptCall yielding(Command.Yield yield, int slotDigits) {
         Acquire next = yield.next();
         boolean isBound = next.lease().binding() == Lease.Binding.SESSION;
-        Request request = new Request(isBound ? 'Y' : 'y')
+        ScriptCall request = new ScriptCall(isBound ? 'Y' : 'y')
                 .name(yield.claim().resource())
                 .owner(yield.claim().session())
                 .reference(yield.claim(), slotDigits)
@@ -193,11 +193,11 @@ final class Request {
     }
 
     @CanIgnoreReturnValue
-    private Request asked(Acquire acquire) {
+    private ScriptCall asked(Acquire acquire) {
         return text(spec(acquire.spec()) + " " + acquire.weight()).number(acquire.tokens());
     }
 
-    private Request lease(Lease lease) {
+    private ScriptCall lease(Lease lease) {
         return text(binding(lease)).micros(lease.length());
     }
 
@@ -217,16 +217,16 @@ final class Request {
     }
 
     @CanIgnoreReturnValue
-    private Request claim(ClaimRef claim) {
+    private ScriptCall claim(ClaimRef claim) {
         return name(claim.resource()).session(claim.session()).number(claim.claim());
     }
 
-    private Request name(ResourceName name) {
+    private ScriptCall name(ResourceName name) {
         return bytes(name.utf8());
     }
 
     /** Where the script finds the session of a claim. */
-    private Request owner(SessionId id) {
+    private ScriptCall owner(SessionId id) {
         return text("\u00ff" + ours(id));
     }
 
@@ -234,7 +234,7 @@ final class Request {
      * What the record of a grant begins with, and where the session finds the name again: so the script need not put
      * them together.
      */
-    private Request reference(ClaimRef claim, int slotDigits) {
+    private ScriptCall reference(ClaimRef claim, int slotDigits) {
         String session = ours(claim.session());
         long number = claim.claim();
         long slot = number % (slotDigits == 1 ? 10 : 1_000);
@@ -243,7 +243,7 @@ final class Request {
     }
 
     /** Ids that this store has not made are never put together with anything. */
-    private Request session(SessionId id) {
+    private ScriptCall session(SessionId id) {
         return text(ours(id));
     }
 
@@ -261,17 +261,17 @@ final class Request {
         return true;
     }
 
-    private Request micros(Duration duration) {
+    private ScriptCall micros(Duration duration) {
         return number(Micros.of(duration));
     }
 
     /** A number that the script counts with. */
-    private Request number(long value) {
+    private ScriptCall number(long value) {
         return text(Long.toString(value));
     }
 
     /** A number that may be beyond what the script counts exactly, so that it compares it as text: 19 digits. */
-    private Request exact(long value) {
+    private ScriptCall exact(long value) {
         byte[] digits = new byte[19];
         long rest = Math.max(0, value);
         for (int i = digits.length - 1; i >= 0; i--) {
@@ -282,12 +282,12 @@ final class Request {
     }
 
     @CanIgnoreReturnValue
-    private Request text(String latin) {
+    private ScriptCall text(String latin) {
         return bytes(latin.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     @CanIgnoreReturnValue
-    private Request bytes(byte[] argument) {
+    private ScriptCall bytes(byte[] argument) {
         arguments.add(argument);
         return this;
     }

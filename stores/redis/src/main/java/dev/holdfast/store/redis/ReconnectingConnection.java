@@ -24,15 +24,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection, made again when it is lost. Commands that were under way on a lost connection fail and are never sent
+ * A connection that is made again when it is lost. Commands that were under way on a lost connection fail and are never sent
  * again by this: whether they had an effect is for the engine to settle. That is why the driver's own reconnection is
  * off.
  *
  * @param <T> the kind of the connection
  */
-final class Link<T extends StatefulConnection<byte[], byte[]>> {
+final class ReconnectingConnection<T extends StatefulConnection<byte[], byte[]>> {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ReconnectingConnection.class);
     /** How much longer whoever waits for an attempt waits than it may take: the attempt says better what is wrong. */
     static final Duration GRACE = Duration.ofSeconds(1);
 
@@ -44,7 +44,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
 
     private final Supplier<CompletionStage<T>> connector;
     private final Function<T, CompletionStage<?>> preparation;
-    private final Driver driver;
+    private final ConnectionFactory driver;
     private final String server;
 
     private volatile @Nullable T connection;
@@ -77,10 +77,10 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
      * @param connector makes a connection, to wherever it is to lead at that time
      * @param preparation what a new connection is for; it is used when that is done
      */
-    Link(
+    ReconnectingConnection(
             Supplier<CompletionStage<T>> connector,
             Function<T, CompletionStage<?>> preparation,
-            Driver driver,
+            ConnectionFactory driver,
             String server) {
         this.connector = connector;
         this.preparation = preparation;
@@ -156,7 +156,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
     void giveUp(StatefulConnection<?, ?> broken) {
         if (broken == connection) {
             lost(broken);
-            Driver.end(broken);
+            ConnectionFactory.end(broken);
         }
     }
 
@@ -195,7 +195,7 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
             connection = made;
         }
         whenReplaced.run();
-        Driver.end(silent);
+        ConnectionFactory.end(silent);
         return true;
     }
 
@@ -239,11 +239,11 @@ final class Link<T extends StatefulConnection<byte[], byte[]>> {
             made.addListener(watch);
             return prepared(made).handle((done, failed) -> {
                 if (failed != null) {
-                    Driver.end(made);
+                    ConnectionFactory.end(made);
                     throw new CompletionException(Failures.bare(failed));
                 }
                 if (!taken.test(made)) {
-                    Driver.end(made);
+                    ConnectionFactory.end(made);
                 } else if (!made.isOpen()) {
                     lost(made);
                 }

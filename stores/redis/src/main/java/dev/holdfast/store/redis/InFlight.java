@@ -2,8 +2,8 @@ package dev.holdfast.store.redis;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** How many trips are under way to the servers of a store. Thread-safe. */
-final class Traffic {
+/** Counter of the trips that are under way to the servers of a store. Thread-safe. */
+final class InFlight {
 
     private final AtomicInteger trips = new AtomicInteger();
 
