@@ -399,7 +399,7 @@ final class CommandPipeline {
             if (answer.isNonsense()) {
                 call.answer.completeExceptionally(Failures.nonsense(route.server()));
             } else if (answer.isFailure()) {
-                refuse(call, Failures.ofStep(answer, route.server()));
+                refuse(call, Failures.ofStep(answer.failure(), answer.hadEffect(), route.server()));
             } else {
                 call.answer.complete(answer);
             }

@@ -66,15 +66,16 @@ final class ConnectionFactory {
     private final InFlight inFlight;
     private final Duration patience;
 
-    ConnectionFactory(RedisStore.Builder options) {
-        AbstractRedisClient theirs = options.client;
-        ClientResources given = options.resources == null && theirs != null ? theirs.getResources() : options.resources;
+    ConnectionFactory(ConnectionOptions options) {
+        AbstractRedisClient theirs = options.client();
+        ClientResources given =
+                options.resources() == null && theirs != null ? theirs.getResources() : options.resources();
         SharedEventLoops ours = given == null ? SharedEventLoops.acquire() : null;
         this.shared = ours;
         this.resources = ours == null ? requireNonNull(given) : ours.resources();
         this.inFlight = ours == null ? new InFlight() : ours.inFlight();
-        this.patience = options.connectTimeout;
-        this.between = options.connections;
+        this.patience = options.connectTimeout();
+        this.between = options.between();
         try {
             // The pipelines of many buckets share the connection to a node; where there is one pipeline it gathers by itself.
             this.client = RedisClient.create(options.isCluster() ? FlushConsolidation.of(resources) : resources);
@@ -89,7 +90,7 @@ final class ConnectionFactory {
     }
 
     // Nothing is sent twice, kept for later, or ended by the driver.
-    private static ClientOptions options(ClientOptions base, boolean isOurs, RedisStore.Builder wanted) {
+    private static ClientOptions options(ClientOptions base, boolean isOurs, ConnectionOptions wanted) {
         ClientOptions.Builder options = base.mutate()
                 .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
@@ -98,14 +99,14 @@ final class ConnectionFactory {
         if (isOurs) {
             unlessOlder(() -> options.maintNotificationsConfig(MaintNotificationsConfig.disabled()));
             options.socketOptions(SocketOptions.builder()
-                    .connectTimeout(wanted.connectTimeout)
+                    .connectTimeout(wanted.connectTimeout())
                     .keepAlive(true)
                     .tcpNoDelay(true)
                     .build());
         }
         // Whoever does not speak TLS says nothing: that is to be found out before the patience for a connection ends.
-        Duration greeting = wanted.connectTimeout.multipliedBy(3).dividedBy(4);
-        options.sslOptions((wanted.tls == null ? base.getSslOptions() : wanted.tls)
+        Duration greeting = wanted.connectTimeout().multipliedBy(3).dividedBy(4);
+        options.sslOptions((wanted.tls() == null ? base.getSslOptions() : wanted.tls())
                 .mutate()
                 .handshakeTimeout(greeting)
                 .build());

@@ -47,8 +47,8 @@ final class Failures {
     }
 
     /** The failure of one command inside the script. */
-    static StoreException ofStep(ScriptReply answer, String server) {
-        return said(answer.failure(), answer.hadEffect() ? Effect.UNKNOWN : Effect.NONE, server, null);
+    static StoreException ofStep(String words, boolean hadEffect, String server) {
+        return said(words, hadEffect ? Effect.UNKNOWN : Effect.NONE, server, null);
     }
 
     /** The failure of the first connection. */
@@ -114,42 +114,6 @@ final class Failures {
     static StoreException nonsense(String server) {
         return new StoreException(
                 Reason.CORRUPT, Effect.UNKNOWN, server + " answered something else than the script does", null);
-    }
-
-    /**
-     * Too few replicas have a grant, which was withdrawn. A person must look after them, unlike after a server that is
-     * silent for a while.
-     */
-    static StoreException notReplicated(String server, long acknowledged, Replicas wanted, Effect effect) {
-        return new StoreException(
-                Reason.DENIED,
-                effect,
-                acknowledged + " of the " + wanted.count() + " replicas that are waited for acknowledged the grant of "
-                        + server + " within " + wanted.timeout()
-                        + ", so it does not count and was withdrawn; look at the replicas, or wait for fewer",
-                null);
-    }
-
-    /** What is said when a client begins. */
-    static StoreException replicasTooSlow(Replicas replicas, Duration ttl) {
-        return new StoreException(
-                Reason.DENIED,
-                Effect.NONE,
-                "this store waits for replicas for up to " + replicas.timeout()
-                        + ", which is more than a quarter of the session ttl of " + ttl
-                        + ": a keep-alive that waits behind that would be taken as lost; make replicaTimeout shorter,"
-                        + " or sessionTtl longer",
-                null);
-    }
-
-    /** A grant that does not count could not be withdrawn either. */
-    static StoreException notWithdrawn(Throwable failure) {
-        return new StoreException(
-                Reason.UNAVAILABLE,
-                Effect.UNKNOWN,
-                "too few replicas acknowledged a grant, and to withdraw it failed: "
-                        + bare(failure).getMessage(),
-                failure);
     }
 
     static StoreException closed(Effect effect) {

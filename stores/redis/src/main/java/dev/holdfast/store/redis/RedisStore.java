@@ -57,8 +57,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>One instance has two connections: one for commands, one on which it is told. All instances of a process that are
  * given no threads of the program's share those of the driver, which the first starts and the last ends. What was under
- * way on a connection that breaks is never sent again
- * by the store.
+ * way on a connection that breaks is never sent again by the store.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -94,7 +93,7 @@ public final class RedisStore implements LockStore {
         this.watch = new ServerMonitor(new SystemTicks(), options.watchLog);
         this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
         List<RedisURI> servers = options.servers();
-        ConnectionFactory driver = new ConnectionFactory(options);
+        ConnectionFactory driver = new ConnectionFactory(options.connectionOptions());
         InFlight inFlight = driver.inFlight();
         this.topology = options.isCluster()
                 ? new ClusterTopology(driver, servers, layout, client, commandTimeout)
@@ -258,7 +257,7 @@ public final class RedisStore implements LockStore {
             return CompletableFuture.failedFuture(new IllegalArgumentException("There is no part " + open.part()));
         }
         if (!replicas.leaveTimeFor(open.ttl())) {
-            return CompletableFuture.failedFuture(Failures.replicasTooSlow(replicas, open.ttl()));
+            return CompletableFuture.failedFuture(replicas.tooSlowFor(open.ttl()));
         }
         watch.opened(open.ttl());
         // What waits under it is to be told from the beginning; but a session without that is better than none.
@@ -493,6 +492,10 @@ public final class RedisStore implements LockStore {
                                     .withAuthentication(provider)
                                     .build())
                             .toList();
+        }
+
+        ConnectionOptions connectionOptions() {
+            return new ConnectionOptions(client, resources, tls, connectTimeout, isCluster, connections);
         }
 
         /** For tests: what stands between the pipelines and their routes. */

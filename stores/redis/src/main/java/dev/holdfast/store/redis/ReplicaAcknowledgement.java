@@ -52,7 +52,7 @@ final class ReplicaAcknowledgement {
                     command instanceof Command.Yield ? StoreException.Effect.UNKNOWN : StoreException.Effect.NONE;
             return withdraw(pipeline, claim)
                     .thenCompose(done -> CompletableFuture.failedFuture(
-                            Failures.notReplicated(server, answer.replicas(), replicas, effect)));
+                            replicas.missing(server, answer.replicas(), effect)));
         });
     }
 
@@ -124,6 +124,15 @@ final class ReplicaAcknowledgement {
     /** Whatever comes of it, it was not without effect: the grant is there until this is done. */
     private static CompletionStage<ScriptReply> withdraw(CommandPipeline pipeline, ClaimRef claim) {
         return pipeline.submit(ScriptCall.of(new Command.Withdraw(claim, Command.Sending.FIRST), pipeline.slotDigits()))
-                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(Failures.notWithdrawn(failure)));
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(notWithdrawn(failure)));
+    }
+
+    private static StoreException notWithdrawn(Throwable failure) {
+        return new StoreException(
+                StoreException.Reason.UNAVAILABLE,
+                StoreException.Effect.UNKNOWN,
+                "too few replicas acknowledged a grant, and to withdraw it failed: "
+                        + Failures.bare(failure).getMessage(),
+                failure);
     }
 }

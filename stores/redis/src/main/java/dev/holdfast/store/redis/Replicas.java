@@ -1,5 +1,8 @@
 package dev.holdfast.store.redis;
 
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
 
 /**
@@ -30,5 +33,31 @@ record Replicas(int count, Duration timeout) {
 
     boolean areAsked() {
         return count > 0;
+    }
+
+    /**
+     * Too few replicas have a grant, which was withdrawn. A person must look after them, unlike after a server that is
+     * silent for a while.
+     */
+    StoreException missing(String server, long acknowledged, Effect effect) {
+        return new StoreException(
+                Reason.DENIED,
+                effect,
+                acknowledged + " of the " + count + " replicas that are waited for acknowledged the grant of " + server
+                        + " within " + timeout
+                        + ", so it does not count and was withdrawn; look at the replicas, or wait for fewer",
+                null);
+    }
+
+    /** A client with such a session can't wait for them. */
+    StoreException tooSlowFor(Duration ttl) {
+        return new StoreException(
+                Reason.DENIED,
+                Effect.NONE,
+                "this store waits for replicas for up to " + timeout
+                        + ", which is more than a quarter of the session ttl of " + ttl
+                        + ": a keep-alive that waits behind that would be taken as lost; make replicaTimeout shorter,"
+                        + " or sessionTtl longer",
+                null);
     }
 }

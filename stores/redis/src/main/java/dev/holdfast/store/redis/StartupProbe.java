@@ -53,7 +53,7 @@ final class StartupProbe {
         }
         ScriptReply answer = read.get(0);
         if (answer.isFailure()) {
-            throw Failures.ofStep(answer, route.server());
+            throw Failures.ofStep(answer.failure(), answer.hadEffect(), route.server());
         }
     }
 
