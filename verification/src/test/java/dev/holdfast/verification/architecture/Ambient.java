@@ -49,7 +49,7 @@ final class Ambient {
             "dev.holdfast.engine.SystemEnvironment",
             "dev.holdfast.engine.SystemTime",
             "dev.holdfast.store.memory.SteadyClock",
-            "dev.holdfast.store.redis.SystemTicks",
+            "dev.holdfast.store.redis.connection.SystemTicks",
             "dev.holdfast.store.quorum.SystemTime",
             "dev.holdfast.store.quorum.LateMember",
             "dev.holdfast.store.sql.SystemMachine");

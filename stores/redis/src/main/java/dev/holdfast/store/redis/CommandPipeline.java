@@ -2,6 +2,13 @@ package dev.holdfast.store.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.connection.InFlight;
+import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.Script;
+import dev.holdfast.store.redis.script.ScriptCall;
+import dev.holdfast.store.redis.script.ScriptReply;
+import dev.holdfast.store.redis.topology.Route;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -341,8 +348,9 @@ final class CommandPipeline {
         /** Sends it to whoever is the one to ask, if that is what the server has answered. */
         @SuppressWarnings("NonAtomicVolatileUpdate") // there is one sending at a time
         private boolean sendOn(Throwable failure) {
-            CompletionStage<Route.Onward> onward =
-                    closed || over.get() ? null : route.onward(connection, failure, sentOn, ticks.getAsLong() - begunAt);
+            CompletionStage<Route.Onward> onward = closed || over.get()
+                    ? null
+                    : route.onward(connection, failure, sentOn, ticks.getAsLong() - begunAt);
             if (onward == null) {
                 return false;
             }

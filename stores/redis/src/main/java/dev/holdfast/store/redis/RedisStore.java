@@ -13,6 +13,23 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.store.redis.connection.ConnectionFactory;
+import dev.holdfast.store.redis.connection.ConnectionOptions;
+import dev.holdfast.store.redis.connection.DriverVersion;
+import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.connection.InFlight;
+import dev.holdfast.store.redis.connection.Passwords;
+import dev.holdfast.store.redis.connection.SystemTicks;
+import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.Micros;
+import dev.holdfast.store.redis.script.Script;
+import dev.holdfast.store.redis.script.ScriptCall;
+import dev.holdfast.store.redis.topology.ClusterTopology;
+import dev.holdfast.store.redis.topology.PrimaryLocator;
+import dev.holdfast.store.redis.topology.Route;
+import dev.holdfast.store.redis.topology.ServerInfo;
+import dev.holdfast.store.redis.topology.SinglePrimary;
+import dev.holdfast.store.redis.topology.Topology;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisException;
@@ -100,8 +117,8 @@ public final class RedisStore implements LockStore {
                 : new SinglePrimary(driver, PrimaryLocator.of(driver, servers.get(0)), layout.channel(0, client));
         this.replicas = options.replicas;
         this.acknowledgement = new ReplicaAcknowledgement(options.replicas, topology.name());
-        this.buckets =
-                new Buckets(topology, layout, acknowledgement, commandTimeout, bucket -> pipeline(bucket, options, inFlight));
+        this.buckets = new Buckets(
+                topology, layout, acknowledgement, commandTimeout, bucket -> pipeline(bucket, options, inFlight));
         try {
             ServerInfo facts = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {

@@ -3,6 +3,7 @@ package dev.holdfast.store.redis;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.redis.connection.DriverVersion;
 import java.util.Set;
 
 /**

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.redis.connection.Passwords;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;

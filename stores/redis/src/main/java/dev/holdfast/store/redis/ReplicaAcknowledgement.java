@@ -7,6 +7,9 @@ import dev.holdfast.spi.Reply.ClaimReply;
 import dev.holdfast.spi.Reply.Granted;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.script.ScriptCall;
+import dev.holdfast.store.redis.script.ScriptReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -42,18 +45,20 @@ final class ReplicaAcknowledgement {
     CompletionStage<Reply> send(CommandPipeline pipeline, Command command) {
         ClaimRef claim =
                 command instanceof Command.Yield yield ? yield.next().claim() : ((Command.Acquire) command).claim();
-        return pipeline.submitConfirmed(ScriptCall.of(command, pipeline.slotDigits())).thenCompose(answer -> {
-            Reply reply = answer.reply(command);
-            if (!(reply instanceof Granted) || isEnough(answer, claim)) {
-                return CompletableFuture.completedFuture(reply);
-            }
-            // The grant that a yield gave up is gone, so that one is repeated.
-            StoreException.Effect effect =
-                    command instanceof Command.Yield ? StoreException.Effect.UNKNOWN : StoreException.Effect.NONE;
-            return withdraw(pipeline, claim)
-                    .thenCompose(done -> CompletableFuture.failedFuture(
-                            replicas.missing(server, answer.replicas(), effect)));
-        });
+        return pipeline.submitConfirmed(ScriptCall.of(command, pipeline.slotDigits()))
+                .thenCompose(answer -> {
+                    Reply reply = answer.reply(command);
+                    if (!(reply instanceof Granted) || isEnough(answer, claim)) {
+                        return CompletableFuture.completedFuture(reply);
+                    }
+                    // The grant that a yield gave up is gone, so that one is repeated.
+                    StoreException.Effect effect = command instanceof Command.Yield
+                            ? StoreException.Effect.UNKNOWN
+                            : StoreException.Effect.NONE;
+                    return withdraw(pipeline, claim)
+                            .thenCompose(done -> CompletableFuture.failedFuture(
+                                    replicas.missing(server, answer.replicas(), effect)));
+                });
     }
 
     /** Asks about claims, which may have been granted since. */

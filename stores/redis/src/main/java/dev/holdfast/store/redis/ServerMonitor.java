@@ -3,6 +3,8 @@ package dev.holdfast.store.redis;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.redis.topology.Route;
+import dev.holdfast.store.redis.topology.ServerInfo;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.Map;

@@ -1,5 +1,11 @@
 package dev.holdfast.store.redis;
 
+import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.Script;
+import dev.holdfast.store.redis.script.ScriptCall;
+import dev.holdfast.store.redis.script.ScriptReply;
+import dev.holdfast.store.redis.topology.Route;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -23,7 +29,13 @@ final class StartupProbe {
      * else is in the place.
      */
     static void run(
-            Route route, Script script, KeyLayout layout, int bucket, String client, Replicas replicas, Duration patience) {
+            Route route,
+            Script script,
+            KeyLayout layout,
+            int bucket,
+            String client,
+            Replicas replicas,
+            Duration patience) {
         StatefulRedisConnection<byte[], byte[]> connection = route.current();
         if (connection == null) {
             throw route.missing();

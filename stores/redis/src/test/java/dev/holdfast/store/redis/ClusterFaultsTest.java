@@ -14,6 +14,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.servers.RedisCluster;
 import dev.holdfast.servers.RedisServer;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.redis.script.KeyLayout;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.holdfast.spi.Signal;
 import dev.holdfast.store.redis.ThrowingConnections.Place;
+import dev.holdfast.store.redis.connection.ConnectionFactory;
+import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.topology.ClusterNode;
+import dev.holdfast.store.redis.topology.ClusterTopology;
 import dev.holdfast.testkit.FaultInTurn;
 import java.time.Duration;
 import java.util.OptionalInt;
@@ -110,7 +114,7 @@ class ClusterThrowingTest {
             RedisStore.Builder options =
                     TestCluster.builder(TestCluster.shared()).connections(connections);
             topology = new ClusterTopology(
-                    new ConnectionFactory(options),
+                    new ConnectionFactory(options.connectionOptions()),
                     options.servers(),
                     new KeyLayout("throwing", BUCKETS),
                     "throwing-client",

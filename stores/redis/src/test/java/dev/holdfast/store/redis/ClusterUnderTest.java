@@ -1,6 +1,8 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.store.redis.script.KeyLayout;
+import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.testkit.StoreUnderTest;
 import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisFuture;

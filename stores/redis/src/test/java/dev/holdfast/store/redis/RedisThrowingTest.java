@@ -8,6 +8,8 @@ import dev.holdfast.servers.ErrorLog;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.redis.ThrowingRoute.Place;
+import dev.holdfast.store.redis.connection.ConnectionFactory;
+import dev.holdfast.store.redis.connection.ReconnectingConnection;
 import dev.holdfast.testkit.FaultInTurn;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -121,7 +123,7 @@ class RedisThrowingTest {
     @DisplayName("a connection is made in the end, however often a thread for it could not be had")
     void connecting() {
         RedisStore.Builder options = TestServer.shared().builder();
-        ConnectionFactory driver = new ConnectionFactory(options);
+        ConnectionFactory driver = new ConnectionFactory(options.connectionOptions());
         AtomicInteger attempts = new AtomicInteger();
         ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> link = new ReconnectingConnection<>(
                 () -> {

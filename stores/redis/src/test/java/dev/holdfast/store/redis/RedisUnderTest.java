@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.LockStore;
+import dev.holdfast.store.redis.script.Script;
 import dev.holdfast.testkit.StoreUnderTest;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;

@@ -1,5 +1,6 @@
 package dev.holdfast.store.redis;
 
+import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.testkit.FaultInTurn;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;

@@ -1,6 +1,7 @@
 package dev.holdfast.store.redis;
 
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.redis.topology.Route;
 import dev.holdfast.testkit.FaultInTurn;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -111,7 +112,9 @@ final class ThrowingRoute {
     /** Another future of the driver's kind, that fails where the answer was to be taken. */
     private Object answered(CompletionStage<?> real) {
         return Proxy.newProxyInstance(
-                ThrowingRoute.class.getClassLoader(), new Class<?>[] {RedisFuture.class}, (proxy, method, arguments) -> {
+                ThrowingRoute.class.getClassLoader(),
+                new Class<?>[] {RedisFuture.class},
+                (proxy, method, arguments) -> {
                     if (method.getName().equals("whenComplete")) {
                         return real.thenApply(answer -> {
                                     if (fault.isTurnOf(Place.ANSWER)) {

@@ -1,0 +1,281 @@
+package dev.holdfast.store.redis.script;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Reply.ClaimReply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.TokenBlock;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What the script answers to one command: a letter, and what belongs to it. */
+public final class ScriptReply {
+
+    private static final List<?> NONSENSE = List.of("");
+
+    private final List<?> parts;
+    private final boolean more;
+    private final long replicas;
+
+    private ScriptReply(List<?> parts, boolean more, long replicas) {
+        this.parts = parts;
+        this.more = more;
+        this.replicas = replicas;
+    }
+
+    /**
+     * Reads what the script answers to commands: lines of words, as long as it is nothing but words; else a list of
+     * answers, after whether more was due than the script ended.
+     *
+     * @param replicas how many replicas have it, if they were asked
+     * @return an answer for each command; empty if that is not what it is
+     */
+    public static List<ScriptReply> read(List<?> answers, int commands, long replicas) {
+        List<ScriptReply> all = new ArrayList<>(commands);
+        if (answers.size() == 1 && answers.get(0) instanceof byte[] lines) {
+            int from = 0;
+            for (int at = 0; at <= lines.length; at++) {
+                if (at == lines.length || lines[at] == '\n') {
+                    all.add(new ScriptReply(words(lines, from, at), false, replicas));
+                    from = at + 1;
+                }
+            }
+        } else if (answers.size() == commands + 1) {
+            boolean more = !Long.valueOf(0).equals(answers.get(0));
+            for (int i = 1; i <= commands; i++) {
+                all.add(new ScriptReply(parts(answers.get(i)), more, replicas));
+            }
+        }
+        return all.size() == commands ? all : List.of();
+    }
+
+    private static List<?> parts(@Nullable Object answer) {
+        if (answer instanceof byte[] line) {
+            return words(line, 0, line.length);
+        }
+        return answer instanceof List<?> list ? list : NONSENSE;
+    }
+
+    /** A letter, and numbers. */
+    private static List<Object> words(byte[] line, int from, int to) {
+        List<Object> words = new ArrayList<>(5);
+        if (from < to) {
+            words.add(new byte[] {line[from]});
+        }
+        int at = from + 1;
+        while (at < to) {
+            at++;
+            boolean isNegative = at < to && line[at] == '-';
+            long number = 0;
+            for (at += isNegative ? 1 : 0; at < to && line[at] != ' '; at++) {
+                number = number * 10 + (line[at] - '0');
+            }
+            words.add(isNegative ? -number : number);
+        }
+        return words;
+    }
+
+    /** How many replicas have what the command did, if they were asked. */
+    public long replicas() {
+        return replicas;
+    }
+
+    /** Whether something is still to be ended whose time has come, or whose session was closed. */
+    public boolean more() {
+        return more;
+    }
+
+    private char letter() {
+        return text(0).charAt(0);
+    }
+
+    /** Whether it is none at all. */
+    public boolean isNonsense() {
+        return parts == NONSENSE;
+    }
+
+    /** Whether the command failed in the script; others that left with it did not. */
+    public boolean isFailure() {
+        return !parts.isEmpty() && parts.get(0) instanceof byte[] && letter() == 'E';
+    }
+
+    /** What went wrong in the script. */
+    public String failure() {
+        return text(1);
+    }
+
+    /** Whether something had been written before it went wrong. */
+    public boolean hadEffect() {
+        return number(2) != 0;
+    }
+
+    public Reply reply(Command command) {
+        if (command instanceof Command.Audit audit) {
+            return audited(audit.session());
+        }
+        return switch (letter()) {
+            case 'D' -> new Reply.Done();
+            case 'R' -> new Reply.Released();
+            case 'L' -> new Reply.SessionAlive();
+            case 'O' -> new Reply.SessionOpened(new SessionId(text(1)), Micros.duration(number(2)));
+            case 'V' -> new Reply.Advanced(new TokenBlock(number(1), number(2)), number(3) != 0);
+            case 'T' -> new Reply.Extended(Long.parseLong(text(1)), Micros.duration(number(2)));
+            case 'N' -> new Reply.Count(Long.parseLong(text(1)), Long.parseLong(text(2)));
+            default -> state();
+        };
+    }
+
+    /** The state of a claim. */
+    public ClaimReply state() {
+        return switch (letter()) {
+            case 'G' -> granted();
+            case 'Q' -> new Reply.Queued(Micros.duration(number(1)));
+            case 'A' -> new Reply.Absent();
+            case 'X' -> new Reply.SessionEnded();
+            case 'S' -> new Reply.Stale();
+            case 'U' -> new Reply.Unsupported("its fencing tokens are used up");
+            case 'F' -> refused();
+            default -> throw new IllegalStateException("The script gave the unknown answer '" + letter() + "'");
+        };
+    }
+
+    /**
+     * The last token is left out if it is the first; the lease, and whether anyone waits, if there is nothing to say.
+     */
+    private Reply.Granted granted() {
+        TokenBlock tokens = new TokenBlock(number(1), number(parts.size() > 2 ? 2 : 1));
+        boolean isBound = parts.size() < 4 || number(3) < 0;
+        return new Reply.Granted(
+                tokens,
+                isBound ? Optional.empty() : Optional.of(Micros.duration(number(3))),
+                parts.size() > 4 && number(4) != 0);
+    }
+
+    /** The states of the claims of a poll. */
+    public List<ClaimReply> states() {
+        return each().stream().map(ScriptReply::state).toList();
+    }
+
+    /** The answers to each thing that was asked about in one command. */
+    public List<ScriptReply> each() {
+        List<ScriptReply> answers = new ArrayList<>(parts.size());
+        for (int i = 0; i < parts.size(); i++) {
+            answers.add(part(i));
+        }
+        return answers;
+    }
+
+    private Reply.Refused refused() {
+        return switch (text(1).charAt(0)) {
+            case 'm' -> new Reply.Refused(Refusal.MISMATCH, "it is in use as " + described(spec(text(2))));
+            case 'h' ->
+                new Reply.Refused(
+                        Refusal.TOO_HEAVY,
+                        "the claim asks for " + number(2) + ", but the capacity is " + number(3) + " at present");
+            case 't' ->
+                new Reply.Refused(
+                        Refusal.TAKEN,
+                        "'" + utf8(2) + "' holds it with token " + number(3) + " and about "
+                                + (number(4) + 999_999) / 1_000_000 + "s of lease left");
+            case 'w' ->
+                new Reply.Refused(Refusal.TAKEN, number(2) != 0 ? "the latch is not open" : "others wait for it");
+            default -> new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
+        };
+    }
+
+    private Reply.Audited audited(SessionId session) {
+        List<ClaimRef> held = new ArrayList<>();
+        List<ClaimRef> waiting = new ArrayList<>();
+        for (int i = 2; i < parts.size(); i += 3) {
+            ClaimRef claim = new ClaimRef(new ResourceName(utf8(i + 1)), session, Long.parseLong(text(i + 2)));
+            (number(i) != 0 ? held : waiting).add(claim);
+        }
+        String cursor = utf8(1);
+        return new Reply.Audited(held, waiting, cursor.isEmpty() ? Optional.empty() : Optional.of(cursor));
+    }
+
+    /** What is told of a resource; of one that is not in use, nothing. */
+    public Optional<ResourceInfo> info(ResourceName name) {
+        if (letter() != 'I') {
+            return Optional.empty();
+        }
+        ResourceSpec declared = spec(text(1));
+        return Optional.of(new ResourceInfo(
+                name,
+                new ResourceSpec(declared.kind(), (int) number(2), declared.order()),
+                declared.capacity(),
+                part(7).parties(name),
+                number(3),
+                number(4),
+                part(8).parties(name),
+                number(5),
+                number(6)));
+    }
+
+    /** The place of a holder where the next call goes on; empty if there is nothing left to do. */
+    public Optional<String> rest() {
+        return switch (letter()) {
+            case 'I' -> parts.size() > 9 ? Optional.of(text(9)) : Optional.empty();
+            case 'Y' -> Optional.of(text(1));
+            default -> Optional.empty();
+        };
+    }
+
+    /** Whether a resource was not looked at, since the call had told of so many others. */
+    public boolean isLeftOut() {
+        return letter() == 'L';
+    }
+
+    private List<Party> parties(ResourceName name) {
+        List<Party> parties = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i += 7) {
+            parties.add(new Party(
+                    new ClaimRef(name, new SessionId(text(i)), Long.parseLong(text(i + 1))),
+                    utf8(i + 2),
+                    (int) number(i + 3),
+                    number(i + 4) == 0 ? Optional.empty() : Optional.of(new TokenBlock(number(i + 4), number(i + 5))),
+                    Micros.duration(number(i + 6))));
+        }
+        return parties;
+    }
+
+    private static ResourceSpec spec(String recorded) {
+        return new ResourceSpec(
+                Kind.ofCode(recorded.charAt(0)),
+                Integer.parseInt(recorded.substring(2)),
+                recorded.charAt(1) == 'b' ? Order.BARGING : Order.FAIR);
+    }
+
+    private static String described(ResourceSpec spec) {
+        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return spec.order().name().toLowerCase(Locale.ROOT) + " " + kind + " of capacity " + spec.capacity();
+    }
+
+    private ScriptReply part(int index) {
+        return new ScriptReply(parts(parts.get(index)), more, replicas);
+    }
+
+    private long number(int index) {
+        return (Long) parts.get(index);
+    }
+
+    private String text(int index) {
+        return new String((byte[]) parts.get(index), StandardCharsets.US_ASCII);
+    }
+
+    private String utf8(int index) {
+        return new String((byte[]) parts.get(index), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,442 @@
+package dev.holdfast.store.redis.topology;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.redis.connection.ConnectionFactory;
+import dev.holdfast.store.redis.connection.Failures;
+import dev.holdfast.store.redis.connection.ReconnectingConnection;
+import dev.holdfast.store.redis.connection.SystemTicks;
+import dev.holdfast.store.redis.script.KeyLayout;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * There is no queue that two nodes share: each has connections of its own, and a bucket whose node is away fails by
+ * itself.
+ *
+ * Who serves what is learnt from an answer that redirects, at once and for that bucket, and from the list of the slots,
+ * which is asked for whenever something speaks against it: a redirection, a node without a connection, one that does
+ * not answer, a subscription that was ended, and now and then without a reason. Any node may be asked. One that is
+ * behind only sends us to the wrong node, which sends us on.
+ */
+
+/** The nodes of a Redis Cluster. Thread-safe. */
+public final class ClusterTopology implements Topology {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterTopology.class);
+
+    private static final Duration REFRESH_PAUSE = Duration.ofMillis(100);
+    private static final Duration REFRESH_EVERY = Duration.ofSeconds(30);
+
+    /** How long a node may take to tell the slots before another is asked. */
+    private static final Duration TELLING = Duration.ofSeconds(1);
+
+    private final ConnectionFactory driver;
+    private final LongSupplier ticks = new SystemTicks();
+    private final List<RedisURI> seeds;
+    private final KeyLayout layout;
+    private final Duration longestSearch;
+    private final Signals signals = new Signals();
+    private final ClusterSubscriptions subscriptions;
+    private final Map<Slots.Place, ClusterNode> nodes = new ConcurrentHashMap<>();
+
+    /** The node of each bucket. */
+    private final AtomicReferenceArray<@Nullable ClusterNode> owners;
+
+    private final Route[] routes;
+    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private volatile @Nullable Future<?> regular;
+    private volatile @Nullable ServerInfo facts;
+
+    /** Whether all nodes that were seen publish to the node of a slot alone. */
+    private volatile boolean isSharded = true;
+
+    private volatile boolean closed;
+
+    public ClusterTopology(
+            ConnectionFactory driver, List<RedisURI> seeds, KeyLayout layout, String client, Duration commandTimeout) {
+        this.driver = driver;
+        this.seeds = List.copyOf(seeds);
+        this.longestSearch = commandTimeout.multipliedBy(3).dividedBy(4);
+        this.layout = layout;
+        this.owners = new AtomicReferenceArray<>(layout.buckets());
+        this.subscriptions = new ClusterSubscriptions(this, layout, client, signals);
+        this.routes = new Route[layout.buckets()];
+        for (int bucket = 0; bucket < routes.length; bucket++) {
+            routes[bucket] = new ClusterRoute(this, bucket);
+        }
+    }
+
+    // ---- Beginning and end
+
+    @Override
+    public String name() {
+        return "the Redis Cluster at " + ConnectionFactory.place(seeds.get(0));
+    }
+
+    @Override
+    public ServerInfo open(Duration patience) {
+        long end = ticks.getAsLong() + patience.toNanos();
+        ClusterNode first = first(end);
+        StatefulRedisConnection<byte[], byte[]> connection = first.commands().current();
+        if (connection == null) {
+            throw Failures.notConnected(nameOf(first), first.commands().failure());
+        }
+        try {
+            List<?> told = connection
+                    .async()
+                    .clusterSlots()
+                    .toCompletableFuture()
+                    .get(end - ticks.getAsLong(), TimeUnit.NANOSECONDS);
+            adopt(Slots.read(told, first.place()));
+        } catch (ExecutionException | TimeoutException | IllegalArgumentException e) {
+            throw Failures.ofOpening(e, nameOf(first));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failures.ofOpening(e, nameOf(first));
+        }
+        awaitPrimaries(end);
+        long every = REFRESH_EVERY.toNanos();
+        regular = driver.scheduler().scheduleWithFixedDelay(this::refresh, every, every, TimeUnit.NANOSECONDS);
+        ServerInfo found = facts;
+        if (found == null) {
+            throw Failures.notConnected(name(), null);
+        }
+        return found;
+    }
+
+    /** The first of the nodes that were named that can be connected to; throws why the last could not. */
+    private ClusterNode first(long end) {
+        StoreException why = Failures.notConnected(name(), null);
+        for (int i = 0; i < seeds.size(); i++) {
+            ClusterNode node =
+                    nodeAt(new Slots.Place(seeds.get(i).getHost(), seeds.get(i).getPort()));
+            // One that does not answer leaves the others their share of the time.
+            long share = (end - ticks.getAsLong()) / (seeds.size() - i);
+            try {
+                node.commands().open(Duration.ofNanos(Math.max(share, 1)), failure -> false);
+                return node;
+            } catch (ExecutionException | TimeoutException e) {
+                why = Failures.ofOpening(e, nameOf(node));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw Failures.ofOpening(e, nameOf(node));
+            }
+        }
+        throw why;
+    }
+
+    /** Waits for the other primaries: for those that are away only as long as it takes to know that. */
+    private void awaitPrimaries(long end) {
+        for (ClusterNode node : primaries()) {
+            node.commands().start();
+        }
+        for (ClusterNode node : primaries()) {
+            while (node.commands().current() == null
+                    && node.commands().failure() == null
+                    && end - ticks.getAsLong() > 0) {
+                pause(node);
+            }
+            if (node.commands().failure() instanceof StoreException refused && refused.reason() != Reason.UNAVAILABLE) {
+                throw refused;
+            }
+        }
+    }
+
+    private static void pause(ClusterNode waitingFor) {
+        try {
+            new CompletableFuture<Void>()
+                    .completeOnTimeout(null, 1, TimeUnit.MILLISECONDS)
+                    .get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failures.ofOpening(e, nameOf(waitingFor));
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("It is never completed otherwise", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        Future<?> present = regular;
+        if (present != null) {
+            present.cancel(false);
+        }
+        subscriptions.close();
+        nodes.values().forEach(ClusterNode::close);
+        driver.close();
+    }
+
+    @Override
+    public Signals signals() {
+        return signals;
+    }
+
+    @Override
+    public ScheduledExecutorService scheduler() {
+        return driver.scheduler();
+    }
+
+    // ---- Nodes
+
+    public static String nameOf(ClusterNode node) {
+        return "the Redis Cluster node at " + node.place();
+    }
+
+    ClusterNode nodeAt(Slots.Place place) {
+        return nodes.computeIfAbsent(place, this::make);
+    }
+
+    private ClusterNode make(Slots.Place place) {
+        RedisURI uri = driver.at(seeds.get(0), place.host(), place.port());
+        String name = "the Redis Cluster node at " + place;
+        ReconnectingConnection<StatefulRedisConnection<byte[], byte[]>> commands = new ReconnectingConnection<>(
+                () -> driver.connect(uri),
+                made -> made.async()
+                        .info()
+                        .exceptionally(failure -> "")
+                        .thenAccept(info -> check(new ServerInfo(info), name)),
+                driver,
+                name);
+        ReconnectingConnection<StatefulRedisPubSubConnection<byte[], byte[]>> messages = new ReconnectingConnection<>(
+                () -> driver.listen(uri), made -> subscriptions.prepare(place, made), driver, name);
+        return new ClusterNode(place, commands, messages);
+    }
+
+    private void check(ServerInfo found, String name) {
+        found.checkOfCluster(name);
+        // One that does not tell its version may be old, and plain channels work everywhere. Once there are sessions
+        // that
+        // are told on sharded ones, a node that does not tell is no reason to leave them.
+        if (!found.isAtLeast(7, 0) || (facts == null && !found.tellsVersion())) {
+            isSharded = false;
+        }
+        facts = found;
+    }
+
+    /** Whether messages go to the node of a slot alone; known once this is open. */
+    boolean isSharded() {
+        return isSharded;
+    }
+
+    private List<ClusterNode> primaries() {
+        List<ClusterNode> primaries = new ArrayList<>();
+        for (int bucket = 0; bucket < owners.length(); bucket++) {
+            ClusterNode owner = owners.get(bucket);
+            if (owner != null && !primaries.contains(owner)) {
+                primaries.add(owner);
+            }
+        }
+        return primaries;
+    }
+
+    // ---- Buckets
+
+    @Override
+    public Route route(int bucket) {
+        return routes[bucket];
+    }
+
+    /** One bucket of each primary that can be reached. */
+    @Override
+    public List<Integer> samples() {
+        List<Integer> samples = new ArrayList<>();
+        Set<ClusterNode> seen = new HashSet<>();
+        for (int bucket = 0; bucket < owners.length(); bucket++) {
+            ClusterNode owner = owners.get(bucket);
+            if (owner != null && owner.commands().current() != null && seen.add(owner)) {
+                samples.add(bucket);
+            }
+        }
+        return samples;
+    }
+
+    @Override
+    public String nameOf(String client) {
+        return isSharded ? KeyLayout.sharded(client) : client;
+    }
+
+    @Override
+    public CompletionStage<?> listen(int bucket) {
+        return subscriptions.add(bucket);
+    }
+
+    @Override
+    public void ignore(int bucket) {
+        subscriptions.remove(bucket);
+    }
+
+    @Nullable
+    public ClusterNode ownerOf(int bucket) {
+        return owners.get(bucket);
+    }
+
+    /** A node has said that another serves a bucket. */
+    public ClusterNode moved(int bucket, Slots.Place place) {
+        ClusterNode node = nodeAt(place);
+        ClusterNode before = owners.getAndSet(bucket, node);
+        if (!node.equals(before)) {
+            node.commands().start();
+            subscriptions.follow(bucket);
+            refresh();
+        }
+        return node;
+    }
+
+    /** A connection does not answer any more. */
+    public void giveUp(StatefulRedisConnection<byte[], byte[]> broken) {
+        nodes.values().forEach(node -> node.giveUp(broken));
+        refresh();
+    }
+
+    /** As {@link Route#replace}. */
+    public void replace(StatefulRedisConnection<byte[], byte[]> silent, BooleanSupplier isSilent) {
+        nodes.values().forEach(node -> node.replace(silent, isSilent));
+    }
+
+    /**
+     * How long a command is sent from node to node before it fails: less than it would take until nobody waits for it.
+     */
+    Duration longestSearch() {
+        return longestSearch;
+    }
+
+    // ---- Who serves what
+
+    /** Asks who serves what, soon, unless that is under way. */
+    public void refresh() {
+        if (!closed && refreshing.compareAndSet(false, true)) {
+            later(REFRESH_PAUSE, this::ask);
+        }
+    }
+
+    public void later(Duration pause, Runnable what) {
+        try {
+            var unused = scheduler().schedule(what, pause.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (RuntimeException | Error e) {
+            if (closed) {
+                LOG.debug("store={} nothing more is looked at: the client is shutting down", name(), e);
+                return;
+            }
+            LOG.error("store={} the driver's timer failed; the JDK's is used for the next look", name(), e);
+            CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS)
+                    .execute(what);
+        }
+    }
+
+    private void ask() {
+        List<ClusterNode> candidates = new ArrayList<>(nodes.values());
+        Collections.shuffle(candidates);
+        ask(candidates.iterator());
+    }
+
+    private void ask(Iterator<ClusterNode> candidates) {
+        while (!closed && candidates.hasNext()) {
+            ClusterNode node = candidates.next();
+            StatefulRedisConnection<byte[], byte[]> connection = node.commands().current();
+            if (connection != null) {
+                told(connection).whenComplete((answer, failure) -> {
+                    if (failure != null || !believed(answer, node)) {
+                        ask(candidates);
+                    }
+                });
+                return;
+            }
+        }
+        refreshing.set(false);
+        if (!closed && primaries().stream().allMatch(node -> node.commands().current() == null)) {
+            // Nobody is left who could tell: those who were named may have other names by now.
+            seeds.forEach(seed -> nodeAt(new Slots.Place(seed.getHost(), seed.getPort()))
+                    .commands()
+                    .start());
+        }
+    }
+
+    private static CompletionStage<List<Object>> told(StatefulRedisConnection<byte[], byte[]> connection) {
+        CompletableFuture<List<Object>> told = new CompletableFuture<>();
+        try {
+            connection.async().clusterSlots().whenComplete((answer, failure) -> {
+                if (failure != null) {
+                    told.completeExceptionally(failure);
+                } else {
+                    told.complete(answer);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            told.completeExceptionally(e);
+        }
+        return told.orTimeout(TELLING.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private boolean believed(List<Object> answer, ClusterNode node) {
+        try {
+            adopt(Slots.read(answer, node.place()));
+        } catch (IllegalArgumentException | StoreException e) {
+            LOG.warn("server={} tells what can't be understood of its cluster", nameOf(node), e);
+            return false;
+        } catch (RuntimeException | Error e) {
+            // Thrown, nobody would ask again for as long as this store is open.
+            LOG.error("server={} what it tells of its cluster could not be taken; another is asked", nameOf(node), e);
+            return false;
+        }
+        refreshing.set(false);
+        return true;
+    }
+
+    /** Slots that nobody serves at present keep the node that they had. */
+    private void adopt(Slots slots) {
+        if (slots.ranges().isEmpty()) {
+            throw new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, name() + " serves no slots yet: it is not set up", null);
+        }
+        for (int bucket = 0; bucket < owners.length(); bucket++) {
+            Slots.Place place = slots.primaryOf(SlotHash.getSlot(layout.keys(bucket)[0]));
+            if (place != null) {
+                ClusterNode node = nodeAt(place);
+                if (!node.equals(owners.getAndSet(bucket, node))) {
+                    node.commands().start();
+                    subscriptions.follow(bucket);
+                }
+            }
+        }
+        List<ClusterNode> owning = primaries();
+        nodes.values().removeIf(node -> {
+            boolean isGone = !slots.nodes().contains(node.place()) && !owning.contains(node) && !isSeed(node);
+            if (isGone) {
+                node.leave();
+            }
+            return isGone;
+        });
+    }
+
+    private boolean isSeed(ClusterNode node) {
+        return seeds.stream().anyMatch(seed -> new Slots.Place(seed.getHost(), seed.getPort()).equals(node.place()));
+    }
+}

@@ -1,0 +1,158 @@
+package dev.holdfast.store.redis.topology;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A server's answer to {@code INFO}, as far as it may be asked. */
+public final class ServerInfo {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
+
+    private final Map<String, String> facts = new HashMap<>();
+
+    /** Reads what the server answers to {@code INFO}; nothing if that is not permitted. */
+    public ServerInfo(String info) {
+        info.lines().forEach(line -> {
+            int colon = line.indexOf(':');
+            if (colon > 0) {
+                facts.put(line.substring(0, colon), line.substring(colon + 1).strip());
+            }
+        });
+    }
+
+    /** The name of the product with its version, for people. */
+    public String product() {
+        String valkey = facts.get("valkey_version");
+        String redis = facts.get("redis_version");
+        return valkey != null ? "Valkey " + valkey : redis != null ? "Redis " + redis : "Redis";
+    }
+
+    /**
+     * Refuses a server on which locks would not be safe.
+     *
+     * @throws StoreException if it is too old, a node of a cluster, or may throw locks away when its memory is full
+     */
+    void check(String server) {
+        checkVersion(server);
+        if ("1".equals(facts.get("cluster_enabled"))) {
+            throw denied(server + " is a node of a Redis Cluster: connect to it by redis-cluster://");
+        }
+        checkEviction(server);
+    }
+
+    /**
+     * Refuses a node of a cluster on which locks would not be safe.
+     *
+     * @throws StoreException if it is too old, no node of a cluster, or may throw locks away when its memory is full
+     */
+    void checkOfCluster(String server) {
+        checkVersion(server);
+        if ("0".equals(facts.get("cluster_enabled"))) {
+            throw denied(server + " is not a node of a Redis Cluster: connect to it by redis://");
+        }
+        checkEviction(server);
+    }
+
+    /** Whether it is of a version or a newer one; so is one that does not tell. */
+    boolean isAtLeast(int major, int minor) {
+        return !isBefore(facts.getOrDefault("redis_version", "99.0"), major, minor);
+    }
+
+    /** Whether it says of which version it is. */
+    boolean tellsVersion() {
+        return facts.containsKey("redis_version");
+    }
+
+    private void checkVersion(String server) {
+        if (!isAtLeast(6, 2)) {
+            throw denied(server + " is " + product() + ", but locks need Redis 6.2 or newer, or Valkey");
+        }
+    }
+
+    private void checkEviction(String server) {
+        String policy = facts.get("maxmemory_policy");
+        if (policy == null) {
+            LOG.warn(
+                    "server={} does not tell its maxmemory-policy to this user: make sure that it is noeviction, or locks may vanish",
+                    server);
+        } else if (policy.startsWith("allkeys-")) {
+            // The keys of the store never expire, so the policies that evict only what does leave them alone.
+            if (!"0".equals(facts.get("maxmemory"))) {
+                throw denied(server + " may throw locks away when its memory is full: its maxmemory-policy is " + policy
+                        + ". Set it to noeviction, or keep locks on a server of their own");
+            }
+            LOG.warn(
+                    "server={} has the maxmemory-policy {}: with a limit to its memory it would throw locks away; set it to noeviction",
+                    server,
+                    policy);
+        }
+    }
+
+    /**
+     * What costs locks at present, or may at any moment: a name for each trouble, and a sentence for whoever runs the
+     * server.
+     */
+    public Map<String, String> troubles() {
+        Map<String, String> troubles = new LinkedHashMap<>();
+        String policy = facts.getOrDefault("maxmemory_policy", "");
+        boolean isLimited = !facts.getOrDefault("maxmemory", "0").equals("0");
+        if (isLimited && policy.startsWith("allkeys-")) {
+            troubles.put(
+                    "maxmemory-policy",
+                    "may throw locks away when its memory is full: its maxmemory-policy is " + policy
+                            + ". Set it to noeviction, or keep locks on a server of their own");
+        }
+        if (isLimited && number("used_memory") > number("maxmemory")) {
+            troubles.put(
+                    "maxmemory",
+                    "has reached its maxmemory: it takes no new claims and sessions; what is there goes on. Give it room");
+        }
+        if ("0".equals(facts.get("min_slaves_good_slaves"))) {
+            troubles.put(
+                    "min-replicas-to-write",
+                    "has no replica that is good, and a min-replicas-to-write: it takes no writes, so no keep-alives"
+                            + " either, and locks are lost when their leases end. Bring the replicas back");
+        }
+        if ("err".equals(facts.get("rdb_last_bgsave_status")) || "err".equals(facts.get("aof_last_write_status"))) {
+            troubles.put(
+                    "persistence",
+                    "could not save its data: it takes no writes (MISCONF), so no keep-alives either, unless"
+                            + " stop-writes-on-bgsave-error is no, and locks are lost when their leases end. Look at its disk");
+        }
+        return troubles;
+    }
+
+    private long number(String fact) {
+        try {
+            return Long.parseLong(facts.getOrDefault(fact, "0"));
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    /** Whether it is a replica, which takes no writes. */
+    boolean isReplica() {
+        return "slave".equals(facts.get("role"));
+    }
+
+    private static boolean isBefore(String version, int major, int minor) {
+        String[] parts = version.split("\\.", 3);
+        try {
+            int itsMajor = Integer.parseInt(parts[0]);
+            int itsMinor = parts.length > 1 ? Integer.parseInt(parts[1]) : 0;
+            return itsMajor < major || (itsMajor == major && itsMinor < minor);
+        } catch (NumberFormatException e) {
+            return false;
+        }
+    }
+
+    private static StoreException denied(String why) {
+        return new StoreException(Reason.DENIED, Effect.NONE, why, null);
+    }
+}

@@ -1,0 +1,105 @@
+package dev.holdfast.store.redis.topology;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Listeners;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.TokenBlock;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns what is published on the channel of this client into signals. */
+public final class Signals {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Signals.class);
+
+    private final Listeners listeners = new Listeners();
+    private volatile boolean subscribedBefore;
+
+    public LockStore.Subscription subscribe(Consumer<Signal> listener) {
+        return listeners.add(listener);
+    }
+
+    /** Nobody is told any more. */
+    public void close() {
+        listeners.clear();
+    }
+
+    /** What a new connection is to be listened to with. */
+    RedisPubSubAdapter<byte[], byte[]> subscriber() {
+        return new RedisPubSubAdapter<>() {
+            @Override
+            public void message(byte[] channel, byte[] message) {
+                heard(message);
+            }
+        };
+    }
+
+    /** A subscription was made: what was told before it, and after the last one was lost, nobody has heard. */
+    void subscribed() {
+        if (subscribedBefore) {
+            listeners.accept(new Signal.Resubscribed());
+        }
+        subscribedBefore = true;
+    }
+
+    /** The same, of one bucket. */
+    void subscribed(int bucket) {
+        listeners.accept(new Signal.Resubscribed(OptionalInt.of(bucket)));
+    }
+
+    /** A message has come on a channel of this client. */
+    void heard(byte[] message) {
+        Optional<Signal> signal;
+        try {
+            signal = read(new String(message, StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException e) {
+            // Whoever may publish on the channel may publish anything; signals are hints.
+            LOG.debug("not a signal of ours was ignored", e);
+            return;
+        } catch (RuntimeException | Error e) {
+            // Thrown, it would end the connection.
+            LOG.error("a signal was lost; whom it concerns finds out by asking", e);
+            return;
+        }
+        signal.ifPresent(listeners);
+    }
+
+    /** Reads a signal; empty for one of a kind that a newer version may have. */
+    static Optional<Signal> read(String message) {
+        if (message.length() < 3) {
+            throw new IllegalArgumentException("Too short for a signal: '" + message + "'");
+        }
+        char kind = message.charAt(0);
+        String rest = message.substring(2);
+        return switch (kind) {
+            case 'E' -> Optional.of(new Signal.SessionEnded(new SessionId(rest)));
+            case 'C' -> Optional.of(new Signal.Changed(claim(rest.split(" ", 3), 2)));
+            case 'R' -> Optional.of(new Signal.Revoked(claim(rest.split(" ", 3), 2)));
+            case 'G' -> Optional.of(granted(rest.split(" ", 6)));
+            default -> Optional.empty();
+        };
+    }
+
+    private static Signal granted(String[] words) {
+        ClaimRef claim = claim(words, 5);
+        TokenBlock tokens = new TokenBlock(Long.parseLong(words[2]), Long.parseLong(words[3]));
+        return new Signal.Granted(claim, new Reply.Granted(tokens, Optional.empty(), !words[4].equals("0")));
+    }
+
+    /** Session, claim, and at the end the name, which may hold anything. */
+    private static ClaimRef claim(String[] words, int name) {
+        if (words.length != name + 1) {
+            throw new IllegalArgumentException("Not the words of a signal: " + words.length);
+        }
+        return new ClaimRef(new ResourceName(words[name]), new SessionId(words[0]), Long.parseLong(words[1]));
+    }
+}

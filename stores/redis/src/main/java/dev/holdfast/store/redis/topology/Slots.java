@@ -1,0 +1,77 @@
+package dev.holdfast.store.redis.topology;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which node of a cluster serves which slots, as one of the nodes tells it.
+ *
+ * @param ranges the slots and their primaries; what nobody serves at present is missing
+ * @param nodes all nodes that take part, replicas too
+ */
+record Slots(List<Range> ranges, Set<Place> nodes) {
+
+    /** Where a node is. */
+    record Place(String host, int port) {
+        @Override
+        public String toString() {
+            return host + ":" + port;
+        }
+    }
+
+    /** Slots in a row that one primary serves, both ends included. */
+    record Range(int first, int last, Place primary) {}
+
+    /**
+     * Reads the answer to {@code CLUSTER SLOTS}.
+     *
+     * @param asked where the node is that answered: some leave their own address out
+     * @throws IllegalArgumentException if it is none
+     */
+    static Slots read(List<?> answer, Place asked) {
+        List<Range> ranges = new ArrayList<>();
+        Set<Place> nodes = new HashSet<>();
+        for (Object entry : answer) {
+            if (!(entry instanceof List<?> parts)
+                    || parts.size() < 3
+                    || !(parts.get(0) instanceof Long first)
+                    || !(parts.get(1) instanceof Long last)) {
+                throw new IllegalArgumentException("Not what a cluster tells of its slots: " + entry);
+            }
+            for (int i = 2; i < parts.size(); i++) {
+                Place place = place(parts.get(i), asked);
+                if (place != null) {
+                    nodes.add(place);
+                    if (i == 2) {
+                        ranges.add(new Range(first.intValue(), last.intValue(), place));
+                    }
+                }
+            }
+        }
+        return new Slots(List.copyOf(ranges), Set.copyOf(nodes));
+    }
+
+    private static @Nullable Place place(Object node, Place asked) {
+        if (!(node instanceof List<?> parts) || parts.size() < 2 || !(parts.get(1) instanceof Long port)) {
+            throw new IllegalArgumentException("Not what a cluster tells of a node: " + node);
+        }
+        String host = parts.get(0) instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : asked.host();
+        // The address of a node that is not known to the one that was asked is '?'.
+        return host.equals("?") ? null : new Place(host.isEmpty() ? asked.host() : host, port.intValue());
+    }
+
+    /** The primary of a slot; null while nobody is known to serve it. */
+    @Nullable
+    Place primaryOf(int slot) {
+        for (Range range : ranges) {
+            if (range.first() <= slot && slot <= range.last()) {
+                return range.primary();
+            }
+        }
+        return null;
+    }
+}

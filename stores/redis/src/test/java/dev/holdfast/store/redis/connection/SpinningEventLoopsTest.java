@@ -1,0 +1,72 @@
+package dev.holdfast.store.redis.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.netty.channel.SelectStrategy;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SpinningEventLoopsTest {
+
+    private final InFlight inFlight = new InFlight();
+    private long now = Long.MAX_VALUE - 1_000;
+    private SpinningEventLoops.Wakeful thread;
+
+    @BeforeEach
+    void begin() {
+        thread = new SpinningEventLoops.Wakeful(inFlight, () -> now);
+    }
+
+    private int idle() throws Exception {
+        return thread.calculateStrategy(() -> 0, false);
+    }
+
+    /** How long it stays awake when nothing comes, in steps of 10 µs. */
+    @CanIgnoreReturnValue
+    private long awake() throws Exception {
+        long begun = now;
+        while (idle() != SelectStrategy.SELECT) {
+            now += 10_000;
+        }
+        return now - begun;
+    }
+
+    @Test
+    void staysAwakeForAnAnswerAndLessLongForACommand() throws Exception {
+        assertThat(awake()).isEqualTo(SpinningEventLoops.MOST_NANOS_FOR_COMMANDS);
+        inFlight.begins();
+        assertThat(awake()).isEqualTo(SpinningEventLoops.MOST_NANOS_FOR_ANSWERS);
+    }
+
+    @Test
+    void neverSleepsWhileThereIsSomethingToDo() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            assertThat(thread.calculateStrategy(() -> 3, false)).isEqualTo(3);
+            assertThat(thread.calculateStrategy(() -> 0, true)).isZero();
+            awake();
+        }
+    }
+
+    @Test
+    void aProgramThatTakesItsTimeHindersNotThatAnswersAreLookedOutFor() throws Exception {
+        for (int i = 0; i < 10_000; i++) {
+            awake();
+            inFlight.begins();
+            assertThat(idle()).isZero();
+            assertThat(thread.calculateStrategy(() -> 1, false)).isEqualTo(1);
+            inFlight.ends();
+        }
+    }
+
+    @Test
+    void sleepsAtOnceWhereLookingOutIsInVain() throws Exception {
+        inFlight.begins();
+        long awake = 0;
+        for (int i = 0; i < 10_000; i++) {
+            awake += awake();
+            assertThat(thread.calculateStrategy(() -> 1, false)).isEqualTo(1);
+        }
+        assertThat(awake).isLessThanOrEqualTo(20 * SpinningEventLoops.MOST_NANOS_FOR_ANSWERS);
+    }
+}
