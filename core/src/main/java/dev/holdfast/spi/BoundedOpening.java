@@ -3,13 +3,12 @@ package dev.holdfast.spi;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +38,7 @@ public final class BoundedOpening {
     public static <S extends LockStore> S within(Duration time, Supplier<S> opening) throws InterruptedException {
         CompletableFuture<S> opened = begin(opening);
         try {
-            return await(opened, time, time.toNanos());
+            return await(opened, outcome(opened, time), time);
         } catch (InterruptedException e) {
             abandon(opened);
             throw e;
@@ -52,13 +51,13 @@ public final class BoundedOpening {
      * @throws StoreException if the store can't be opened, or not within that time
      */
     public static <S extends LockStore> S uninterruptibly(Duration time, Supplier<S> opening) {
-        long deadline = System.nanoTime() + time.toNanos();
         CompletableFuture<S> opened = begin(opening);
+        CompletableFuture<Optional<S>> outcome = outcome(opened, time);
         boolean wasInterrupted = false;
         try {
             while (true) {
                 try {
-                    return await(opened, time, deadline - System.nanoTime());
+                    return await(opened, outcome, time);
                 } catch (InterruptedException e) {
                     wasInterrupted = true;
                 }
@@ -73,7 +72,7 @@ public final class BoundedOpening {
     private static <S extends LockStore> CompletableFuture<S> begin(Supplier<S> opening) {
         if (ABANDONED.get() >= MOST_ABANDONED) {
             throw unavailable(
-                    MOST_ABANDONED + " attempts to open a store that were given up have not come to an end yet", null);
+                    MOST_ABANDONED + " attempts to open a store that were given up have not come to an end yet");
         }
         CompletableFuture<S> opened = new CompletableFuture<>();
         Thread thread = new Thread(() -> open(opening, opened), "holdfast-open");
@@ -82,13 +81,20 @@ public final class BoundedOpening {
         return opened;
     }
 
-    private static <S extends LockStore> S await(CompletableFuture<S> opened, Duration time, long nanosLeft)
+    /** What becomes of an opening; nothing once the time is over. */
+    private static <S extends LockStore> CompletableFuture<Optional<S>> outcome(
+            CompletableFuture<S> opened, Duration time) {
+        return opened.thenApply(Optional::of).completeOnTimeout(Optional.empty(), time.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private static <S extends LockStore> S await(
+            CompletableFuture<S> opened, CompletableFuture<Optional<S>> outcome, Duration time)
             throws InterruptedException {
         try {
-            return opened.get(nanosLeft, TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            abandon(opened);
-            throw unavailable("it could not be opened within " + time, e);
+            return outcome.get().orElseThrow(() -> {
+                abandon(opened);
+                return unavailable("it could not be opened within " + time);
+            });
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof Error error) {
@@ -121,7 +127,7 @@ public final class BoundedOpening {
         });
     }
 
-    private static StoreException unavailable(String why, @Nullable Throwable cause) {
-        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, why, cause);
+    private static StoreException unavailable(String why) {
+        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, why, null);
     }
 }

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The buckets of a store, each with a pipeline of its own that is made when it is first needed; and what concerns several
- * of them. Thread-safe.
+ * The buckets of a store, each with a pipeline of its own that is made when it is first needed; and what concerns
+ * several of them. Thread-safe.
  */
 final class Buckets {
 

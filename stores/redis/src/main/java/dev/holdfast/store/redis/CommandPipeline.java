@@ -113,8 +113,8 @@ final class CommandPipeline {
     }
 
     /**
-     * As {@link #submit(ScriptCall)}; the answer comes when enough replicas have what was done, or their time is over, and
-     * tells how many do.
+     * As {@link #submit(ScriptCall)}; the answer comes when enough replicas have what was done, or their time is over,
+     * and tells how many do.
      */
     CompletionStage<ScriptReply> submitConfirmed(ScriptCall request) {
         return submit(new Call(request, true, new CompletableFuture<>()));

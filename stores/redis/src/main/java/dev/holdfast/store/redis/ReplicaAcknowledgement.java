@@ -19,9 +19,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Acknowledgement of grants by replicas: a grant counts only when enough of them have it. One that they do not have in time is withdrawn, and the request
- * for it fails; a grant that was made when another claim ended is withdrawn in the same way, and its claimant, who is
- * told that there is no such claim any more, asks again.
+ * Acknowledgement of grants by replicas: a grant counts only when enough of them have it. One that they do not have in
+ * time is withdrawn, and the request for it fails; a grant that was made when another claim ended is withdrawn in the
+ * same way, and its claimant, who is told that there is no such claim any more, asks again.
  */
 final class ReplicaAcknowledgement {
 

@@ -80,7 +80,8 @@ final class ServerMonitor {
     }
 
     /**
-     * A session is audited on the server at the other end of a route: asks it how it is, if that was not done for a ttl.
+     * A session is audited on the server at the other end of a route: asks it how it is, if that was not done for a
+     * ttl.
      */
     void audited(Route route) {
         long now = ticks.getAsLong();

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection that is made again when it is lost. Commands that were under way on a lost connection fail and are never sent
- * again by this: whether they had an effect is for the engine to settle. That is why the driver's own reconnection is
- * off.
+ * A connection that is made again when it is lost. Commands that were under way on a lost connection fail and are never
+ * sent again by this: whether they had an effect is for the engine to settle. That is why the driver's own reconnection
+ * is off.
  *
  * @param <T> the kind of the connection
  */

@@ -7,7 +7,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Route to the server that serves a bucket at present; it may lead to another server the next time that it is asked for.
+ * Route to the server that serves a bucket at present; it may lead to another server the next time that it is asked
+ * for.
  */
 public interface Route {
 
