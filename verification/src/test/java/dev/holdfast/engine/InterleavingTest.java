@@ -168,6 +168,7 @@ class InterleavingTest {
     }
 
     @ParameterizedTest
+    @Tag(Interleavings.IN_ITS_OWN_JVM)
     @ValueSource(classes = {Counter.class, HandedOver.class})
     @DisplayName("by the machine, many times")
     void byTheMachine(Class<?> counter) {
@@ -175,6 +176,7 @@ class InterleavingTest {
     }
 
     @ParameterizedTest
+    @Tag(Interleavings.IN_ITS_OWN_JVM)
     @ValueSource(classes = {Unguarded.class, Apart.class})
     @DisplayName("by the machine, which finds out a counter that is not guarded")
     void unguardedByTheMachine(Class<?> counter) {

@@ -16,6 +16,12 @@ final class Interleavings {
     /** The tag of what runs by {@code ./mvnw -Pinterleavings} only. */
     static final String SLOW = "interleavings";
 
+    /**
+     * The tag of what runs in each build, in a JVM of its own: Lincheck redefines every class that is loaded, one by
+     * one, and for each the JVM goes through all of them. With what other tests have loaded that takes many minutes.
+     */
+    static final String IN_ITS_OWN_JVM = "redefining";
+
     private Interleavings() {}
 
     /** Time that stands still and nobody's threads: what happens depends on the interleaving alone. */

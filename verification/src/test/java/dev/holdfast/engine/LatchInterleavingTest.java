@@ -110,6 +110,7 @@ class LatchInterleavingTest {
     }
 
     @Test
+    @Tag(Interleavings.IN_ITS_OWN_JVM)
     @DisplayName("by the machine, many times")
     void countingByTheMachine() {
         Interleavings.byTheMachine()

@@ -292,6 +292,7 @@ class SharingInterleavingTest {
     }
 
     @ParameterizedTest
+    @Tag(Interleavings.IN_ITS_OWN_JVM)
     @ValueSource(classes = {Counted.class, CountedByStore.class, ReadAndWrittenByStore.class})
     @DisplayName("by the machine, many times")
     void byTheMachine(Class<?> shared) {
@@ -299,6 +300,7 @@ class SharingInterleavingTest {
     }
 
     @ParameterizedTest
+    @Tag(Interleavings.IN_ITS_OWN_JVM)
     @ValueSource(classes = {CountedApart.class, ReadAndWrittenApart.class})
     @DisplayName("by the machine, which finds out what is not guarded")
     void unguardedByTheMachine(Class<?> shared) {
