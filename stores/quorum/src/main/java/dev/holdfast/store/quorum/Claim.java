@@ -3,14 +3,31 @@ package dev.holdfast.store.quorum;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A claim of a client on the quorum. While it waits it is here and nowhere else. */
 final class Claim {
+
+    /** An attempt to have it granted that is under way. */
+    interface Attempt {
+        /** Answers whoever asks meanwhile as those who asked before. */
+        void join(CompletableFuture<Reply> future, long askedAt);
+
+        /** The claim was ended meanwhile. */
+        void abandon();
+
+        /** A member's session has ended, with all that it held. */
+        void endedAt(MemberSession there);
+
+        /** Under which ids it asks. */
+        List<ClaimRef> refs();
+    }
 
     enum State {
         /** It asks the members now and then, and has nothing there in between. */

@@ -12,20 +12,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a quorum does with each command. */
+/** Executor of commands on a quorum. */
 final class Commands {
 
     /** Older than any epoch: what carries it has no effect, but tells whether the session lives. */
     private static final long NO_EPOCH = -1;
 
     private final Quorum quorum;
+    private final Repairs repairs;
 
     Commands(Quorum quorum) {
         this.quorum = quorum;
+        this.repairs = new Repairs(quorum);
     }
 
     void carryOut(Command command, CompletableFuture<Reply> future) {
-        long askedAt = quorum.now();
+        long askedAt = quorum.loop.now();
         if (command instanceof Command.OnResource on && on.resource().equals(Markers.NAME)) {
             future.complete(new Reply.Refused(Refusal.MISMATCH, "the name belongs to the quorum itself"));
         } else if (command instanceof Command.Acquire acquire) {
@@ -39,7 +41,7 @@ final class Commands {
         } else if (command instanceof Command.KeepAlive alive) {
             keepAlive(alive, future);
         } else if (command instanceof Command.OpenSession open) {
-            new Opening(quorum, open, future).begin();
+            new SessionOpening(quorum, open, future).begin();
         } else if (command instanceof Command.Retire retire) {
             retire(retire, future);
         } else if (command instanceof Command.CloseSession close) {
@@ -48,13 +50,13 @@ final class Commands {
             on(
                     advance.claim(),
                     future,
-                    claim -> held(claim, future, () -> Changing.advance(quorum, notNull(claim), advance, future)));
+                    claim -> held(claim, future, () -> GrantChange.advance(quorum, notNull(claim), advance, future)));
         } else if (command instanceof Command.ShrinkTo shrink) {
             on(
                     shrink.claim(),
                     future,
                     claim -> held(
-                            claim, future, () -> Changing.shrink(quorum, notNull(claim), shrink, future, askedAt)));
+                            claim, future, () -> GrantChange.shrink(quorum, notNull(claim), shrink, future, askedAt)));
         } else if (command instanceof Command.Extend extend) {
             on(
                     extend.claim(),
@@ -65,9 +67,9 @@ final class Commands {
         } else if (command instanceof Command.Audit audit) {
             audit(audit, future);
         } else if (command instanceof Command.Inspect inspect) {
-            Reports.inspect(quorum, inspect, future);
+            Inspection.inspect(quorum, inspect, future);
         } else if (command instanceof Command.ForceRelease force) {
-            Forced.release(quorum, force, future);
+            ForcedRelease.release(quorum, force, future);
         } else {
             future.complete(new Reply.Unsupported("a quorum has no latches and no permits"));
         }
@@ -83,7 +85,7 @@ final class Commands {
             stale(session, future);
         } else {
             session.epoch = command.epoch();
-            new KeepAliveRound(quorum, session, command.patience(), future).begin();
+            new KeepAliveRound(quorum, repairs, session, command.patience(), future).begin();
         }
     }
 
@@ -153,7 +155,7 @@ final class Commands {
         }
         session.isOver = true;
         toAll(session, future, (there, done) -> {
-            quorum.settling.tell(
+            quorum.settlement.tell(
                     session,
                     there,
                     new Command.CloseSession(there.id),
@@ -163,7 +165,7 @@ final class Commands {
                         done.accept(null);
                     },
                     0);
-            quorum.later(
+            quorum.loop.later(
                     quorum.patience + quorum.patience / 2,
                     () -> done.accept(Quorum.failed(
                             StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN, "it did not answer")));
@@ -171,7 +173,7 @@ final class Commands {
         quorum.sessions.remove(session.id, session);
         for (Claim claim : List.copyOf(session.claims.values())) {
             claim.state = Claim.State.OVER;
-            Attempt attempt = claim.attempt;
+            Claim.Attempt attempt = claim.attempt;
             if (attempt != null) {
                 attempt.abandon();
             }
@@ -271,7 +273,7 @@ final class Commands {
             return;
         }
         Claim claim = new Claim(session.nextNumber(), session, command.claim(), command.lease(), command);
-        if (Changing.isTooLong(quorum, claim, command.lease().length())) {
+        if (GrantChange.isTooLong(quorum, claim, command.lease().length())) {
             future.complete(new Reply.Unsupported(
                     "a detached lease of " + command.lease().length()
                             + " is longer than the longest lease of this quorum, " + quorum.longestLease));
@@ -285,19 +287,19 @@ final class Commands {
         }
         session.claims.put(claim.ref, claim);
         if (isAfterYield) {
-            future.complete(Queue.pause(quorum, session));
+            future.complete(RetrySchedule.pause(quorum, session));
             return;
         }
         ask(claim, command, future, askedAt);
     }
 
     private void ask(Claim claim, Command.Acquire request, CompletableFuture<Reply> future, long askedAt) {
-        if (claim.attempts >= Names.MAX_ATTEMPTS) {
+        if (claim.attempts >= MemberIds.MAX_ATTEMPTS) {
             quorum.drop(claim);
             future.complete(new Reply.Absent());
             return;
         }
-        Attempt attempt = new Attempt(quorum, claim, request, 0);
+        GrantAttempt attempt = new GrantAttempt(quorum, claim, request, 0);
         attempt.join(future, askedAt);
         attempt.begin();
     }
@@ -305,15 +307,15 @@ final class Commands {
     /** The present state of a claim that is known here, asked of the members. */
     private CompletableFuture<Reply> state(Claim claim, long askedAt) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
-        Attempt attempt = claim.attempt;
+        Claim.Attempt attempt = claim.attempt;
         if (claim.state == Claim.State.HELD) {
-            return Look.at(quorum, claim, askedAt);
+            return ClaimPoll.at(quorum, claim, askedAt);
         } else if (claim.state == Claim.State.OVER || claim.request == null) {
             future.complete(new Reply.Absent());
         } else if (attempt != null) {
             attempt.join(future, askedAt);
         } else if (claim.session.isRetired) {
-            future.complete(Queue.look(quorum, claim.session));
+            future.complete(RetrySchedule.look(quorum, claim.session));
         } else {
             ask(claim, claim.request, future, askedAt);
         }
@@ -381,7 +383,7 @@ final class Commands {
         if (claim == null || (claim.tokens == null && claim.state == Claim.State.WAITING)) {
             future.complete(new Reply.Absent());
         } else {
-            Ending.release(quorum, claim, future);
+            ClaimEnd.release(quorum, claim, future);
         }
     }
 
@@ -389,21 +391,21 @@ final class Commands {
         if (claim == null) {
             future.complete(new Reply.Done());
         } else {
-            Ending.withdraw(quorum, claim, future);
+            ClaimEnd.withdraw(quorum, claim, future);
         }
     }
 
     private void extend(Claim claim, Command.Extend command, CompletableFuture<Reply> future, long askedAt) {
         if (!claim.hasOwnLease()) {
             future.complete(new Reply.Absent());
-        } else if (Changing.isTooLong(quorum, claim, command.lease())) {
+        } else if (GrantChange.isTooLong(quorum, claim, command.lease())) {
             future.completeExceptionally(Quorum.failed(
                     StoreException.Reason.DENIED,
                     StoreException.Effect.NONE,
                     "a lease of " + command.lease() + " is longer than the longest lease of this quorum, "
                             + quorum.longestLease));
         } else {
-            Changing.extend(quorum, claim, command, future, askedAt);
+            GrantChange.extend(quorum, claim, command, future, askedAt);
         }
     }
 
@@ -424,7 +426,7 @@ final class Commands {
         if (session == null) {
             future.complete(new Reply.Audited(List.of(), List.of(), java.util.Optional.empty()));
         } else {
-            Audits.audit(quorum, session, command, future);
+            SessionAudit.audit(quorum, session, command, future);
         }
     }
 
@@ -436,7 +438,7 @@ final class Commands {
             action.accept(known);
             return;
         }
-        Foreign.claims(quorum, session, (claims, failure) -> {
+        ForeignClaims.claims(quorum, session, (claims, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
             } else {

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class KeepAliveRound {
 
     private final Quorum quorum;
+    private final Repairs repairs;
     private final Session session;
     private final Duration patience;
     private final CompletableFuture<Reply> future;
@@ -33,12 +34,14 @@ final class KeepAliveRound {
     private boolean isSuccess;
 
     /** @param patience how long a member may take to answer, unless all commands have less */
-    KeepAliveRound(Quorum quorum, Session session, Duration patience, CompletableFuture<Reply> future) {
+    KeepAliveRound(
+            Quorum quorum, Repairs repairs, Session session, Duration patience, CompletableFuture<Reply> future) {
         this.quorum = quorum;
+        this.repairs = repairs;
         this.session = session;
         this.patience = patience;
         this.future = future;
-        this.begunAt = quorum.now();
+        this.begunAt = quorum.loop.now();
     }
 
     void begin() {
@@ -54,13 +57,13 @@ final class KeepAliveRound {
     private void ask(MemberSession there) {
         pending++;
         there.lastSentAt = begunAt;
-        long epoch = Math.max(Settling.epoch(session, there), there.epoch);
+        long epoch = Math.max(Settlement.epoch(session, there), there.epoch);
         there.member.ask(new Command.KeepAlive(there.id, epoch, patience), (reply, failure) -> {
             pending--;
             take(there, epoch, reply, failure);
             if (isSuccess) {
                 // It was not waited for, but it may have claims to regain like the others.
-                quorum.repairs.start(session, there);
+                repairs.start(session, there);
             }
             quorum.loop.post(this::decide);
         });
@@ -69,7 +72,7 @@ final class KeepAliveRound {
     private void take(MemberSession there, long epoch, @Nullable Reply reply, @Nullable StoreException failure) {
         if (reply instanceof Reply.SessionAlive) {
             acknowledged++;
-            Settling.alive(there, epoch, begunAt);
+            Settlement.alive(there, epoch, begunAt);
         } else if (reply instanceof Reply.SessionEnded) {
             failures.add(there.member + ": the session has ended there");
             quorum.opener.endedAt(session, there);
@@ -117,7 +120,7 @@ final class KeepAliveRound {
         isSuccess = true;
         for (MemberSession there : session.at) {
             if (there != null) {
-                quorum.repairs.start(session, there);
+                repairs.start(session, there);
             }
         }
     }

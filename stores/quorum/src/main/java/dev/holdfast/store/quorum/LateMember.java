@@ -50,7 +50,7 @@ final class LateMember implements LockStore {
             false,
             false,
             false,
-            Quorum.POLL_EVERY);
+            QuorumTraits.POLL_EVERY);
 
     private final StoreUri uri;
 
@@ -119,7 +119,7 @@ final class LateMember implements LockStore {
         }
         if (!listeners.isEmpty()) {
             // Its traits were not known when those of the quorum were made.
-            StoreTraits unused = Traits.of(List.of(fresh));
+            StoreTraits unused = QuorumTraits.of(List.of(fresh));
         }
         fresh.subscribe(listeners);
         store = fresh;

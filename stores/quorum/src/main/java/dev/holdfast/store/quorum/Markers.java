@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * Where all members answer and none has a marker, the quorum is new, and they are trusted at once.
  */
 
-/** Finds out which members may be trusted. */
+/** Markers of the members, which show whether a member may be trusted. */
 final class Markers {
 
     /** No program would choose it; an inspection does not show it. */
@@ -119,7 +119,7 @@ final class Markers {
      */
     void verify(MemberSession there, Round round, Consumer<Optional<StoreException>> done) {
         Command look = new Command.Inspect(NAME.value(), Optional.empty(), 1, Command.Inspect.Scope.NAME);
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         there.member.ask(look, (reply, failure) -> {
             if (!(reply instanceof Reply.Inspected found)) {
                 round.failed(there.member.index);

@@ -43,22 +43,26 @@ final class Member {
     /** For people. */
     final String name;
 
-    private final Quorum quorum;
+    private final EventLoop loop;
+
+    /** How long it may take to answer, in nanoseconds. */
+    private final long patience;
 
     /** In the order in which they were sent, which is that in which their time is over. */
     private final Deque<Trip> underWay = new ArrayDeque<>();
 
     private boolean isWatched;
 
-    Member(Quorum quorum, int index, LockStore store, String name) {
-        this.quorum = quorum;
+    Member(EventLoop loop, long patience, int index, LockStore store, String name) {
+        this.loop = loop;
+        this.patience = patience;
         this.index = index;
         this.store = store;
         this.name = name;
     }
 
     void ask(Command command, Answer answer) {
-        Trip trip = new Trip(answer, quorum.now());
+        Trip trip = new Trip(answer, loop.now());
         underWay.add(trip);
         watch();
         if (command instanceof Command.KeepAlive keepAlive) {
@@ -68,11 +72,11 @@ final class Member {
         try {
             stage = store.execute(command, Caller.GOES_ON);
         } catch (RuntimeException e) {
-            quorum.loop.post(() -> end(trip, null, asStoreException(e)));
+            loop.post(() -> end(trip, null, asStoreException(e)));
             return;
         }
         var unused = stage.whenComplete((reply, failure) ->
-                quorum.loop.post(() -> end(trip, reply, failure == null ? null : asStoreException(failure))));
+                loop.post(() -> end(trip, reply, failure == null ? null : asStoreException(failure))));
     }
 
     private void end(Trip trip, @Nullable Reply reply, @Nullable StoreException failure) {
@@ -86,13 +90,13 @@ final class Member {
     }
 
     /** A client that renews a short session waits for less than others do. */
-    private void hurry(Trip trip, long patience) {
-        if (patience < quorum.patience) {
-            quorum.later(patience, () -> timeOut(trip, patience));
+    private void hurry(Trip trip, long shorter) {
+        if (shorter < patience) {
+            loop.later(shorter, () -> timeOut(trip, shorter));
         }
     }
 
-    private void timeOut(Trip trip, long patience) {
+    private void timeOut(Trip trip, long nanos) {
         if (!trip.isAnswered) {
             end(
                     trip,
@@ -100,7 +104,7 @@ final class Member {
                     new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.UNKNOWN,
-                            "it did not answer within " + Duration.ofNanos(patience),
+                            "it did not answer within " + Duration.ofNanos(nanos),
                             null));
         }
     }
@@ -109,16 +113,16 @@ final class Member {
         Trip oldest = underWay.peekFirst();
         if (!isWatched && oldest != null) {
             isWatched = true;
-            quorum.later(oldest.sentAt + quorum.patience - quorum.now(), this::lookAround);
+            loop.later(oldest.sentAt + patience - loop.now(), this::lookAround);
         }
     }
 
     private void lookAround() {
         isWatched = false;
         for (Trip oldest = underWay.peekFirst();
-                oldest != null && quorum.now() - oldest.sentAt >= quorum.patience;
+                oldest != null && loop.now() - oldest.sentAt >= patience;
                 oldest = underWay.peekFirst()) {
-            timeOut(oldest, quorum.patience);
+            timeOut(oldest, patience);
         }
         watch();
     }

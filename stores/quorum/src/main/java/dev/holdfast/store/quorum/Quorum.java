@@ -14,17 +14,13 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
-/** What all parts of a quorum have in common. Touched by events of the loop alone. */
+/** State of a quorum, and the losses that follow from it. Touched by events of the loop alone. */
 final class Quorum {
-
-    /** A claim that waits asks again about this often. */
-    static final Duration POLL_EVERY = Duration.ofMillis(16);
 
     private static final long MOST_SPREAD = Tokens.MAX_BLOCK / 2;
 
-    final Loop loop = new Loop();
+    final EventLoop loop;
     final Environment environment;
     final QuorumRules rules;
 
@@ -34,52 +30,22 @@ final class Quorum {
     final Duration longestLease;
     final List<Member> members = new ArrayList<>();
     final Map<SessionId, Session> sessions = new HashMap<>();
-    final Settling settling = new Settling(this);
-    final Repairs repairs = new Repairs(this);
+    final Settlement settlement = new Settlement(this);
     final Markers markers = new Markers(this);
-    final Sessions opener = new Sessions(this);
+    final MemberSessions opener = new MemberSessions(this);
     Duration minTtl = Duration.ofMillis(1);
     Duration granularity = Duration.ofNanos(1);
     final Listeners listeners = new Listeners();
-    boolean isClosed;
 
     /** How far apart the first tokens of the members were lately. */
     private long spread;
-
-    private final long origin;
 
     Quorum(Environment environment, QuorumRules rules, Duration patience, Duration longestLease) {
         this.environment = environment;
         this.rules = rules;
         this.patience = patience.toNanos();
         this.longestLease = longestLease;
-        this.origin = environment.monotonicNanos();
-    }
-
-    /** Nanoseconds since this quorum was made; differences only. */
-    long now() {
-        return environment.monotonicNanos() - origin;
-    }
-
-    void later(long delay, Runnable event) {
-        environment.schedule(
-                Math.max(delay, 0),
-                () -> loop.post(() -> {
-                    if (!isClosed) {
-                        event.run();
-                    }
-                }));
-    }
-
-    /** A random time between the bounds. */
-    long between(long low, long high) {
-        return low + Math.floorMod(environment.randomLong(), high - low + 1);
-    }
-
-    /** How long to wait before the next try, after so many that failed. */
-    long backOff(int failures) {
-        long most = TimeUnit.MILLISECONDS.toNanos(20) << Math.min(failures, 6);
-        return between(most / 2, most);
+        this.loop = new EventLoop(environment);
     }
 
     int majority(int reached) {
@@ -96,7 +62,7 @@ final class Quorum {
     }
 
     void tell(Signal signal) {
-        if (!isClosed) {
+        if (!loop.isClosed()) {
             listeners.accept(signal);
         }
     }
@@ -157,15 +123,15 @@ final class Quorum {
     /** It is over: what members have of it is ended, and it is forgotten when that is done. */
     void drop(Claim claim) {
         claim.state = Claim.State.OVER;
-        Attempt attempt = claim.attempt;
+        Claim.Attempt attempt = claim.attempt;
         if (attempt != null) {
             attempt.abandon();
         }
         for (Hold hold : List.copyOf(claim.holds)) {
-            settling.end(hold);
+            settlement.end(hold);
         }
         for (Hold hold : List.copyOf(claim.repairs)) {
-            settling.end(hold);
+            settlement.end(hold);
         }
         forgetIfSettled(claim);
     }

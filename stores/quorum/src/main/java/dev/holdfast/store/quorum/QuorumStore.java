@@ -67,10 +67,11 @@ public final class QuorumStore implements LockStore {
         this.commands = new Commands(quorum);
         this.opened = List.copyOf(opened);
         for (NamedStore member : members) {
-            quorum.members.add(new Member(quorum, quorum.members.size(), member.store(), member.name()));
+            quorum.members.add(
+                    new Member(quorum.loop, quorum.patience, quorum.members.size(), member.store(), member.name()));
         }
         quorum.markers.members(members.size());
-        this.traits = Traits.of(members.stream().map(NamedStore::store).toList());
+        this.traits = QuorumTraits.of(members.stream().map(NamedStore::store).toList());
         quorum.minTtl = traits.minSessionTtl();
         quorum.granularity = traits.ttlGranularity();
         for (Member member : quorum.members) {
@@ -142,7 +143,7 @@ public final class QuorumStore implements LockStore {
     public CompletionStage<List<MemberStatus>> members() {
         CompletableFuture<List<MemberStatus>> future = new CompletableFuture<>();
         endWithClose(future);
-        quorum.loop.post(() -> Reports.members(quorum, future));
+        quorum.loop.post(() -> Inspection.members(quorum, future));
         if (isClosed) {
             future.completeExceptionally(closed(Effect.NONE));
         }
@@ -158,7 +159,7 @@ public final class QuorumStore implements LockStore {
                             && claim.holds.stream()
                                     .anyMatch(hold -> hold.member() == member && hold.ref.equals(revoked.claim()));
                     if (isMeant) {
-                        var unused = Look.at(quorum, claim, quorum.now());
+                        var unused = ClaimPoll.at(quorum, claim, quorum.loop.now());
                         return;
                     }
                 }
@@ -173,7 +174,7 @@ public final class QuorumStore implements LockStore {
             return;
         }
         isClosed = true;
-        quorum.loop.post(() -> quorum.isClosed = true);
+        quorum.loop.post(() -> quorum.loop.close());
         underWay.values().forEach(future -> future.completeExceptionally(closed(Effect.UNKNOWN)));
         if (time != null) {
             time.close();

@@ -42,7 +42,7 @@ final class Repair {
         this.request = java.util.Objects.requireNonNull(claim.request);
         this.changes = claim.changes;
         this.listener = listener;
-        long number = Names.repair(claim.ref.claim(), claim.repaired++, quorum.environment.randomLong());
+        long number = MemberIds.repair(claim.ref.claim(), claim.repaired++, quorum.environment.randomLong());
         this.hold = new Hold(claim, there, new ClaimRef(claim.ref.resource(), there.id, number), there.epoch);
     }
 
@@ -54,7 +54,7 @@ final class Repair {
     private void ask() {
         tries++;
         hold.state = Hold.State.ASKED;
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         Acquire command = new Acquire(
                 hold.ref, hold.epoch, Sending.FIRST, request.spec(), claim.weight, lease(sentAt), Waiting.TRY, 1);
         hold.member().ask(command, (reply, failure) -> take(reply, failure, sentAt));
@@ -82,14 +82,14 @@ final class Repair {
             hold.state = Hold.State.UNKNOWN;
         }
         if (hold.isEnding) {
-            quorum.settling.goOn(hold);
+            quorum.settlement.goOn(hold);
             end(false);
         } else if (hold.state == Hold.State.HELD || (isTaken && !quorum.rules.heedsRefusals())) {
             hold.state = Hold.State.HELD;
             raise();
         } else if (isTaken && tries < MOST_TRIES) {
-            long usual = Quorum.POLL_EVERY.toNanos();
-            quorum.later(quorum.between(usual / 2, 4 * usual), this::tryAgain);
+            long usual = QuorumTraits.POLL_EVERY.toNanos();
+            quorum.loop.later(quorum.loop.between(usual / 2, 4 * usual), this::tryAgain);
         } else {
             giveUp();
         }
@@ -109,7 +109,7 @@ final class Repair {
         return claim.repairs.contains(hold)
                 && Repairs.isOpen(claim)
                 && claim.changes == changes
-                && (!claim.hasOwnLease() || claim.leaseEndsAt > quorum.now());
+                && (!claim.hasOwnLease() || claim.leaseEndsAt > quorum.loop.now());
     }
 
     private boolean isGranted() {
@@ -142,7 +142,7 @@ final class Repair {
             count();
             return;
         }
-        var unused = Look.at(quorum, claim, quorum.now()).whenComplete((reply, failure) -> {
+        var unused = ClaimPoll.at(quorum, claim, quorum.loop.now()).whenComplete((reply, failure) -> {
             if (reply instanceof Reply.Granted) {
                 count();
             } else {
@@ -165,7 +165,7 @@ final class Repair {
     }
 
     private void giveUp() {
-        quorum.settling.end(hold);
+        quorum.settlement.end(hold);
         end(false);
     }
 

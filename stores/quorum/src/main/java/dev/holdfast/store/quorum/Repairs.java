@@ -38,7 +38,7 @@ final class Repairs {
         boolean isBusy = !there.toRepair.isEmpty() || there.repairing > 0;
         // One that is silent would be asked in vain, and each time there would be something to settle.
         boolean isRenewed = there.renewedAt >= session.toldSince;
-        if (!quorum.rules.repairs() || isBusy || !isRenewed || !there.isTrusted(quorum.now())) {
+        if (!quorum.rules.repairs() || isBusy || !isRenewed || !there.isTrusted(quorum.loop.now())) {
             return;
         }
         for (Claim claim : session.claims.values()) {
@@ -81,12 +81,12 @@ final class Repairs {
     private boolean isMissing(Claim claim, MemberSession there) {
         return isOpen(claim)
                 && !claim.isSuspect
-                && there.isTrusted(quorum.now())
+                && there.isTrusted(quorum.loop.now())
                 && !isAt(there, claim.holds)
                 && !isAt(there, claim.ending)
                 && !isAt(there, claim.repairs)
                 && quorum.isCovered(claim, claim.holds, claim.session.toldSince)
-                && (!claim.hasOwnLease() || claim.leaseEndsAt > quorum.now());
+                && (!claim.hasOwnLease() || claim.leaseEndsAt > quorum.loop.now());
     }
 
     /** Whether a claim may be asked for again. */

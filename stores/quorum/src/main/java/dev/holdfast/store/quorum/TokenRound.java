@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * stands; if that is before it begins, those that lag behind are raised, and only then it is given.
  */
 
-/** Finds a block of tokens for a claim, raising members where need be. */
+/** Round of the members that finds a block of tokens for a claim, and raises members where need be. */
 final class TokenRound {
 
     private static final int MOST_TRIES = 4;

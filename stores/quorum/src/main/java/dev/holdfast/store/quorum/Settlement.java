@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * on its way and arrive after its own withdrawal.
  */
 
-/** Ends at the members what is over here. */
-final class Settling {
+/** Settlement at the members of what is over here. */
+final class Settlement {
 
     private final Quorum quorum;
 
-    Settling(Quorum quorum) {
+    Settlement(Quorum quorum) {
         this.quorum = quorum;
     }
 
@@ -58,14 +58,14 @@ final class Settling {
     private void send(Hold hold, Command command, int failures) {
         if (isOver(hold)) {
             ended(hold);
-        } else if (!quorum.isClosed) {
+        } else if (!quorum.loop.isClosed()) {
             hold.member().ask(command, (reply, failure) -> {
                 if (reply != null) {
                     hold.claim.released += reply instanceof Reply.Released ? 1 : 0;
                     hold.claim.missing += reply instanceof Reply.Absent ? 1 : 0;
                     ended(hold);
                 } else {
-                    quorum.later(quorum.backOff(failures), () -> send(hold, command, failures + 1));
+                    quorum.loop.later(quorum.loop.backOff(failures), () -> send(hold, command, failures + 1));
                 }
             });
         }
@@ -85,14 +85,14 @@ final class Settling {
         if (claim.isDetached()) {
             long after =
                     2 * claim.session.ttl.toNanos() + 2 * claim.lease.length().toNanos();
-            return quorum.now() - hold.session.lastSentAt > after;
+            return quorum.loop.now() - hold.session.lastSentAt > after;
         }
         return hold.session.isOver || isOverByNow(claim.session, hold.session);
     }
 
     /** Twice its ttl after the last request that may have renewed it. */
     boolean isOverByNow(Session session, MemberSession there) {
-        return quorum.now() - there.lastSentAt > 2 * session.ttl.toNanos();
+        return quorum.loop.now() - there.lastSentAt > 2 * session.ttl.toNanos();
     }
 
     // ---- Epochs
@@ -111,11 +111,11 @@ final class Settling {
             quorum.opener.endedAt(session, there);
         }
         there.goOn();
-        if (!there.isAwaited() || quorum.isClosed) {
+        if (!there.isAwaited() || quorum.loop.isClosed()) {
             there.isRaising = false;
             return;
         }
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         boolean isLast = session.isRetired || session.isOver;
         long epoch = nextEpoch(session, there);
         if (!isLast) {
@@ -138,7 +138,7 @@ final class Settling {
         }
         there.goOn();
         if (there.isAwaited()) {
-            quorum.later(quorum.backOff(failures), () -> raise(session, there, failures + 1));
+            quorum.loop.later(quorum.loop.backOff(failures), () -> raise(session, there, failures + 1));
         } else {
             there.isRaising = false;
         }
@@ -171,7 +171,8 @@ final class Settling {
             if (reply != null) {
                 whenDone.run();
             } else if (!isOverByNow(session, there) && isWorthRepeating(failure)) {
-                quorum.later(quorum.backOff(failures), () -> tell(session, there, command, whenDone, failures + 1));
+                quorum.loop.later(
+                        quorum.loop.backOff(failures), () -> tell(session, there, command, whenDone, failures + 1));
             }
         });
     }

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * they come.
  */
 
-/** One asking of all members for one claim. */
-final class Attempt {
+/** One attempt to have a claim granted by a majority. */
+final class GrantAttempt implements Claim.Attempt {
 
     /** A try by which two may have split the members is made again, a few times. */
     private static final int MOST_SPLITS = 3;
@@ -44,22 +44,22 @@ final class Attempt {
     private boolean isRaising;
     private boolean isOver;
 
-    Attempt(Quorum quorum, Claim claim, Acquire request, int splits) {
+    GrantAttempt(Quorum quorum, Claim claim, Acquire request, int splits) {
         this.quorum = quorum;
         this.claim = claim;
         this.request = request;
         this.splits = splits;
     }
 
-    /** Who asks while it is under way has the answer of all. */
-    void join(CompletableFuture<Reply> future, long askedAt) {
+    @Override
+    public void join(CompletableFuture<Reply> future, long askedAt) {
         waiters.add(new Waiter(future, askedAt));
     }
 
     void begin() {
         claim.attempt = this;
-        long number = Names.claim(claim.ref.claim(), claim.attempts++, quorum.environment.randomLong());
-        long now = quorum.now();
+        long number = MemberIds.claim(claim.ref.claim(), claim.attempts++, quorum.environment.randomLong());
+        long now = quorum.loop.now();
         for (Member member : quorum.members) {
             MemberSession there = claim.session.at[member.index];
             if (there == null || claim.session.isRetired) {
@@ -115,9 +115,9 @@ final class Attempt {
             failures.add(hold.member() + ": " + (failure == null ? "?" : failure.getMessage()));
         }
         if (hold.isEnding) {
-            quorum.settling.goOn(hold);
+            quorum.settlement.goOn(hold);
         } else if (hold.state == Hold.State.UNKNOWN) {
-            quorum.settling.end(hold);
+            quorum.settlement.end(hold);
             if (claim.state == Claim.State.HELD) {
                 quorum.loseIfGone(claim);
             }
@@ -184,7 +184,7 @@ final class Attempt {
             }
         }
         for (Waiter waiter : waiters) {
-            waiter.future().complete(Look.granted(quorum, claim, waiter.askedAt()));
+            waiter.future().complete(ClaimPoll.granted(quorum, claim, waiter.askedAt()));
         }
     }
 
@@ -202,7 +202,7 @@ final class Attempt {
         } else if (mismatch != null) {
             end(mismatch);
         } else if (isContended && request.waiting() == Waiting.QUEUE) {
-            reply(Queue.look(quorum, session));
+            reply(RetrySchedule.look(quorum, session));
         } else if (isContended && granted > 0 && splits < MOST_SPLITS) {
             tryAgain();
         } else if (isContended) {
@@ -231,11 +231,11 @@ final class Attempt {
 
     /** Two that try at the same time may each have got a part. */
     private void tryAgain() {
-        long pause = quorum.between(1_000_000, 6_000_000L << splits);
-        Attempt next = new Attempt(quorum, claim, request, splits + 1);
+        long pause = quorum.loop.between(1_000_000, 6_000_000L << splits);
+        GrantAttempt next = new GrantAttempt(quorum, claim, request, splits + 1);
         waiters.forEach(waiter -> next.join(waiter.future(), waiter.askedAt()));
         claim.attempt = next;
-        quorum.later(pause, () -> {
+        quorum.loop.later(pause, () -> {
             if (claim.state == Claim.State.WAITING) {
                 next.begin();
             }
@@ -256,12 +256,12 @@ final class Attempt {
         isOver = true;
         claim.attempt = null;
         for (Hold hold : holds) {
-            quorum.settling.end(hold);
+            quorum.settlement.end(hold);
         }
     }
 
-    /** The claim was ended meanwhile. */
-    void abandon() {
+    @Override
+    public void abandon() {
         if (isOver) {
             return;
         }
@@ -275,13 +275,13 @@ final class Attempt {
         waiters.forEach(waiter -> waiter.future().completeExceptionally(failure));
     }
 
-    /** Under which names it has asked. */
-    List<ClaimRef> refs() {
+    @Override
+    public List<ClaimRef> refs() {
         return holds.stream().map(hold -> hold.ref).toList();
     }
 
-    /** A member's session has ended, with all that it held. */
-    void endedAt(MemberSession there) {
+    @Override
+    public void endedAt(MemberSession there) {
         for (Hold hold : holds) {
             if (hold.session == there && hold.state == Hold.State.HELD && !claim.isDetached()) {
                 hold.state = Hold.State.NONE;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds what members record under a session of another connection, or of one that has ended: detached grants above all.
  */
-final class Foreign {
+final class ForeignClaims {
 
     private static final int PAGE = 500;
 
@@ -39,7 +39,7 @@ final class Foreign {
     private int pending;
     private int answered;
 
-    private Foreign(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
+    private ForeignClaims(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
         this.quorum = quorum;
         this.session = session;
         this.done = done;
@@ -47,7 +47,7 @@ final class Foreign {
 
     /** Tells the claims that a majority holds, and those of which members have less; or why it can't be told. */
     static void claims(Quorum quorum, Session session, BiConsumer<List<Claim>, @Nullable StoreException> done) {
-        new Foreign(quorum, session, done).begin();
+        new ForeignClaims(quorum, session, done).begin();
     }
 
     private void begin() {
@@ -70,7 +70,7 @@ final class Foreign {
                 return;
             }
             List<ClaimRef> refs = page.held().stream()
-                    .filter(ref -> !ref.resource().equals(Markers.NAME) && Names.claimOf(ref.claim()) != 0)
+                    .filter(ref -> !ref.resource().equals(Markers.NAME) && MemberIds.claimOf(ref.claim()) != 0)
                     .toList();
             if (refs.isEmpty()) {
                 next(there, page.cursor());
@@ -81,7 +81,7 @@ final class Foreign {
     }
 
     private void poll(MemberSession there, List<ClaimRef> refs, Optional<String> cursor) {
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         there.member.ask(new Command.Poll(refs), (reply, failure) -> {
             if (reply instanceof Reply.Polled polled && polled.states().size() == refs.size()) {
                 for (int i = 0; i < refs.size(); i++) {
@@ -109,7 +109,7 @@ final class Foreign {
     }
 
     private void note(MemberSession there, ClaimRef at, Reply.Granted granted, long sentAt) {
-        ClaimRef ref = new ClaimRef(at.resource(), session.id, Names.claimOf(at.claim()));
+        ClaimRef ref = new ClaimRef(at.resource(), session.id, MemberIds.claimOf(at.claim()));
         Duration remaining = granted.remaining().orElse(Duration.ZERO);
         Lease lease = remaining.isZero() ? Lease.SESSION : Lease.detached(remaining);
         Claim claim = found.computeIfAbsent(ref, unused -> new Claim(session.nextNumber(), session, ref, lease, null));

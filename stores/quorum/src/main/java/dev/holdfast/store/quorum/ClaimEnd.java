@@ -5,8 +5,8 @@ import dev.holdfast.spi.StoreException.Effect;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Ends a claim at all members; answers when so many have ended it that it can have no majority any more. */
-final class Ending {
+/** End of a claim at all members; answered when so many have ended it that it can have no majority any more. */
+final class ClaimEnd {
 
     private final Quorum quorum;
     private final Claim claim;
@@ -15,7 +15,7 @@ final class Ending {
     private final Runnable watcher = this::decide;
     private boolean isLate;
 
-    private Ending(Quorum quorum, Claim claim, boolean isRelease, CompletableFuture<Reply> future) {
+    private ClaimEnd(Quorum quorum, Claim claim, boolean isRelease, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.claim = claim;
         this.isRelease = isRelease;
@@ -24,12 +24,12 @@ final class Ending {
 
     /** Answers {@link Reply.Done}. */
     static void withdraw(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
-        new Ending(quorum, claim, false, future).begin();
+        new ClaimEnd(quorum, claim, false, future).begin();
     }
 
     /** Answers {@link Reply.Released}, or {@link Reply.Absent} if a majority did not have it any more. */
     static void release(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
-        new Ending(quorum, claim, true, future).begin();
+        new ClaimEnd(quorum, claim, true, future).begin();
     }
 
     private void begin() {
@@ -37,7 +37,7 @@ final class Ending {
         quorum.drop(claim);
         quorum.loop.post(watcher);
         if (!future.isDone()) {
-            quorum.later(quorum.patience + quorum.patience / 2, () -> {
+            quorum.loop.later(quorum.patience + quorum.patience / 2, () -> {
                 isLate = true;
                 decide();
             });

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Opens sessions at members, at first and again where one has ended, and notices their ends. */
-final class Sessions {
+/** Sessions at the members: opens them, at first and again where one has ended, and notices their ends. */
+final class MemberSessions {
 
     private final Quorum quorum;
 
-    Sessions(Quorum quorum) {
+    MemberSessions(Quorum quorum) {
         this.quorum = quorum;
     }
 
@@ -33,7 +33,7 @@ final class Sessions {
             String label,
             Markers.Round round,
             java.util.function.BiConsumer<@Nullable MemberSession, Optional<StoreException>> done) {
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         member.ask(new Command.OpenSession(ttl, label), new Member.Answer() {
             @Override
             public void answered(@Nullable Reply reply, @Nullable StoreException failure) {
@@ -76,7 +76,7 @@ final class Sessions {
                 openAt(
                         member,
                         session.ttl,
-                        Names.label(session.label, session.nonce),
+                        MemberIds.label(session.label, session.nonce),
                         Markers.alone(quorum.members.size()),
                         (opened, unfit) -> reopened(session, i, opened));
             } else if (!there.isVerified) {
@@ -121,7 +121,7 @@ final class Sessions {
     }
 
     private @Nullable Session adopt(SessionId id) {
-        Optional<List<Optional<SessionId>>> ids = Names.members(id, quorum.members.size());
+        Optional<List<Optional<SessionId>>> ids = MemberIds.members(id, quorum.members.size());
         if (ids.isEmpty()) {
             return null;
         }
@@ -129,11 +129,11 @@ final class Sessions {
         for (Member member : quorum.members) {
             Optional<SessionId> there = ids.get().get(member.index);
             if (there.isPresent()) {
-                at[member.index] = new MemberSession(member, there.get(), quorum.now());
+                at[member.index] = new MemberSession(member, there.get(), quorum.loop.now());
             }
         }
         // Nothing is known of its ttl; it serves to repeat what has failed, and to tell when to look again.
-        Session adopted = new Session(id, Names.nonceOf(id), "", quorum.longestLease, at);
+        Session adopted = new Session(id, MemberIds.nonceOf(id), "", quorum.longestLease, at);
         adopted.isForeign = true;
         return adopted;
     }
@@ -159,7 +159,7 @@ final class Sessions {
                     hold.state = Hold.State.NONE;
                 }
             }
-            Attempt attempt = claim.attempt;
+            Claim.Attempt attempt = claim.attempt;
             if (attempt != null) {
                 attempt.endedAt(there);
             }
@@ -196,7 +196,7 @@ final class Sessions {
     }
 
     void closeAt(Session session, MemberSession there, Runnable whenClosed) {
-        quorum.settling.tell(
+        quorum.settlement.tell(
                 session,
                 there,
                 new Command.CloseSession(there.id),

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * this one; the number of the claim is in it, so that any connection can find it.
  */
 
-/** Names and numbers. */
-final class Names {
+/** Ids of sessions and numbers of claims at the members. */
+final class MemberIds {
 
     private static final int MAX_ID = 256;
     private static final int ATTEMPT_BITS = 22;
@@ -31,7 +31,7 @@ final class Names {
     private static final long OPAQUE = 1L << 62;
     private static final String MARK = " q:";
 
-    private Names() {}
+    private MemberIds() {}
 
     static String nonce(long random) {
         return Long.toString((random & (1L << 52) - 1) | 1L << 52, 36);

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the members that have a claim whether they still have it. */
-final class Look {
+/** Poll of the members that have a claim: whether they still have it. */
+final class ClaimPoll {
 
     private final Quorum quorum;
     private final Claim claim;
@@ -26,7 +26,7 @@ final class Look {
     private int pending;
     private boolean isRaising;
 
-    private Look(Quorum quorum, Claim claim, long askedAt, CompletableFuture<Reply> future) {
+    private ClaimPoll(Quorum quorum, Claim claim, long askedAt, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.claim = claim;
         this.askedAt = askedAt;
@@ -36,7 +36,7 @@ final class Look {
     /** Answers with the state of a claim that was granted: {@link Reply.Granted} or {@link Reply.Absent}. */
     static CompletableFuture<Reply> at(Quorum quorum, Claim claim, long askedAt) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
-        new Look(quorum, claim, askedAt, future).begin();
+        new ClaimPoll(quorum, claim, askedAt, future).begin();
         return future;
     }
 
@@ -51,7 +51,7 @@ final class Look {
 
     private void ask(Hold hold) {
         pending++;
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         hold.member().ask(new Command.Poll(List.of(hold.ref)), (reply, failure) -> {
             pending--;
             if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
@@ -116,7 +116,7 @@ final class Look {
         }
         long ttl = claim.session.ttl.toNanos();
         long renewedAt = quorum.reachedByMajority(claim.holds, hold -> hold.session.renewedAt, MemberSession.NEVER);
-        return renewedAt == MemberSession.NEVER || quorum.now() - renewedAt > ttl - ttl / 10;
+        return renewedAt == MemberSession.NEVER || quorum.loop.now() - renewedAt > ttl - ttl / 10;
     }
 
     /** What the client is told of a grant. */

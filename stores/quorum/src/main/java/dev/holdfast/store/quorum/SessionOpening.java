@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Opens a client's session: at a majority before it answers, at the others as they come. */
-final class Opening {
+/** Opening of a client's session: at a majority before it is answered, at the others as they come. */
+final class SessionOpening {
 
     private final Quorum quorum;
     private final Command.OpenSession command;
@@ -28,13 +28,13 @@ final class Opening {
     private int pending;
     private int fit;
 
-    Opening(Quorum quorum, Command.OpenSession command, CompletableFuture<Reply> future) {
+    SessionOpening(Quorum quorum, Command.OpenSession command, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.command = command;
         this.future = future;
-        this.nonce = Names.nonce(quorum.environment.randomLong());
+        this.nonce = MemberIds.nonce(quorum.environment.randomLong());
         this.ttl = rounded(command.ttl());
-        this.begunAt = quorum.now();
+        this.begunAt = quorum.loop.now();
         this.at = new @Nullable MemberSession[quorum.members.size()];
     }
 
@@ -57,7 +57,7 @@ final class Opening {
             return;
         }
         Markers.Round round = new Markers.Round(quorum.members.size());
-        String label = Names.label(command.label(), nonce);
+        String label = MemberIds.label(command.label(), nonce);
         pending = quorum.members.size();
         for (Member member : quorum.members) {
             quorum.opener.openAt(member, ttl, label, round, (there, unfit) -> opened(member, there, unfit));
@@ -108,7 +108,7 @@ final class Opening {
     }
 
     private void succeed() {
-        Session open = new Session(Names.session(nonce, at), nonce, command.label(), ttl, at);
+        Session open = new Session(MemberIds.session(nonce, at), nonce, command.label(), ttl, at);
         session = open;
         open.isTold = true;
         open.toldSince = begunAt;

@@ -17,8 +17,8 @@ import java.util.concurrent.CompletableFuture;
  * nobody here asked for is withdrawn. Then it tells the claims from here, page by page.
  */
 
-/** Audits a session. */
-final class Audits {
+/** Audit of a session. */
+final class SessionAudit {
 
     private static final int PAGE = 500;
 
@@ -34,7 +34,7 @@ final class Audits {
     private int pending;
     private int answered;
 
-    private Audits(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
+    private SessionAudit(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.session = session;
         this.command = command;
@@ -42,7 +42,7 @@ final class Audits {
     }
 
     static void audit(Quorum quorum, Session session, Command.Audit command, CompletableFuture<Reply> future) {
-        Audits audit = new Audits(quorum, session, command, future);
+        SessionAudit audit = new SessionAudit(quorum, session, command, future);
         if (session.isForeign) {
             audit.askForeign();
         } else if (command.cursor().isPresent()) {
@@ -53,7 +53,7 @@ final class Audits {
     }
 
     private void askForeign() {
-        Foreign.claims(quorum, session, (claims, failure) -> {
+        ForeignClaims.claims(quorum, session, (claims, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
                 return;

@@ -8,30 +8,30 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Ends, at all members that have it, the grant with a token, whoever holds it. */
-final class Forced {
+/** Forced release of the grant that has a token, at all members that have it, whoever holds it. */
+final class ForcedRelease {
 
     private final Quorum quorum;
-    private final Reports.Holder holder;
+    private final Inspection.Holder holder;
     private final CompletableFuture<Reply> future;
     private int pending;
     private int ended;
 
-    private Forced(Quorum quorum, Reports.Holder holder, CompletableFuture<Reply> future) {
+    private ForcedRelease(Quorum quorum, Inspection.Holder holder, CompletableFuture<Reply> future) {
         this.quorum = quorum;
         this.holder = holder;
         this.future = future;
     }
 
     static void release(Quorum quorum, Command.ForceRelease command, CompletableFuture<Reply> future) {
-        Reports.holders(quorum, command.resource().value(), Command.Inspect.Scope.NAME, (holders, failure) -> {
+        Inspection.holders(quorum, command.resource().value(), Command.Inspect.Scope.NAME, (holders, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
                 return;
             }
-            for (Reports.Holder holder : holders) {
+            for (Inspection.Holder holder : holders) {
                 if (holder.first.name().equals(command.resource()) && isMeant(quorum, holder, command.token())) {
-                    new Forced(quorum, holder, future).begin();
+                    new ForcedRelease(quorum, holder, future).begin();
                     return;
                 }
             }
@@ -39,8 +39,8 @@ final class Forced {
         });
     }
 
-    private static boolean isMeant(Quorum quorum, Reports.Holder holder, long token) {
-        Claim own = Reports.own(quorum, holder);
+    private static boolean isMeant(Quorum quorum, Inspection.Holder holder, long token) {
+        Claim own = Inspection.own(quorum, holder);
         @Nullable TokenBlock block = own == null ? null : own.tokens;
         long last = block == null ? holder.last(quorum.majority()) : block.last();
         long first = block == null ? Math.min(holder.highestFirst(), last) : block.first();
@@ -48,10 +48,10 @@ final class Forced {
     }
 
     private void begin() {
-        Claim own = Reports.own(quorum, holder);
-        List<Reports.Sight> sights = holder.sights;
+        Claim own = Inspection.own(quorum, holder);
+        List<Inspection.Sight> sights = holder.sights;
         pending = sights.size();
-        for (Reports.Sight sight : sights) {
+        for (Inspection.Sight sight : sights) {
             long token = sight.party().tokens().map(TokenBlock::last).orElse(0L);
             sight.member().ask(new Command.ForceRelease(holder.first.name(), token), (reply, failure) -> {
                 pending--;

@@ -11,10 +11,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What a quorum promises: what all members do, and less. */
-final class Traits {
+/** Traits of a quorum: what all members promise, and less. */
+final class QuorumTraits {
 
-    private Traits() {}
+    /** A claim that waits asks again about this often. */
+    static final Duration POLL_EVERY = Duration.ofMillis(16);
+
+    private QuorumTraits() {}
 
     /**
      * The traits of a quorum of some members.
@@ -64,7 +67,7 @@ final class Traits {
                 false,
                 false,
                 true,
-                Quorum.POLL_EVERY);
+                POLL_EVERY);
     }
 
     private static Duration longer(Duration one, Duration other) {

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Changes a grant at all members that have it; answers when a majority has done it. */
-final class Changing {
+/** Change of a grant at all members that have it; answered when a majority has made it. */
+final class GrantChange {
 
     private final Quorum quorum;
     private final Claim claim;
@@ -24,7 +24,7 @@ final class Changing {
     private long newestExtension;
     private int pending;
 
-    private Changing(
+    private GrantChange(
             Quorum quorum,
             Claim claim,
             CompletableFuture<Reply> future,
@@ -42,13 +42,14 @@ final class Changing {
             Quorum quorum, Claim claim, Command.ShrinkTo command, CompletableFuture<Reply> future, long askedAt) {
         // The client has given it back already, whether or not members hear of it.
         claim.weight = Math.min(claim.weight, command.weight());
-        new Changing(quorum, claim, future, askedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight())).begin();
+        new GrantChange(quorum, claim, future, askedAt, hold -> new Command.ShrinkTo(hold.ref, command.weight()))
+                .begin();
     }
 
     /** Answers {@link Reply.Extended}, with what a majority leaves. */
     static void extend(
             Quorum quorum, Claim claim, Command.Extend command, CompletableFuture<Reply> future, long askedAt) {
-        new Changing(
+        new GrantChange(
                         quorum,
                         claim,
                         future,
@@ -72,7 +73,7 @@ final class Changing {
 
     private void ask(Hold hold) {
         pending++;
-        long sentAt = quorum.now();
+        long sentAt = quorum.loop.now();
         hold.member().ask(command.apply(hold), (reply, failure) -> {
             pending--;
             if (reply instanceof Reply.Done) {
@@ -111,7 +112,7 @@ final class Changing {
     }
 
     private Reply extended() {
-        Duration remaining = Look.remaining(quorum, done, askedAt);
+        Duration remaining = ClaimPoll.remaining(quorum, done, askedAt);
         // It may be less than before.
         claim.leaseEndsAt = askedAt + remaining.toNanos();
         return new Reply.Extended(newestExtension, remaining);
@@ -149,7 +150,7 @@ final class Changing {
     }
 
     private static void tellPresent(Quorum quorum, Claim claim, CompletableFuture<Reply> future) {
-        var unused = Look.at(quorum, claim, quorum.now()).whenComplete((reply, failure) -> {
+        var unused = ClaimPoll.at(quorum, claim, quorum.loop.now()).whenComplete((reply, failure) -> {
             if (failure != null) {
                 future.completeExceptionally(failure);
             } else {

@@ -31,9 +31,10 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins what the members tell about resources: in use is what a majority says is in use. For people, so it may be slow.
+ * Inspection of resources, joined from those of the members: in use is what a majority reports as in use. It is for
+ * people, and may be slow.
  */
-final class Reports {
+final class Inspection {
 
     private static final int PAGE = 200;
 
@@ -65,7 +66,8 @@ final class Reports {
 
         /** What its claim is called in all of its askings. */
         String claim() {
-            return nonce + " claim " + Names.claimOf(asked) + " " + first.name().value();
+            return nonce + " claim " + MemberIds.claimOf(asked) + " "
+                    + first.name().value();
         }
 
         /** The number that the greatest part of them reaches. */
@@ -106,14 +108,14 @@ final class Reports {
 
     private Runnable whenAll = () -> {};
 
-    private Reports(Quorum quorum) {
+    private Inspection(Quorum quorum) {
         this.quorum = quorum;
     }
 
     /** All holders that a majority tells, of the resources that are asked for. */
     static void holders(
             Quorum quorum, String prefix, Scope scope, BiConsumer<List<Holder>, @Nullable StoreException> done) {
-        Reports reports = new Reports(quorum);
+        Inspection reports = new Inspection(quorum);
         reports.begin(prefix, scope, () -> reports.tellHolders(done));
     }
 
@@ -161,7 +163,7 @@ final class Reports {
             markers.put(member.index, party);
             return;
         }
-        Optional<String> nonce = Names.nonceIn(party.label());
+        Optional<String> nonce = MemberIds.nonceIn(party.label());
         if (nonce.isPresent()) {
             long asked = party.claim().claim();
             String key = nonce.get() + " " + asked + " " + info.name().value();
@@ -177,13 +179,14 @@ final class Reports {
     private Collection<Holder> joined() {
         Set<String> repaired = new HashSet<>();
         for (Holder holder : holders.values()) {
-            if (Names.isRepair(holder.asked)) {
+            if (MemberIds.isRepair(holder.asked)) {
                 repaired.add(holder.claim());
             }
         }
         Map<String, Holder> joined = new LinkedHashMap<>();
         holders.forEach((key, holder) -> {
-            String claim = Names.claimOf(holder.asked) != 0 && repaired.contains(holder.claim()) ? holder.claim() : key;
+            String claim =
+                    MemberIds.claimOf(holder.asked) != 0 && repaired.contains(holder.claim()) ? holder.claim() : key;
             Holder first = joined.putIfAbsent(claim, holder);
             if (first != null) {
                 holder.sights.forEach(first::add);
@@ -217,7 +220,7 @@ final class Reports {
 
     /** Tells how each member is doing. */
     static void members(Quorum quorum, CompletableFuture<List<MemberStatus>> future) {
-        Reports reports = new Reports(quorum);
+        Inspection reports = new Inspection(quorum);
         reports.begin("", Scope.PREFIX, () -> future.complete(reports.statuses()));
     }
 
@@ -285,7 +288,7 @@ final class Reports {
         ResourceInfo whole = info(quorum, new ResourceName(command.prefix()), holders);
         List<Party> rest = whole.holders().stream()
                 .filter(party -> firstToken(party) > after)
-                .sorted(Comparator.comparing(Reports::firstToken))
+                .sorted(Comparator.comparing(Inspection::firstToken))
                 .toList();
         List<Party> page = rest.subList(0, Math.min(command.limit(), rest.size()));
         Optional<String> cursor = page.size() == rest.size()
@@ -320,12 +323,12 @@ final class Reports {
         if (own != null) {
             return new Party(own.ref, own.session.label, weight, Optional.ofNullable(own.tokens), remaining);
         }
-        long number = Math.max(1, Names.claimOf(one.claim().claim()));
+        long number = Math.max(1, MemberIds.claimOf(one.claim().claim()));
         ClaimRef ref = new ClaimRef(holder.first.name(), new SessionId("q" + holder.nonce), number);
         long last = holder.last(majority);
         long first = Math.min(holder.highestFirst(), last);
         return new Party(
-                ref, Names.plainLabel(one.label()), weight, Optional.of(new TokenBlock(first, last)), remaining);
+                ref, MemberIds.plainLabel(one.label()), weight, Optional.of(new TokenBlock(first, last)), remaining);
     }
 
     /** The claim of this connection that it is. */
