@@ -50,8 +50,8 @@ final class Ambient {
             "dev.holdfast.engine.SystemTime",
             "dev.holdfast.store.memory.SteadyClock",
             "dev.holdfast.store.redis.connection.SystemTicks",
-            "dev.holdfast.store.quorum.SystemTime",
-            "dev.holdfast.store.quorum.LateMember",
+            "dev.holdfast.store.quorum.member.SystemTime",
+            "dev.holdfast.store.quorum.member.LateMember",
             "dev.holdfast.store.sql.SystemMachine");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;

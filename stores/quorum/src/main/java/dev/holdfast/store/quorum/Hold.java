@@ -2,6 +2,7 @@ package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -12,6 +12,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.quorum.member.Member;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

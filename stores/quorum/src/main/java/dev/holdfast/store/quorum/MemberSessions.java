@@ -5,6 +5,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -8,6 +8,8 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.quorum.member.EventLoop;
+import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -12,6 +12,11 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.quorum.member.Member;
+import dev.holdfast.store.quorum.member.MemberOpening;
+import dev.holdfast.store.quorum.member.NamedStore;
+import dev.holdfast.store.quorum.member.QuorumTraits;
+import dev.holdfast.store.quorum.member.SystemTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,9 +83,6 @@ public final class QuorumStore implements LockStore {
             member.store.subscribe(signal -> quorum.loop.post(() -> heard(member, signal)));
         }
     }
-
-    /** A member, with what people call it. */
-    record NamedStore(String name, LockStore store) {}
 
     /** Begins a quorum. */
     public static Builder builder() {

@@ -1,6 +1,7 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.Reply;
+import dev.holdfast.store.quorum.member.QuorumTraits;
 import java.time.Duration;
 
 /** Schedule on which waiting claims try again: at random times, so that those that split the members don't again. */

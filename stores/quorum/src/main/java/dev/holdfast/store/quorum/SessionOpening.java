@@ -5,6 +5,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

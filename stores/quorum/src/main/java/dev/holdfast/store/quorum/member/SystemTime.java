@@ -1,4 +1,4 @@
-package dev.holdfast.store.quorum;
+package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.Environment;
 import dev.holdfast.spi.Randomness;
@@ -10,12 +10,12 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The system's time, with one thread for timers that starts with the first one and ends when there are none. */
-final class SystemTime implements Environment, AutoCloseable {
+public final class SystemTime implements Environment, AutoCloseable {
 
     private final ScheduledThreadPoolExecutor timers;
     private final SplittableRandom random = new SplittableRandom(Randomness.nextLong());
 
-    SystemTime() {
+    public SystemTime() {
         timers = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "holdfast-quorum-timer");
             thread.setDaemon(true);

@@ -1,4 +1,4 @@
-package dev.holdfast.store.quorum;
+package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreTraits;
@@ -12,10 +12,10 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Traits of a quorum: what all members promise, and less. */
-final class QuorumTraits {
+public final class QuorumTraits {
 
     /** A claim that waits asks again about this often. */
-    static final Duration POLL_EVERY = Duration.ofMillis(16);
+    public static final Duration POLL_EVERY = Duration.ofMillis(16);
 
     private QuorumTraits() {}
 
@@ -24,7 +24,7 @@ final class QuorumTraits {
      *
      * @throws IllegalArgumentException if one of them can't be part of a quorum
      */
-    static StoreTraits of(List<LockStore> members) {
+    public static StoreTraits of(List<LockStore> members) {
         Set<Admission> admissions = EnumSet.of(Admission.EXCLUSIVE, Admission.SHARED);
         Set<String> products = new TreeSet<>();
         Duration minTtl = Duration.ofNanos(1);

@@ -1,4 +1,4 @@
-package dev.holdfast.store.quorum;
+package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
@@ -14,10 +14,10 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** One of the stores. Every question to it has exactly one answer, which comes as an event of its own, and in time. */
-final class Member {
+public final class Member {
 
     /** Takes the answer to one command. */
-    interface Answer {
+    public interface Answer {
         /** The reply, or else why there is none; called once. */
         void answered(@Nullable Reply reply, @Nullable StoreException failure);
 
@@ -37,11 +37,11 @@ final class Member {
         }
     }
 
-    final int index;
-    final LockStore store;
+    public final int index;
+    public final LockStore store;
 
     /** For people. */
-    final String name;
+    public final String name;
 
     private final EventLoop loop;
 
@@ -53,7 +53,7 @@ final class Member {
 
     private boolean isWatched;
 
-    Member(EventLoop loop, long patience, int index, LockStore store, String name) {
+    public Member(EventLoop loop, long patience, int index, LockStore store, String name) {
         this.loop = loop;
         this.patience = patience;
         this.index = index;
@@ -61,7 +61,7 @@ final class Member {
         this.name = name;
     }
 
-    void ask(Command command, Answer answer) {
+    public void ask(Command command, Answer answer) {
         Trip trip = new Trip(answer, loop.now());
         underWay.add(trip);
         watch();

@@ -1,4 +1,4 @@
-package dev.holdfast.store.quorum;
+package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;

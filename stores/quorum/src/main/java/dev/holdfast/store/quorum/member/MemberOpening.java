@@ -1,18 +1,17 @@
-package dev.holdfast.store.quorum;
+package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreUri;
-import dev.holdfast.store.quorum.QuorumStore.NamedStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /** Opens the members that are named by URIs, all at once. */
-final class MemberOpening {
+public final class MemberOpening {
 
     private MemberOpening() {}
 
@@ -21,7 +20,7 @@ final class MemberOpening {
      *
      * @param opened takes those that were opened here, as they are
      */
-    static List<NamedStore> open(List<Object> members, List<LockStore> opened) {
+    public static List<NamedStore> open(List<Object> members, List<LockStore> opened) {
         List<CompletableFuture<LateMember>> opening = new ArrayList<>();
         for (Object member : members) {
             if (member instanceof StoreUri uri) {

@@ -1,4 +1,4 @@
-package dev.holdfast.store.quorum;
+package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.Environment;
 import java.util.Queue;
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Thread-safe.
  */
-final class EventLoop {
+public final class EventLoop {
 
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger count = new AtomicInteger();
@@ -22,13 +22,13 @@ final class EventLoop {
     private final long origin;
     private volatile boolean isClosed;
 
-    EventLoop(Environment environment) {
+    public EventLoop(Environment environment) {
         this.environment = environment;
         this.origin = environment.monotonicNanos();
     }
 
     /** Runs an event after those that came before it, maybe before this returns. */
-    void post(Runnable event) {
+    public void post(Runnable event) {
         events.add(event);
         if (count.getAndIncrement() == 0) {
             drain();
@@ -55,12 +55,12 @@ final class EventLoop {
     }
 
     /** Nanoseconds since this loop was made; differences only. */
-    long now() {
+    public long now() {
         return environment.monotonicNanos() - origin;
     }
 
     /** Runs an event after so many nanoseconds, unless the loop is closed by then. */
-    void later(long delay, Runnable event) {
+    public void later(long delay, Runnable event) {
         environment.schedule(
                 Math.max(delay, 0),
                 () -> post(() -> {
@@ -71,22 +71,22 @@ final class EventLoop {
     }
 
     /** A random number between the bounds. */
-    long between(long low, long high) {
+    public long between(long low, long high) {
         return low + Math.floorMod(environment.randomLong(), high - low + 1);
     }
 
     /** How long to wait before the next attempt, after so many that failed. */
-    long backOff(int failures) {
+    public long backOff(int failures) {
         long most = TimeUnit.MILLISECONDS.toNanos(20) << Math.min(failures, 6);
         return between(most / 2, most);
     }
 
     /** Runs no event any more that is due later. */
-    void close() {
+    public void close() {
         isClosed = true;
     }
 
-    boolean isClosed() {
+    public boolean isClosed() {
         return isClosed;
     }
 }
