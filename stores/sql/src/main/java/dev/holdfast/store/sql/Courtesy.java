@@ -20,7 +20,7 @@ final class Courtesy {
 
     /** Called before a trip. An interrupt is kept for later. */
     void begin() {
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         if (now - endedNanos > BREAK_NANOS) {
             beganNanos = now;
         } else if (now - beganNanos > WORK_NANOS) {
@@ -29,12 +29,12 @@ final class Courtesy {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-            beganNanos = SystemMachine.nanoTime();
+            beganNanos = SystemTime.nanoTime();
         }
     }
 
     /** Called after a trip. */
     void end() {
-        endedNanos = SystemMachine.nanoTime();
+        endedNanos = SystemTime.nanoTime();
     }
 }

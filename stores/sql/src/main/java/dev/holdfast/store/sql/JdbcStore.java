@@ -101,7 +101,7 @@ public final class JdbcStore implements LockStore {
         try {
             Connection first = connections.get(Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
-            texts = new Texts(product.texts(), options.schema, options.prefix, product.quote());
+            texts = new Texts(Product.TEXTS, options.schema, options.prefix, product.quote());
             connections.know(product);
             prepare(product, product.schema(texts), first, options);
             this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
@@ -132,7 +132,7 @@ public final class JdbcStore implements LockStore {
                 number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
                 MAX_BATCH,
                 executor,
-                SystemMachine::nanoTime,
+                SystemTime::nanoTime,
                 options.isPool,
                 this::leaveSilent,
                 number -> connections.dropUnlessTaken(Use.ofSessions(number)));
@@ -143,7 +143,7 @@ public final class JdbcStore implements LockStore {
 
     private static void prepare(Product product, ServerSchema schema, Connection first, Builder options) {
         try {
-            schema.prepare(first, options.initialize, options.versions);
+            schema.prepare(first, options.initialize.creation, options.versions);
         } catch (SQLException e) {
             throw product.translated(e, StoreException.Effect.NONE);
         }
@@ -173,7 +173,7 @@ public final class JdbcStore implements LockStore {
      * keep-alive has.
      */
     private void leaveSilent(int lane) {
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         Duration patience = sessions.patience();
         connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
         CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
@@ -241,11 +241,11 @@ public final class JdbcStore implements LockStore {
         if (ServerSessions.isOurs(command)) {
             return sessions.submit(command, caller);
         } else if (command instanceof Command.CloseSession) {
-            return closeSession(command, caller, SystemMachine.nanoTime());
+            return closeSession(command, caller, SystemTime.nanoTime());
         }
         return batcher.submit(command, caller)
                 .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
-                        ? waitForRow(command, SystemMachine.nanoTime())
+                        ? waitForRow(command, SystemTime.nanoTime())
                         : CompletableFuture.failedFuture(failure));
     }
 
@@ -257,8 +257,7 @@ public final class JdbcStore implements LockStore {
      */
     private CompletionStage<Reply> closeSession(Command command, Caller caller, long since) {
         return batcher.submit(command, caller).exceptionallyCompose(failure -> {
-            if (!LockedRows.areCauseOf(failure)
-                    || SystemMachine.nanoTime() - since >= LockedRowsLane.PATIENCE.toNanos()) {
+            if (!LockedRows.areCauseOf(failure) || SystemTime.nanoTime() - since >= LockedRowsLane.PATIENCE.toNanos()) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture.runAsync(
@@ -272,7 +271,7 @@ public final class JdbcStore implements LockStore {
         return lockedRows
                 .submit(command, Caller.GOES_ON)
                 .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
-                                && SystemMachine.nanoTime() - since < LockedRowsLane.PATIENCE.toNanos()
+                                && SystemTime.nanoTime() - since < LockedRowsLane.PATIENCE.toNanos()
                         ? waitForRow(command, since)
                         : CompletableFuture.failedFuture(failure));
     }
@@ -317,15 +316,21 @@ public final class JdbcStore implements LockStore {
     /** When the store makes its tables. */
     public enum Initialize {
         /** At each start, what is missing. */
-        ALWAYS,
+        ALWAYS(ServerSchema.Creation.ALL),
 
         /** If the first of them is not there. The default. */
-        IF_MISSING,
+        IF_MISSING(ServerSchema.Creation.MISSING),
 
         /**
          * Not at all: whoever looks after the database has made them, and the user of the store needs no permission to.
          */
-        NEVER
+        NEVER(ServerSchema.Creation.NONE);
+
+        private final ServerSchema.Creation creation;
+
+        Initialize(ServerSchema.Creation creation) {
+            this.creation = creation;
+        }
     }
 
     /** Sets up a store. Not thread-safe. */
@@ -448,7 +453,7 @@ public final class JdbcStore implements LockStore {
          */
         @CanIgnoreReturnValue
         public Builder schema(String name) {
-            schema = TableRow.check(name);
+            schema = Identifiers.checked(name);
             return this;
         }
 

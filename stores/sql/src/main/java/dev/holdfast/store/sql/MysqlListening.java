@@ -239,7 +239,7 @@ final class MysqlListening implements Listening {
      * program, which would have the same connection.
      */
     private void disconnect() {
-        ServerConnections.discard(connection);
+        Eviction.discard(connection);
         statements.forget();
         connection = null;
     }

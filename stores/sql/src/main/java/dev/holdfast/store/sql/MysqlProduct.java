@@ -7,10 +7,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeSet;
@@ -19,12 +17,6 @@ import javax.sql.DataSource;
 
 /** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
 final class MysqlProduct implements Product {
-
-    static final Map<Sql, String> TEXTS = Map.of(
-            Sql.RAISE_FLOOR,
-            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
-            Sql.CONTENDED,
-            PostgresProduct.TEXTS.get(Sql.CONTENDED));
 
     /** Told in UTC, so that no time zone and no summer time has a part in it. */
     static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
@@ -77,11 +69,6 @@ final class MysqlProduct implements Product {
     }
 
     @Override
-    public Map<Sql, String> texts() {
-        return TEXTS;
-    }
-
-    @Override
     public String clock() {
         return clock;
     }
@@ -121,12 +108,6 @@ final class MysqlProduct implements Product {
             select.setBytes(i + 1, keys.get(Math.min(i, keys.size() - 1)));
         }
         return select;
-    }
-
-    @Override
-    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
-            throws SQLException {
-        return Locked.oneByOne(this, statements, keys, sessions, wait);
     }
 
     /** The next power of two, so that there are few statements to prepare. */

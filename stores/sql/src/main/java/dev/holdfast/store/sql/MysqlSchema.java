@@ -76,7 +76,7 @@ final class MysqlSchema extends ServerSchema {
                 assert wasOurs;
             } catch (SQLException | RuntimeException lost) {
                 e.addSuppressed(lost);
-                ServerConnections.discard(connection); // and the lock with it
+                Eviction.discard(connection); // and the lock with it
             }
             throw e;
         }

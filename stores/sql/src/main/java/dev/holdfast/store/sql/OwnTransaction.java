@@ -49,7 +49,7 @@ final class OwnTransaction {
         } catch (SQLException | RuntimeException | Error e) {
             failure.addSuppressed(e);
             // To set autocommit would commit what is still under way. It ends with the connection.
-            ServerConnections.discard(connection);
+            Eviction.discard(connection);
         }
     }
 

@@ -33,7 +33,7 @@ final class Patience {
      * @throws dev.holdfast.spi.StoreException if there is to be none
      */
     void pause(Lane.Busy busy) {
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         if (pauseNanos == 0) {
             startNanos = now;
             pauseNanos = MIN_PAUSE_NANOS;

@@ -205,7 +205,7 @@ final class PostgresListening implements Listening {
             requireWritable(made);
             return made;
         } catch (SQLException | RuntimeException | Error e) {
-            ServerConnections.discard(made);
+            Eviction.discard(made);
             throw e;
         }
     }
@@ -230,7 +230,7 @@ final class PostgresListening implements Listening {
             } finally {
                 lock.unlock();
             }
-            ServerConnections.discard(present);
+            Eviction.discard(present);
         }
     }
 
@@ -255,7 +255,7 @@ final class PostgresListening implements Listening {
         } finally {
             lock.unlock();
         }
-        ServerConnections.discard(present);
+        Eviction.discard(present);
     }
 
     @Override

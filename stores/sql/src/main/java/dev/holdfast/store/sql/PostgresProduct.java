@@ -8,7 +8,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -17,14 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL, from version 12 on. */
 final class PostgresProduct implements Product {
-
-    static final Map<Sql, String> TEXTS = Map.of(
-            Sql.RAISE_FLOOR,
-            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
-            Sql.CONTENDED,
-            // An index over a column that each grant changes would make each grant dearer.
-            "SELECT DISTINCT r.name FROM holdfast_claim c JOIN holdfast_resource r ON r.name = c.name"
-                    + " WHERE c.granted = 0 AND r.session = ?");
 
     static final String CLOCK = "(extract(epoch from statement_timestamp()) * 1000000)::bigint";
 
@@ -83,11 +74,6 @@ final class PostgresProduct implements Product {
     }
 
     @Override
-    public Map<Sql, String> texts() {
-        return TEXTS;
-    }
-
-    @Override
     public String clock() {
         return clock;
     }
@@ -119,7 +105,7 @@ final class PostgresProduct implements Product {
             throws SQLException {
         return locking != null && !keys.isEmpty()
                 ? locking.lock(statements, keys, sessions)
-                : Locked.oneByOne(this, statements, keys, sessions, wait);
+                : Product.super.lock(statements, keys, sessions, wait);
     }
 
     @Override

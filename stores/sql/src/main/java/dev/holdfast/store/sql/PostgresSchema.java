@@ -56,7 +56,7 @@ final class PostgresSchema extends ServerSchema {
             } catch (SQLException | RuntimeException lost) {
                 e.addSuppressed(lost);
                 // To set autocommit would commit what is still under way. It ends with the connection.
-                ServerConnections.discard(connection);
+                Eviction.discard(connection);
             }
             throw e;
         }

@@ -18,6 +18,9 @@ import java.util.Optional;
  */
 final class ProcFs {
 
+    /** Where Linux mounts it. */
+    static final Path ROOT = Path.of("/proc");
+
     /** What is known of a process that was once seen. */
     enum State {
         /** It is there. */

@@ -6,7 +6,9 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +23,17 @@ interface Product {
     String RESOURCE_COLUMNS = "spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,"
             + " grants, shared, waiters, places, name";
 
+    /** What all servers say in another way than {@link Sql}. */
+    Map<Sql, String> TEXTS = Map.of(
+            Sql.RAISE_FLOOR,
+            "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
+            Sql.CONTENDED,
+            // An index over a column that each grant changes would make each grant dearer.
+            "SELECT DISTINCT r.name FROM holdfast_claim c JOIN holdfast_resource r ON r.name = c.name"
+                    + " WHERE c.granted = 0 AND r.session = ?");
+
     /** What it is called. */
     String title();
-
-    /** What it says in another way than {@link Sql}. */
-    Map<Sql, String> texts();
 
     /**
      * An expression for the database's time at which the statement began, in whole microseconds since 1970; whatever
@@ -59,9 +67,31 @@ interface Product {
 
     /**
      * Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until
-     * the transaction ends; in as few trips as the driver allows.
+     * the transaction ends; in as few trips as the driver allows. Without more one statement after another, each of
+     * which is a trip to the server.
      */
-    Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait) throws SQLException;
+    default Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
+            throws SQLException {
+        List<Resource> resources = List.of();
+        if (!keys.isEmpty()) {
+            try (ResultSet row = locking(statements, keys, wait).executeQuery()) {
+                resources = Rows.resources(row);
+            }
+        }
+        List<Session> found = new ArrayList<>(sessions.size());
+        long now = 0;
+        for (long id : sessions) {
+            PreparedStatement select = statements.prepare(statements.texts().of(sharingSession()));
+            select.setLong(1, id);
+            try (ResultSet row = select.executeQuery()) {
+                if (row.next()) {
+                    found.add(Rows.session(id, row));
+                    now = row.getLong(6);
+                }
+            }
+        }
+        return new Locked(resources, found, now, null);
+    }
 
     /**
      * A query for one session and, behind its columns, the time, that keeps its row as it is until the transaction

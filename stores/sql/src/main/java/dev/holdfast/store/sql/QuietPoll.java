@@ -76,7 +76,7 @@ final class QuietPoll {
     /** The state that {@link #waits} were read from, or an older one. */
     private Version version = Version.NONE;
 
-    private long readAtNanos = SystemMachine.nanoTime() - MAX_PAUSE_NANOS;
+    private long readAtNanos = SystemTime.nanoTime() - MAX_PAUSE_NANOS;
 
     /** The claims of the last poll, which may be more than are remembered yet. */
     private int asked;
@@ -135,7 +135,7 @@ final class QuietPoll {
         if (present.equals(version)) {
             return;
         }
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         long pause = Math.min(MAX_PAUSE_NANOS, (waits.size() - FEW) * PAUSE_NANOS_PER_CLAIM);
         if (now - readAtNanos >= pause || !isTold.getAsBoolean()) {
             waits.clear();

@@ -53,7 +53,7 @@ public final class RowTables {
      * @throws IllegalArgumentException if it is not made of letters, digits and {@code _}
      */
     public RowTables inSchema(String name) {
-        return new RowTables(TableRow.check(name), prefix);
+        return new RowTables(Identifiers.checked(name), prefix);
     }
 
     /**

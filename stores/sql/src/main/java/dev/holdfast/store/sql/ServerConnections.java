@@ -109,7 +109,7 @@ final class ServerConnections {
      * @param isLent whether what is set on them would be found there by somebody else
      */
     ServerConnections(DataSource source, boolean isPool, boolean isLent) {
-        this(source, isPool, isLent, SystemMachine::nanoTime);
+        this(source, isPool, isLent, SystemTime::nanoTime);
     }
 
     ServerConnections(DataSource source, boolean isPool, boolean isLent, LongSupplier ticks) {
@@ -174,7 +174,7 @@ final class ServerConnections {
             }
         } catch (SQLException | RuntimeException | Error e) {
             // In which state it is nobody knows.
-            discard(made);
+            Eviction.discard(made);
             throw e;
         }
         synchronized (this) {
@@ -256,9 +256,9 @@ final class ServerConnections {
             }
             action = whenReplaced;
         }
-        abort(present);
+        Eviction.abort(present);
         endTakenBefore(takenBefore);
-        resting.forEach(ServerConnections::discard);
+        resting.forEach(Eviction::discard);
         action.run();
     }
 
@@ -273,7 +273,7 @@ final class ServerConnections {
             });
         }
         // The trips give them back when they notice.
-        old.forEach(ServerConnections::abort);
+        old.forEach(Eviction::abort);
     }
 
     /** Gives a connection back, or ends it, unless a trip has it. */
@@ -293,7 +293,7 @@ final class ServerConnections {
         synchronized (this) {
             present = open.remove(use);
         }
-        discard(present);
+        Eviction.discard(present);
     }
 
     /**
@@ -327,36 +327,9 @@ final class ServerConnections {
             present = open.remove(use);
             action = count[1] == 1 ? whenReplaced : () -> {};
         }
-        discard(present);
+        Eviction.discard(present);
         action.run();
         return true;
-    }
-
-    /** Ends a connection itself, also where it is one of a pool, which does not lend it again. */
-    static void discard(@Nullable Connection connection) {
-        if (connection == null) {
-            return;
-        }
-        try {
-            Eviction.evict(connection);
-        } catch (SQLException e) {
-            LOG.debug("a connection was discarded", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("a connection could not be discarded in order", e);
-        }
-        end(connection);
-    }
-
-    /** Ends a connection, whoever waits for an answer on it. */
-    private static void abort(@Nullable Connection connection) {
-        if (connection == null) {
-            return;
-        }
-        try {
-            Eviction.abort(connection);
-        } catch (SQLException | RuntimeException e) {
-            LOG.debug("a connection could not be ended", e);
-        }
     }
 
     void close() {
@@ -375,26 +348,14 @@ final class ServerConnections {
                 state.restore(connection);
             } catch (SQLException e) {
                 LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
-                discard(connection);
+                Eviction.discard(connection);
                 return;
             } catch (RuntimeException | Error e) {
                 LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
-                discard(connection);
+                Eviction.discard(connection);
                 return;
             }
         }
-        end(connection);
-    }
-
-    private static void end(@Nullable Connection connection) {
-        if (connection != null) {
-            try {
-                connection.close();
-            } catch (SQLException e) {
-                LOG.debug("a connection could not be closed in order", e);
-            } catch (RuntimeException | Error e) {
-                LOG.error("a connection could not be closed in order", e);
-            }
-        }
+        Eviction.close(connection);
     }
 }

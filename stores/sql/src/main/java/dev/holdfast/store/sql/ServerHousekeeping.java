@@ -47,7 +47,7 @@ final class ServerHousekeeping {
     private final IdlePolicy idle;
     private final Executor executor;
     private final AtomicBoolean running = new AtomicBoolean();
-    private volatile long askedAtNanos = SystemMachine.nanoTime();
+    private volatile long askedAtNanos = SystemTime.nanoTime();
 
     ServerHousekeeping(ServerLane lane, IdlePolicy idle, Executor executor) {
         this.lane = lane;
@@ -57,7 +57,7 @@ final class ServerHousekeeping {
 
     /** Starts it in the background if it may be time. Costs next to nothing if not. */
     void consider() {
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         if (now - askedAtNanos >= EVERY_NANOS && running.compareAndSet(false, true)) {
             askedAtNanos = now;
             try {
@@ -172,7 +172,7 @@ final class ServerHousekeeping {
         byte[][] after = {ClaimRows.NO_KEY};
         List<Rows.Resting> page = new ArrayList<>();
         while (true) {
-            long begin = SystemMachine.nanoTime();
+            long begin = SystemTime.nanoTime();
             lane.transact(Set.of(), ledger -> {
                 page.clear();
                 page.addAll(ledger.rows().names(after[0], SCANNED));
@@ -186,7 +186,7 @@ final class ServerHousekeeping {
             }
             after[0] = page.get(page.size() - 1).name().utf8();
             // Commands come first: they have at least as much of the time.
-            LockSupport.parkNanos(SystemMachine.nanoTime() - begin);
+            LockSupport.parkNanos(SystemTime.nanoTime() - begin);
         }
     }
 

@@ -30,6 +30,16 @@ abstract class ServerSchema {
     /** The versions that this program knows, oldest first. */
     static final List<String> VERSIONS = List.of("1.0");
 
+    /** Which statements of the files run when a store is opened. */
+    enum Creation {
+        ALL,
+
+        /** Those of versions that the tables do not have yet. */
+        MISSING,
+
+        NONE
+    }
+
     /** Work on the tables. */
     @FunctionalInterface
     interface Making {
@@ -90,8 +100,7 @@ abstract class ServerSchema {
      * @throws StoreException if tables are missing and are not to be made, or are of another version, or this user may
      *     not use them
      */
-    final void prepare(Connection connection, JdbcStore.Initialize initialize, List<String> versions)
-            throws SQLException {
+    final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
         requireServer(connection);
         if (!texts.schema().isEmpty() && !isSchema(connection, texts.schema())) {
             throw denied("there is no schema '" + texts.schema()
@@ -100,8 +109,8 @@ abstract class ServerSchema {
         int present = number(versions.get(versions.size() - 1));
         int found = version(connection);
         requireOurs(found, present);
-        boolean isAlways = initialize == JdbcStore.Initialize.ALWAYS;
-        if (isAlways || (initialize == JdbcStore.Initialize.IF_MISSING && found < present)) {
+        boolean isAlways = creation == Creation.ALL;
+        if (isAlways || (creation == Creation.MISSING && found < present)) {
             alone(connection, () -> {
                 int before = version(connection);
                 requireOurs(before, present);

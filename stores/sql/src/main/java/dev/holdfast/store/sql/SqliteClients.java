@@ -128,7 +128,7 @@ final class SqliteClients {
     // The others
 
     boolean isGone(long client) throws SQLException {
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         Long seen = seenAtNanos.get(client);
         if (seen != null && now - seen < FRESH_NANOS) {
             return false;

@@ -89,7 +89,7 @@ final class SqliteDialect implements Dialect {
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
                 database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
-        this.checkedAtNanos = SystemMachine.nanoTime();
+        this.checkedAtNanos = SystemTime.nanoTime();
     }
 
     @Override
@@ -114,7 +114,7 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public void check() throws Gone {
-        long now = SystemMachine.nanoTime();
+        long now = SystemTime.nanoTime();
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();
             checkBoot();

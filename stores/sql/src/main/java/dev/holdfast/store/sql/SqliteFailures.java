@@ -32,11 +32,6 @@ final class SqliteFailures {
                 : failure.getErrorCode() & 0xff;
     }
 
-    /** With what its upper bits say more. */
-    static int extendedCode(SQLException failure) {
-        return failure instanceof SQLiteException sqlite ? sqlite.getResultCode().code : failure.getErrorCode();
-    }
-
     /** Whether somebody else is at work, and it is worth another try: nothing was done. */
     static boolean isBusy(SQLException failure) {
         int code = code(failure);

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.sqlite.SQLiteException;
 
 /**
  * Rows of SQLite, where one transaction writes at a time: to lock a row is to become that one, and locks all other
@@ -114,10 +115,15 @@ final class SqliteRows extends RowDialect {
 
     @Override
     FailureKind kindIn(SQLException failure) {
-        return switch (SqliteFailures.extendedCode(failure)) {
+        return switch (code(failure)) {
             case BUSY -> FailureKind.LOCK_WAIT;
             case BUSY_SNAPSHOT -> FailureKind.CONFLICT;
             default -> FailureKind.OTHER;
         };
+    }
+
+    /** The extended result code, which only the driver's own exception has. */
+    private static int code(SQLException failure) {
+        return failure instanceof SQLiteException sqlite ? sqlite.getResultCode().code : failure.getErrorCode();
     }
 }

@@ -69,11 +69,11 @@ public final class SqliteStore implements LockStore {
 
     private SqliteStore(Builder options) {
         this.threads = new StoreThreads(options.threads);
-        Machine machine = options.machine == null ? SystemMachine.look() : options.machine;
-        StoreClock clock = options.clock == null ? SystemMachine.clock(machine) : options.clock;
+        Machine machine = options.machine == null ? Machine.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
+        StoreClock clock = options.clock == null ? MachineClock.of(machine) : options.clock;
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
-        ProcFs proc = new ProcFs(SystemMachine.PROC);
-        SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, SystemMachine.PROC);
+        ProcFs proc = new ProcFs(ProcFs.ROOT);
+        SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, ProcFs.ROOT);
         SqliteSchema schema = new SqliteSchema(options.versions);
         SqliteDatabase database = new SqliteConnections(file, schema, machine, clock)
                 .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));

@@ -30,10 +30,10 @@ final class StoreThreads implements Threads {
 
     /** Waits until all have ended that were told to, but the calling one. An interrupt is kept for later. */
     void awaitEnd() {
-        long deadline = SystemMachine.nanoTime() + MAX_WAIT_NANOS;
+        long deadline = SystemTime.nanoTime() + MAX_WAIT_NANOS;
         boolean interrupted = false;
         for (Thread thread : made) {
-            long left = deadline - SystemMachine.nanoTime();
+            long left = deadline - SystemTime.nanoTime();
             while (thread != Thread.currentThread() && thread.isAlive() && left > 0) {
                 try {
                     // At least one, since none would be for ever.
@@ -41,7 +41,7 @@ final class StoreThreads implements Threads {
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
-                left = deadline - SystemMachine.nanoTime();
+                left = deadline - SystemTime.nanoTime();
             }
         }
         if (interrupted) {

@@ -59,7 +59,7 @@ public final class Versioned {
      * @param column an integer column that is not null and starts wherever you like
      */
     public static Versioned row(TableRow row, String column) {
-        return new Versioned(VersionTable.theirs(row, TableRow.check(column), null), USUAL_ATTEMPTS);
+        return new Versioned(VersionTable.theirs(row, Identifiers.checked(column), null), USUAL_ATTEMPTS);
     }
 
     /**
@@ -68,7 +68,7 @@ public final class Versioned {
      * @throws IllegalStateException if this is a name in our table, which has one
      */
     public Versioned withNonce(String column) {
-        return new Versioned(table.withNonce(TableRow.check(column)), attempts);
+        return new Versioned(table.withNonce(Identifiers.checked(column)), attempts);
     }
 
     /**

@@ -45,7 +45,7 @@ class EvictedConnectionsTest {
     void isNotLentAgain(TestDatabase database, PoolKind kind) throws Exception {
         try (PoolKind.Pool pool = kind.make(database.newUrl())) {
             for (Connection connection : all(pool)) {
-                ServerConnections.discard(connection);
+                Eviction.discard(connection);
             }
             List<Connection> fresh = all(pool);
             for (Connection connection : fresh) {

@@ -57,14 +57,13 @@ class LaneTest {
 
     @BeforeEach
     void open() {
-        Machine machine = SystemMachine.look();
-        StoreClock clock = SystemMachine.clock(machine);
-        SqliteFile file = SqliteFile.prepare(directory.resolve("locks.db"), false, SystemMachine.PROC);
+        Machine machine = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
+        StoreClock clock = MachineClock.of(machine);
+        SqliteFile file = SqliteFile.prepare(directory.resolve("locks.db"), false, ProcFs.ROOT);
         SqliteDatabase database = new SqliteConnections(file, new SqliteSchema(SqliteSchema.VERSIONS), machine, clock)
                 .open(new SqliteOptions(
                         SqliteStore.Synchronous.NORMAL, Duration.ofMinutes(1), List.of(), UnaryOperator.identity()));
-        SqliteClients clients =
-                new SqliteClients(database.statements(), machine, new ProcFs(SystemMachine.PROC), CLIENT);
+        SqliteClients clients = new SqliteClients(database.statements(), machine, new ProcFs(ProcFs.ROOT), CLIENT);
         Dialect real = new SqliteDialect(database, clients, new SplittableRandom(1), CLIENT, () -> true);
         lane = new Lane(faulty(real), told::addAll);
         batcher = new Batcher(1, (command, lanes) -> 0, 8, true, Runnable::run, lane);

@@ -46,6 +46,6 @@ class MysqlPlansTest {
     }
 
     private static void check(String url, JdbcStore.Builder builder) throws SQLException {
-        new PlanRules(url, MysqlProduct.TEXTS, new MysqlCosts(server, url), cost -> false).check(builder);
+        new PlanRules(url, Product.TEXTS, new MysqlCosts(server, url), cost -> false).check(builder);
     }
 }

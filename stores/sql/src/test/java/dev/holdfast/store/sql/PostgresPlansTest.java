@@ -49,7 +49,7 @@ class PostgresPlansTest {
     @DisplayName("on connections of the store's own, read rows by their keys, also on tables that were small before")
     void onOwnConnections() throws SQLException {
         String url = server.newDatabase();
-        List<StatementCost> costs = new PlanRules(url, PostgresProduct.TEXTS, new PostgresCosts(server), cost -> false)
+        List<StatementCost> costs = new PlanRules(url, Product.TEXTS, new PostgresCosts(server), cost -> false)
                 .check(JdbcStore.builder(new TestSource(url)).keepsConnections());
         assertThat(costs.stream()
                         .filter(cost -> !cost.scanned().isEmpty())
@@ -75,7 +75,7 @@ class PostgresPlansTest {
         try (HikariDataSource pool = new HikariDataSource(config)) {
             List<StatementCost> costs = new PlanRules(
                             config.getJdbcUrl(),
-                            PostgresProduct.TEXTS,
+                            Product.TEXTS,
                             new PostgresCosts(server),
                             PostgresPlansTest::scansGrowing)
                     .check(JdbcStore.builder(pool));

@@ -39,7 +39,7 @@ class SqliteBootTest {
     }
 
     private static Machine machine(String boot) {
-        Machine own = SystemMachine.look();
+        Machine own = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
         return new Machine(boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
     }
 

@@ -65,7 +65,7 @@ class ThrowingTest {
         return SqliteStore.builder(file)
                 .between(throwing::connection)
                 .threads(throwing.threads())
-                .clock(throwing.clock(SystemMachine.clock(SystemMachine.look())))
+                .clock(throwing.clock(MachineClock.of(Machine.of(ProcFs.ROOT, SystemTime.nanoTime()))))
                 .open();
     }
 
