@@ -1,4 +1,4 @@
-/** Stores on relational databases. */
+/** Stores on relational databases, and what takes part in a program's own transactions. */
 // The driver is a module by its name only.
 @SuppressWarnings("requires-automatic")
 module dev.holdfast.store.sql {
@@ -10,9 +10,13 @@ module dev.holdfast.store.sql {
     requires org.slf4j;
     requires org.xerial.sqlitejdbc;
 
-    exports dev.holdfast.store.sql;
+    exports dev.holdfast.sql.rows;
+    exports dev.holdfast.store.jdbc;
+    exports dev.holdfast.store.jdbc.postgres to
+            org.postgresql.jdbc;
+    exports dev.holdfast.store.sqlite;
 
     provides dev.holdfast.spi.StoreProvider with
-            dev.holdfast.store.sql.SqliteStoreProvider,
-            dev.holdfast.store.sql.JdbcStoreProvider;
+            dev.holdfast.store.sqlite.SqliteStoreProvider,
+            dev.holdfast.store.jdbc.JdbcStoreProvider;
 }

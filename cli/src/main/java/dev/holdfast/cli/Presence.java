@@ -2,7 +2,7 @@ package dev.holdfast.cli;
 
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.sql.SqliteStore;
+import dev.holdfast.store.sqlite.SqliteStore;
 import java.util.Map;
 
 /**
@@ -47,7 +47,7 @@ interface Presence {
     }
 
     /** The store in a file knows the processes of its machine. */
-    record OfSqlite(dev.holdfast.store.sql.Presence presence) implements Presence {
+    record OfSqlite(dev.holdfast.store.sqlite.Presence presence) implements Presence {
 
         @Override
         public void leaseOnly() {

@@ -2,7 +2,7 @@ package dev.holdfast.cli;
 
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
-import dev.holdfast.store.sql.SqliteStoreProvider;
+import dev.holdfast.store.sqlite.SqliteStoreProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

@@ -7,7 +7,7 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
-import dev.holdfast.store.sql.SqliteStoreProvider;
+import dev.holdfast.store.sqlite.SqliteStoreProvider;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;

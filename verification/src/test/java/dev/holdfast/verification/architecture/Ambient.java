@@ -52,7 +52,7 @@ final class Ambient {
             "dev.holdfast.store.redis.connection.SystemTicks",
             "dev.holdfast.store.quorum.member.SystemTime",
             "dev.holdfast.store.quorum.member.LateMember",
-            "dev.holdfast.store.sql.SystemTime");
+            "dev.holdfast.store.ledger.runtime.SystemTime");
 
     private static final String NEW = JavaConstructor.CONSTRUCTOR_NAME;
 

@@ -8,13 +8,16 @@ import java.util.Set;
 enum Module {
     CORE("dev.holdfast"),
     MEMORY("dev.holdfast.store.memory", CORE),
-    SQL("dev.holdfast.store.sql", CORE),
+    SQL("dev.holdfast.sql", CORE),
+    LEDGER("dev.holdfast.store.ledger", CORE),
+    SQLITE("dev.holdfast.store.sqlite", CORE, LEDGER),
+    JDBC("dev.holdfast.store.jdbc", CORE, SQL, LEDGER),
     REDIS("dev.holdfast.store.redis", CORE),
     QUORUM("dev.holdfast.store.quorum", CORE),
-    SERVERS("dev.holdfast.servers"),
+    SERVERS("dev.holdfast.servers", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
-    CLI("dev.holdfast.cli", CORE, MEMORY, SQL, REDIS, QUORUM),
-    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQL, REDIS, SERVERS);
+    CLI("dev.holdfast.cli", CORE, MEMORY, SQLITE, REDIS, QUORUM),
+    BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQLITE, JDBC, REDIS, SERVERS);
 
     private final String root;
     private final Set<Module> uses;
@@ -50,6 +53,6 @@ enum Module {
 
     /** Whether this module is the core or a store: code whose time, chance and text must not depend on the machine. */
     boolean isDeterministic() {
-        return this == CORE || root.startsWith("dev.holdfast.store.");
+        return this == CORE || this == SQL || root.startsWith("dev.holdfast.store.");
     }
 }

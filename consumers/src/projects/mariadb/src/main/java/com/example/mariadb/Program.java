@@ -4,7 +4,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.sql.JdbcStore;
+import dev.holdfast.store.jdbc.JdbcStore;
 import java.sql.SQLException;
 import org.mariadb.jdbc.MariaDbDataSource;
 

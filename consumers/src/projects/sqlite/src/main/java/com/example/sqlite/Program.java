@@ -3,7 +3,7 @@ package com.example.sqlite;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.store.sql.SqliteStore;
+import dev.holdfast.store.sqlite.SqliteStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

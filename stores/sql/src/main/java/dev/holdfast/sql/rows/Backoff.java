@@ -1,0 +1,28 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.spi.Randomness;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Pauses between attempts: longer each time up to a bound, and anything below that, so that those who met don't meet
+ * again.
+ */
+final class Backoff {
+
+    private static final long FIRST_NANOS = Duration.ofMillis(2).toNanos();
+    private static final long LONGEST_NANOS = Duration.ofMillis(250).toNanos();
+
+    private Backoff() {}
+
+    /**
+     * Pauses after the attempt of this number; it may return early.
+     *
+     * @return false, with the flag still set, if the thread is interrupted
+     */
+    static boolean pause(int attempt) {
+        long bound = Math.min(LONGEST_NANOS, FIRST_NANOS << Math.min(attempt - 1, 30));
+        LockSupport.parkNanos(Math.floorMod(Randomness.nextLong(), bound));
+        return !Thread.currentThread().isInterrupted();
+    }
+}

@@ -1,0 +1,146 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.MysqlFailures;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Rows of MariaDB, where settings can be for one statement alone.
+ *
+ * <p>A bound below a second is a bound on the whole statement, for that on lock waits counts in seconds. It has another
+ * merit: with {@code innodb_rollback_on_timeout} a lock wait that is too long undoes the whole transaction, and this
+ * doesn't.
+ */
+class MariaDbRows extends RowDialect {
+
+    static final MariaDbRows INSTANCE = new MariaDbRows();
+
+    private static final long LONGEST_MILLIS = Duration.ofDays(300).toMillis();
+
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
+    private static final int DEADLOCK = 1213;
+
+    MariaDbRows() {}
+
+    @Override
+    String product() {
+        return "MariaDB";
+    }
+
+    @Override
+    final String scripts() {
+        return "mysql";
+    }
+
+    @Override
+    final void serialiseChanges(Connection connection) {
+        // A change of tables is a transaction of its own there, and safe beside others.
+    }
+
+    @Override
+    final boolean isThere(Connection connection, String schema, String table) throws SQLException {
+        return exists(
+                connection,
+                "SELECT 1 FROM information_schema.tables WHERE table_name = ? AND table_schema = "
+                        + (schema.isEmpty() ? "DATABASE()" : "?"),
+                schema.isEmpty() ? List.of(table) : List.of(table, schema));
+    }
+
+    @Override
+    <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
+        // Nothing is read before: under REPEATABLE READ that would fix what the transaction sees to before the lock,
+        // and locking a row that is not there would lock the gap, in which others could then not make theirs.
+        return waiting(
+                connection,
+                wait,
+                prefix -> only(connection, prefix + insert(row) + " RETURNING " + row.columns(), row.key(), reading));
+    }
+
+    final String insert(OwnRow row) {
+        return "INSERT INTO " + quoted(row.table()) + " (name, " + row.columns() + ") VALUES (?, " + row.initial()
+                + ") ON DUPLICATE KEY UPDATE " + row.touched() + " = " + row.touched() + row.touch();
+    }
+
+    @Override
+    boolean lock(Connection connection, TableRow row, Duration wait) throws SQLException, Busy {
+        String query = lockingQuery(row);
+        List<Object> key = new ArrayList<>(row.key().values());
+        return waiting(connection, wait, prefix -> exists(connection, prefix + query, key));
+    }
+
+    final String lockingQuery(TableRow row) {
+        return "SELECT 1 FROM " + quoted(row.table()) + " WHERE "
+                + condition(row.key().keySet()) + " FOR UPDATE";
+    }
+
+    /** What may wait for a lock, with what has to stand at its statements. */
+    interface Waiting<T> {
+        T run(String addition) throws SQLException;
+    }
+
+    <T> T waiting(Connection connection, Duration wait, Waiting<T> statement) throws SQLException, Busy {
+        try {
+            return statement.run(wait.isZero() ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : bound(wait));
+        } catch (SQLException e) {
+            if (kindOf(e) != FailureKind.LOCK_WAIT) {
+                throw e;
+            }
+            throw busy(connection, e);
+        }
+    }
+
+    private static String bound(Duration wait) {
+        long millis = millis(wait, LONGEST_MILLIS);
+        String seconds = BigDecimal.valueOf(millis, 3).toPlainString();
+        String longer = BigDecimal.valueOf(millis + 1_000, 3)
+                .setScale(0, RoundingMode.CEILING)
+                .toPlainString();
+        return "SET STATEMENT max_statement_time = " + seconds + ", innodb_lock_wait_timeout = " + longer + " FOR ";
+    }
+
+    /** Tells whether the transaction is still there. */
+    final Busy busy(Connection connection, SQLException failure) throws SQLException {
+        boolean undone = failure.getErrorCode() == LOCK_WAIT_TIMEOUT
+                && exists(connection, "SELECT 1 FROM DUAL WHERE @@innodb_rollback_on_timeout", List.of());
+        if (undone) {
+            throw new SQLException(
+                    "A lock was waited for too long, and the server is set to undo the whole transaction then"
+                            + " (innodb_rollback_on_timeout); roll it back, and repeat all of it",
+                    "40001",
+                    DEADLOCK,
+                    failure);
+        }
+        return new Busy(failure);
+    }
+
+    @Override
+    final String skipLocked() {
+        return " FOR UPDATE SKIP LOCKED";
+    }
+
+    @Override
+    final String quote() {
+        return "`";
+    }
+
+    @Override
+    final String newest() {
+        return " LOCK IN SHARE MODE";
+    }
+
+    @Override
+    final String insertOrIgnore(String insert) {
+        return "INSERT IGNORE INTO " + insert;
+    }
+
+    @Override
+    final FailureKind kindIn(SQLException failure) {
+        return MysqlFailures.kind(failure);
+    }
+}

@@ -1,0 +1,13 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.HoldfastException;
+
+/** There is no row with this key that the transaction can see. Nothing was changed. */
+public final class NoSuchRowException extends HoldfastException {
+
+    private static final long serialVersionUID = 1L;
+
+    NoSuchRowException(String row, String database) {
+        super("There is no row of " + row + " (" + database + ").", row, database, null);
+    }
+}

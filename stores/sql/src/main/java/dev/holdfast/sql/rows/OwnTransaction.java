@@ -1,0 +1,67 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.sql.database.BareSource;
+import dev.holdfast.sql.database.Eviction;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A transaction on a connection that is taken for it and given back as it was, whatever the pool's default is. */
+final class OwnTransaction {
+
+    private OwnTransaction() {}
+
+    /**
+     * What is done in it.
+     *
+     * @param <E> what it may throw besides what the database says
+     */
+    interface Work<T extends @Nullable Object, E extends Exception> {
+        T run(Connection connection) throws E, SQLException;
+    }
+
+    /** Commits if the work returns, else undoes it all. */
+    static <T extends @Nullable Object, E extends Exception> T run(DataSource source, Work<T, E> work)
+            throws E, SQLException {
+        Connection connection = BareSource.of(source).getConnection();
+        boolean wasAutomatic = false;
+        try {
+            wasAutomatic = connection.getAutoCommit();
+            if (wasAutomatic) {
+                connection.setAutoCommit(false);
+            }
+            T result;
+            try {
+                result = work.run(connection);
+                connection.commit();
+            } catch (Throwable e) {
+                undo(connection, e);
+                throw e;
+            }
+            return result;
+        } finally {
+            giveBack(connection, wasAutomatic);
+        }
+    }
+
+    private static void undo(Connection connection, Throwable failure) {
+        try {
+            connection.rollback();
+        } catch (SQLException | RuntimeException | Error e) {
+            failure.addSuppressed(e);
+            // To set autocommit would commit what is still under way. It ends with the connection.
+            Eviction.discard(connection);
+        }
+    }
+
+    private static void giveBack(Connection connection, boolean wasAutomatic) {
+        try (connection) {
+            if (wasAutomatic) {
+                connection.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            // It is of no use any more. What was to be committed is; what failed before says more.
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.HoldfastException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Others kept a row locked for all of the maximum wait. The caller's transaction goes on as it was before the call,
+ * with what it had locked then.
+ */
+public final class RowLockTimeoutException extends HoldfastException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Duration waited;
+
+    RowLockTimeoutException(String row, String database, Duration waited, @Nullable Throwable cause) {
+        super(
+                "The row of " + row + " was not locked within " + waited + ": another transaction has it (" + database
+                        + "). Wait longer, skip the work, or look for a transaction that stays open.",
+                row,
+                database,
+                cause);
+        this.waited = waited;
+    }
+
+    /** The maximum wait. */
+    public Duration waited() {
+        return waited;
+    }
+}

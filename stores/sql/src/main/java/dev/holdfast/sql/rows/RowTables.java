@@ -1,0 +1,174 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.sql.database.Identifiers;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.spi.ResourceName;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+
+/**
+ * The tables that {@link RowLocks}, {@link Versioned} and {@link FenceGuard} have in a database, for names and not for
+ * rows of yours. They stand in the database that is to be written to: that is what makes them worth something.
+ *
+ * <p>Make them once, by {@link #createIfMissing}, or with your own tool from the file for your database, {@code
+ * dev/holdfast/sql/rows/postgresql-rows-1.0.sql}, {@code mysql-rows-1.0.sql} or {@code sqlite-rows-1.0.sql} in this
+ * library; then nothing here needs the right to make tables.
+ *
+ * <p>Immutable.
+ */
+public final class RowTables {
+
+    private static final String USUAL_PREFIX = "holdfast_";
+    private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
+    private static final Pattern NAME = Pattern.compile("\\b" + USUAL_PREFIX + "(\\w+)");
+    private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$|\\s--\\s.*$");
+    private static final int MAJOR = 1_000;
+    private static final int VERSION = MAJOR;
+
+    private static final RowTables USUAL = new RowTables("", USUAL_PREFIX);
+
+    private final String schema;
+    private final String prefix;
+
+    private RowTables(String schema, String prefix) {
+        this.schema = schema;
+        this.prefix = prefix;
+    }
+
+    /** Tables that begin with {@code holdfast_}, where names without a schema are found. */
+    public static RowTables usual() {
+        return USUAL;
+    }
+
+    /**
+     * The same in a schema of this name, which on MariaDB and MySQL is a database.
+     *
+     * @throws IllegalArgumentException if it is not made of letters, digits and {@code _}
+     */
+    public RowTables inSchema(String name) {
+        return new RowTables(Identifiers.checked(name), prefix);
+    }
+
+    /**
+     * The same with other names.
+     *
+     * @param other what they begin with: a lower-case letter or {@code _}, and up to 39 lower-case letters, digits and
+     *     {@code _}
+     * @throws IllegalArgumentException if it is not of that form
+     */
+    public RowTables withPrefix(String other) {
+        if (!PREFIX.matcher(other).matches()) {
+            throw new IllegalArgumentException(
+                    "A prefix of tables has 1 to 40 lower-case letters, digits and '_', and begins with no digit, unlike '"
+                            + ResourceName.printable(other) + "'");
+        }
+        return new RowTables(schema, other);
+    }
+
+    /**
+     * Makes what is missing, whatever else is there. Several programs may do it at once.
+     *
+     * @param source whence a connection is taken, and to which it is given back
+     */
+    public void create(DataSource source) throws SQLException {
+        boolean isMade = OwnTransaction.run(source, connection -> {
+            RowDialect dialect = RowDialect.of(connection);
+            dialect.serialiseChanges(connection);
+            for (String sql :
+                    COMMENT.matcher(text(dialect.scripts())).replaceAll("").split(";", -1)) {
+                if (!sql.isBlank()) {
+                    RowDialect.execute(
+                            connection,
+                            NAME.matcher(sql)
+                                    .replaceAll(
+                                            name -> Matcher.quoteReplacement(dialect.quoted(table(name.group(1))))));
+                }
+            }
+            return true;
+        });
+        assert isMade;
+    }
+
+    /**
+     * As {@link #create} if {@link #check} would refuse what is there as missing or incomplete; else it changes
+     * nothing.
+     */
+    public void createIfMissing(DataSource source) throws SQLException {
+        if (version(source) < VERSION) {
+            create(source);
+        }
+        check(source);
+    }
+
+    /**
+     * Looks whether the tables are there, and changes nothing.
+     *
+     * @throws StoreRefusedException if they are not, or are of a version that this program doesn't know
+     */
+    public void check(DataSource source) throws SQLException {
+        int version = version(source);
+        if (version / MAJOR != VERSION / MAJOR || version < VERSION) {
+            throw new StoreRefusedException(
+                    "The tables " + table("…") + " "
+                            + (version == 0 ? "are missing" : "have version " + version / MAJOR + "." + version % MAJOR)
+                            + ", and this program needs version " + VERSION / MAJOR + "." + VERSION % MAJOR
+                            + (version > VERSION
+                                    ? "; use a newer program, or another prefix."
+                                    : "; run the file for version 1.0 that this library brings."),
+                    "",
+                    table("…"),
+                    null);
+        }
+    }
+
+    private int version(DataSource source) throws SQLException {
+        return OwnTransaction.run(source, connection -> {
+            RowDialect dialect = RowDialect.of(connection);
+            // The catalogue is asked first: a query that fails is an error in the server's log.
+            if (!dialect.isThere(connection, schema, prefix + "rows_meta")) {
+                return 0;
+            }
+            try (Statement statement = connection.createStatement();
+                    ResultSet row =
+                            statement.executeQuery("SELECT MAX(version) FROM " + dialect.quoted(table("rows_meta")))) {
+                return row.next() ? row.getInt(1) : 0;
+            }
+        });
+    }
+
+    String rowLock() {
+        return table("row_lock");
+    }
+
+    String version() {
+        return table("version");
+    }
+
+    String fence() {
+        return table("fence");
+    }
+
+    private String table(String name) {
+        return (schema.isEmpty() ? "" : schema + ".") + prefix + name;
+    }
+
+    private static String text(String database) {
+        String file = database + "-rows-1.0.sql";
+        try (InputStream in = RowTables.class.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalStateException("The library is incomplete: no " + file);
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

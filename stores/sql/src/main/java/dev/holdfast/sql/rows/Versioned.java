@@ -1,0 +1,206 @@
+package dev.holdfast.sql.rows;
+
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.Identifiers;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.ResourceName;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Optimistic versions: read a version, do the work, and save only if the version is still the same. Not a lock: several
+ * may work at once, and one of them can save. Worth it where they rarely meet.
+ *
+ * <pre>{@code
+ * Versioned account = Versioned.row(TableRow.of("account", "id", 42), "version");
+ * account.update(dataSource, (connection, version) -> book(connection, 42, amount));
+ * }</pre>
+ *
+ * <p>The version is a column of a row of yours, which nothing but this may write, or a name in our table. The
+ * comparison is a statement of the transaction in which the work is done, and the last one: work and version are
+ * committed together, or neither.
+ *
+ * <p>After a fail-over to a replica that lacked the newest changes, the same number may come again for another content.
+ * So a {@linkplain RowVersion#nonce() random number} is kept and compared beside it: always in our table, in a row of
+ * yours if {@link #withNonce} names a column.
+ *
+ * <p>Immutable; may be used from any thread.
+ */
+public final class Versioned {
+
+    private static final int USUAL_ATTEMPTS = 10;
+
+    private final VersionTable table;
+    private final int attempts;
+
+    private Versioned(VersionTable table, int attempts) {
+        this.table = table;
+        this.attempts = attempts;
+    }
+
+    /**
+     * The version of a name, in the table that is usual. Of a name that was never used it is 0.
+     *
+     * @param name 1 to 512 bytes of UTF-8, compared byte for byte
+     */
+    public static Versioned named(String name) {
+        return named(RowTables.usual(), name);
+    }
+
+    /** The version of a name, in these tables. */
+    public static Versioned named(RowTables tables, String name) {
+        return new Versioned(VersionTable.ours(tables, new ResourceName(name)), USUAL_ATTEMPTS);
+    }
+
+    /**
+     * The version of a row of yours.
+     *
+     * @param column an integer column that is not null and starts wherever you like
+     */
+    public static Versioned row(TableRow row, String column) {
+        return new Versioned(VersionTable.theirs(row, Identifiers.checked(column), null), USUAL_ATTEMPTS);
+    }
+
+    /**
+     * The same, with a column of 64-bit integers that is not null, for a random number beside the version.
+     *
+     * @throws IllegalStateException if this is a name in our table, which has one
+     */
+    public Versioned withNonce(String column) {
+        return new Versioned(table.withNonce(Identifiers.checked(column)), attempts);
+    }
+
+    /**
+     * The same, with another bound on how often the work is run by {@link #update(DataSource, VersionedWork)}; 10 if
+     * not set.
+     */
+    public Versioned withAttempts(int atMost) {
+        if (atMost < 1) {
+            throw new IllegalArgumentException("The work is run at least once, not " + atMost + " times");
+        }
+        return new Versioned(table, atMost);
+    }
+
+    /**
+     * The version that the caller's transaction sees.
+     *
+     * @param connection one that is in a transaction
+     * @throws NoSuchRowException if the row of yours is not there
+     * @throws IllegalStateException if the connection is in no transaction
+     */
+    public RowVersion read(Connection connection) throws SQLException {
+        RowDialect.requireTransaction(connection);
+        return read(RowDialect.of(connection), connection);
+    }
+
+    /**
+     * Compares, and sets the next version, in the caller's transaction. From here to its end the row is locked; do it
+     * last.
+     *
+     * <p><b>Blocking:</b> while another transaction that has done the same is under way, as with every update, for as
+     * long as the settings of the connection allow.
+     *
+     * @param expected what {@link #read} has answered before the work
+     * @return the next version
+     * @throws VersionConflictException if it is another by now; roll back
+     * @throws TransactionConflictException if this transaction can't go on and has to be repeated
+     * @throws IllegalStateException if the connection is in no transaction
+     */
+    @CanIgnoreReturnValue
+    public RowVersion advance(Connection connection, RowVersion expected) throws SQLException {
+        RowDialect.requireTransaction(connection);
+        RowDialect dialect = RowDialect.of(connection);
+        RowVersion next = new RowVersion(expected.number() + 1, table.hasNonce() ? Randomness.nextLong() : 0);
+        try {
+            if (table.advance(dialect, connection, expected, next)) {
+                return next;
+            }
+            RowVersion found = table.read(dialect, connection, dialect.newest());
+            throw new VersionConflictException(table.row(), dialect.product(), expected, found, null);
+        } catch (SQLException e) {
+            if (dialect.kindOf(e) == FailureKind.CONFLICT) {
+                // The database has compared for us: this row was changed since the transaction began.
+                throw new VersionConflictException(table.row(), dialect.product(), expected, null, e);
+            }
+            throw dialect.translated(table.row(), e);
+        }
+    }
+
+    /**
+     * Reads the version, does the work, compares and sets the next, once, in the caller's transaction, which is not
+     * ended.
+     *
+     * @return what the work returns
+     * @throws VersionConflictException as {@link #advance}
+     */
+    @CanIgnoreReturnValue
+    public <T extends @Nullable Object, E extends Exception> T update(Connection connection, VersionedWork<T, E> work)
+            throws E, SQLException {
+        RowVersion version = read(connection);
+        T result = work.run(connection, version);
+        advance(connection, version);
+        return result;
+    }
+
+    /**
+     * Reads the version, does the work, compares, sets the next and commits, in transactions of its own: where somebody
+     * else was faster, again from the start, after pauses that grow and are spread.
+     *
+     * <p><b>Interruption:</b> ends the attempts; the flag stays set.
+     *
+     * @param source whence a connection is taken for each attempt, and to which it is given back; not one that lends
+     *     the connection of a transaction which is under way
+     * @return what the work returns
+     * @throws VersionConflictException of the last attempt; nothing of the work was saved
+     * @throws TransactionConflictException likewise
+     * @throws NoSuchRowException if the row of yours is not there
+     * @throws SQLException whatever else the database has to say. If it failed in the commit, such as by a lost
+     *     connection, whether the work was saved is not known
+     */
+    @CanIgnoreReturnValue
+    public <T extends @Nullable Object, E extends Exception> T update(DataSource source, VersionedWork<T, E> work)
+            throws E, SQLException {
+        for (int attempt = 1; ; attempt++) {
+            RowDialect[] dialect = new RowDialect[1];
+            try {
+                return OwnTransaction.run(source, connection -> {
+                    dialect[0] = RowDialect.of(connection);
+                    return update(connection, work);
+                });
+            } catch (VersionConflictException | TransactionConflictException e) {
+                if (attempt >= attempts || !Backoff.pause(attempt)) {
+                    throw e;
+                }
+            } catch (SQLException e) {
+                pauseOrThrow(dialect[0], attempt, e);
+            } catch (RuntimeException e) {
+                pauseOrThrow(dialect[0], attempt, e);
+            }
+        }
+    }
+
+    /** The work, or the commit, has met what the database refuses to do beside others; frameworks wrap that. */
+    private <F extends Exception> void pauseOrThrow(@Nullable RowDialect dialect, int attempt, F failure) throws F {
+        if (dialect == null || !dialect.isWorthAnotherTry(failure)) {
+            throw failure;
+        }
+        if (attempt >= attempts || !Backoff.pause(attempt)) {
+            throw dialect.translated(table.row(), failure);
+        }
+    }
+
+    private RowVersion read(RowDialect dialect, Connection connection) throws SQLException {
+        try {
+            RowVersion version = table.read(dialect, connection, "");
+            if (version == null) {
+                throw new NoSuchRowException(table.row(), dialect.product());
+            }
+            return version;
+        } catch (SQLException e) {
+            throw dialect.translated(table.row(), e);
+        }
+    }
+}

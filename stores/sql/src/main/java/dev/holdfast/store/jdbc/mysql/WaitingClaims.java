@@ -1,0 +1,150 @@
+package dev.holdfast.store.jdbc.mysql;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.CloseSession;
+import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Withdraw;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.Reply;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The claims of one client that wait in the database's queues, as far as it was answered so. Thread-safe. */
+final class WaitingClaims {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    @GuardedBy("lock")
+    private final Set<ClaimRef> claims = new LinkedHashSet<>();
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    /** Written under the lock; read without it by those who would only find nothing to do. */
+    private volatile boolean isEmpty = true;
+
+    /** Notes an answer; tells which claims are found waiting by it that did not wait before. */
+    List<ClaimRef> note(Command command, Reply reply) {
+        if (command instanceof Acquire acquire) {
+            return note(acquire.claim(), reply);
+        } else if (command instanceof Yield yield) {
+            return note(yield.next().claim(), reply);
+        } else if (command instanceof Poll poll && reply instanceof Reply.Polled polled) {
+            List<ClaimRef> found = new ArrayList<>(0);
+            for (int i = 0; i < Math.min(poll.claims().size(), polled.states().size()); i++) {
+                found.addAll(note(poll.claims().get(i), polled.states().get(i)));
+            }
+            return found;
+        } else if (command instanceof Withdraw withdraw) {
+            remove(withdraw.claim());
+        } else if (command instanceof Release release) {
+            remove(release.claim());
+        } else if (command instanceof CloseSession close && !isEmpty) {
+            lock.lock();
+            try {
+                claims.removeIf(claim -> claim.session().equals(close.session()));
+                isEmpty = claims.isEmpty();
+            } finally {
+                lock.unlock();
+            }
+        }
+        return List.of();
+    }
+
+    private List<ClaimRef> note(ClaimRef claim, Reply state) {
+        if (!(state instanceof Reply.Queued)) {
+            remove(claim);
+            return List.of();
+        }
+        lock.lock();
+        try {
+            boolean isNew = claims.add(claim);
+            isEmpty = false;
+            if (isNew) {
+                changed.signalAll();
+            }
+            return isNew ? List.of(claim) : List.of();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void remove(ClaimRef claim) {
+        if (isEmpty) {
+            return;
+        }
+        lock.lock();
+        try {
+            claims.remove(claim);
+            isEmpty = claims.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Those that wait; waits for the first one, and gives none if it does not come in time, or null when there will be
+     * none any more.
+     */
+    @Nullable
+    List<ClaimRef> await(long nanos) {
+        lock.lock();
+        try {
+            long left = nanos;
+            while (claims.isEmpty() && !closed && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return closed ? null : List.copyOf(claims);
+        } catch (InterruptedException e) {
+            // Nobody interrupts the thread that listens; who does so all the same ends it.
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Those that wait. */
+    List<ClaimRef> present() {
+        lock.lock();
+        try {
+            return List.copyOf(claims);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for that long, or until this is closed. */
+    void pause(long nanos) {
+        lock.lock();
+        try {
+            long left = nanos;
+            while (!closed && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** Somebody keeps rows locked that are needed: nothing was done. */
+public final class LockedRows extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient Set<ResourceName> names;
+
+    /** @param names of the resources whose rows these are; empty if they are other rows */
+    public LockedRows(Set<ResourceName> names, @Nullable Throwable cause) {
+        super("rows are locked by other transactions", cause);
+        this.names = Set.copyOf(names);
+    }
+
+    public Set<ResourceName> names() {
+        return names;
+    }
+
+    /** Whether that is why a command failed, so that it had no effect and is worth a wait. */
+    public static boolean areCauseOf(Throwable failure) {
+        Throwable told =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return told instanceof StoreException && told.getCause() instanceof LockedRows;
+    }
+
+    /** What a command hears that needs them. */
+    public StoreException failure() {
+        return new StoreException(
+                Reason.UNAVAILABLE,
+                Effect.NONE,
+                (names.isEmpty()
+                                ? "rows of locks"
+                                : "the row of '" + names.iterator().next() + "'")
+                        + " in the database can't be had: a transaction that is no step of a lock keeps it locked; look for one that was left open",
+                this);
+    }
+}

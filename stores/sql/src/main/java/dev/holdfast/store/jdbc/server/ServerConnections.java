@@ -1,0 +1,365 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.sql.database.BareSource;
+import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connections of one store: one for locks, one that renews sessions, now and then one for names whose rows others
+ * have locked, each made when it is needed. Those of our own stay open; those of somebody's pool go back after each
+ * trip.
+ *
+ * <p><b>Thread-safety:</b> each use belongs to one thread at a time.
+ */
+public final class ServerConnections {
+
+    /** What a connection is for. */
+    public enum Use {
+        LOCKS,
+        SESSIONS,
+
+        /** For what is about sessions while the connection for that does not answer. */
+        SESSIONS_SECOND,
+
+        /** While that one does not answer either. */
+        SESSIONS_THIRD,
+
+        /** For names whose rows others have locked; there while some of them are wanted. */
+        LOCKED_ROWS;
+
+        private static final List<Use> OF_SESSIONS = List.of(SESSIONS, SESSIONS_SECOND, SESSIONS_THIRD);
+
+        /** That of a lane of {@link SessionLanes}. */
+        public static Use ofSessions(int lane) {
+            return OF_SESSIONS.get(lane);
+        }
+
+        boolean isOfSessions() {
+            return OF_SESSIONS.contains(this);
+        }
+    }
+
+    /**
+     * A server, or a firewall on the way, may have ended a connection that nobody used for longer than that: it is
+     * asked before it is used. Renewals are so regular that theirs is never that old without a reason.
+     */
+    public static final Duration IDLE = Duration.ofSeconds(20);
+
+    /** How long it may take to answer that. */
+    private static final int ANSWER_SECONDS = 3;
+
+    /** So many connections of a use are replaced within a second at the most, in case all servers are read-only. */
+    private static final int MOST_REPLACED = 1;
+
+    /** As above, of a pool, which may have several that are no better. */
+    private static final int MOST_REPLACED_OF_POOL = 20;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerConnections.class);
+
+    private final DataSource source;
+    private final LongSupplier ticks;
+    private final boolean isPool;
+    private final boolean isLent;
+
+    /** Whether a connection comes from the source each time as it did the first time. */
+    private final boolean comesAsBefore;
+
+    /** What physical connections come with: to ask each time would be a trip. Guarded by this. */
+    private final Map<Connection, Integer> isolations = new WeakHashMap<>();
+
+    /** Guarded by this. */
+    private @Nullable Product product;
+
+    /** Guarded by this. */
+    private final Map<Use, Connection> open = new EnumMap<>(Use.class);
+
+    /** The state in which a pool lent each of them, unless the pool restores that itself. Guarded by this. */
+    private final Map<Use, LentState> lentAs = new EnumMap<>(Use.class);
+
+    /** Since when a trip has had each of them that is in use. Guarded by this. */
+    private final Map<Use, Long> takenAt = new EnumMap<>(Use.class);
+
+    /** When each of them was last used. Guarded by this. */
+    private final Map<Use, Long> usedAt = new EnumMap<>(Use.class);
+
+    /** When the present second of replacements began, and how many there were in it. Guarded by this. */
+    private final Map<Use, long[]> replaced = new EnumMap<>(Use.class);
+
+    /** Guarded by this. */
+    private Runnable whenReplaced = () -> {};
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    /**
+     * Knows where connections come from.
+     *
+     * @param isPool whether they go back as soon as possible
+     * @param isLent whether what is set on them would be found there by somebody else
+     */
+    public ServerConnections(DataSource source, boolean isPool, boolean isLent) {
+        this(source, isPool, isLent, SystemTime::nanoTime);
+    }
+
+    public ServerConnections(DataSource source, boolean isPool, boolean isLent, LongSupplier ticks) {
+        this.source = source;
+        this.ticks = ticks;
+        this.isPool = isPool;
+        this.isLent = isLent;
+        this.comesAsBefore = isPool && BareSource.setsConnectionsBack(source);
+    }
+
+    /** Whether connections are somebody else's, and go back as they came. */
+    public boolean areLent() {
+        return isLent;
+    }
+
+    /** To be called when it is known what the connections are to. */
+    public void know(Product known) throws SQLException {
+        Connection first;
+        synchronized (this) {
+            product = known;
+            first = open.get(Use.LOCKS);
+        }
+        if (first != null && !isLent) {
+            known.boundWaits(first, LockWait.BRIEF);
+        }
+    }
+
+    /**
+     * The connection for a use, made if there is none. It commits each statement by itself, and each statement sees
+     * what was committed before.
+     */
+    public Connection get(Use use) throws SQLException {
+        Connection present;
+        Product bounding;
+        boolean isOld;
+        synchronized (this) {
+            present = open.get(use);
+            bounding = isLent ? null : product;
+            takenAt.putIfAbsent(use, ticks.getAsLong());
+            Long last = usedAt.put(use, ticks.getAsLong());
+            isOld = last != null && ticks.getAsLong() - last > IDLE.toNanos();
+        }
+        if (present != null && (!isOld || present.isValid(ANSWER_SECONDS))) {
+            return present;
+        }
+        drop(use);
+        Connection made = source.getConnection();
+        LentState state = null;
+        try {
+            if (isPool && !comesAsBefore) {
+                state = LentState.of(made);
+                state.prepare(made);
+            } else {
+                if (!made.getAutoCommit()) {
+                    made.setAutoCommit(true);
+                }
+                isolate(made);
+            }
+            if (bounding != null) {
+                // Nobody waits behind a renewal but the next one.
+                bounding.boundWaits(made, use.isOfSessions() ? LockWait.PATIENT : LockWait.BRIEF);
+            }
+        } catch (SQLException | RuntimeException | Error e) {
+            // In which state it is nobody knows.
+            Eviction.discard(made);
+            throw e;
+        }
+        synchronized (this) {
+            if (!closed) {
+                open.put(use, made);
+                if (state != null) {
+                    lentAs.put(use, state);
+                }
+                return made;
+            }
+        }
+        giveBack(made, state);
+        throw new SQLException("The store was closed", "08003");
+    }
+
+    private void isolate(Connection made) throws SQLException {
+        if (isolationOf(made) != Connection.TRANSACTION_READ_COMMITTED) {
+            made.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        }
+    }
+
+    private int isolationOf(Connection made) throws SQLException {
+        if (!comesAsBefore) {
+            return made.getTransactionIsolation();
+        }
+        Connection behind = made.unwrap(Connection.class);
+        synchronized (this) {
+            Integer known = isolations.get(behind);
+            if (known != null) {
+                return known;
+            }
+        }
+        int asked = made.getTransactionIsolation();
+        synchronized (this) {
+            isolations.put(behind, asked);
+        }
+        return asked;
+    }
+
+    /** Called after each trip. */
+    public void rest(Use use, Statements statements) {
+        synchronized (this) {
+            takenAt.remove(use);
+        }
+        if (isPool) {
+            statements.forget();
+            drop(use);
+        }
+    }
+
+    /** Gives a connection back, or ends it. */
+    public void drop(Use use) {
+        Connection present;
+        LentState state;
+        synchronized (this) {
+            present = open.remove(use);
+            state = lentAs.remove(use);
+        }
+        giveBack(present, state);
+    }
+
+    /**
+     * A connection does not answer, while the server does on another: it is ended, and so fails the trip that has it.
+     * The network may have forgotten others at the same moment: those that no trip has are ended too, and those that a
+     * trip took before that time.
+     *
+     * @param takenBefore in nanoseconds of the monotonic time
+     */
+    public void endSilent(Use silent, long takenBefore) {
+        Connection present;
+        List<@Nullable Connection> resting = new ArrayList<>();
+        Runnable action;
+        synchronized (this) {
+            present = open.get(silent);
+            for (Use use : Use.values()) {
+                if (!takenAt.containsKey(use)) {
+                    resting.add(open.remove(use));
+                }
+            }
+            action = whenReplaced;
+        }
+        Eviction.abort(present);
+        endTakenBefore(takenBefore);
+        resting.forEach(Eviction::discard);
+        action.run();
+    }
+
+    /** Ends what a trip took before that time, and still has. */
+    public void endTakenBefore(long nanos) {
+        List<@Nullable Connection> old = new ArrayList<>();
+        synchronized (this) {
+            takenAt.forEach((use, since) -> {
+                if (since - nanos < 0) {
+                    old.add(open.get(use));
+                }
+            });
+        }
+        // The trips give them back when they notice.
+        old.forEach(Eviction::abort);
+    }
+
+    /** Gives a connection back, or ends it, unless a trip has it. */
+    public void dropUnlessTaken(Use use) {
+        Connection present;
+        LentState state;
+        synchronized (this) {
+            present = takenAt.containsKey(use) ? null : open.remove(use);
+            state = lentAs.get(use);
+        }
+        giveBack(present, state);
+    }
+
+    /** Ends a connection itself, also where it is one of a pool, if there is one. */
+    public void discard(Use use) {
+        Connection present;
+        synchronized (this) {
+            present = open.remove(use);
+        }
+        Eviction.discard(present);
+    }
+
+    /**
+     * From here on this is called, on the thread of a trip, after connections to a server that takes no writes were
+     * ended: once a second and use at the most.
+     */
+    public synchronized void whenReplaced(Runnable action) {
+        whenReplaced = action;
+    }
+
+    /**
+     * Ends a connection to a server that takes no writes, since another one may lead to the new primary. No more often
+     * than makes sense where all servers are like that.
+     *
+     * @return whether it is worth another try
+     */
+    public boolean replace(Use use) {
+        Connection present;
+        Runnable action;
+        synchronized (this) {
+            long now = ticks.getAsLong();
+            long[] count = replaced.computeIfAbsent(use, first -> new long[] {now, 0});
+            if (now - count[0] >= TimeUnit.SECONDS.toNanos(1)) {
+                count[0] = now;
+                count[1] = 0;
+            }
+            if (count[1] >= (isPool ? MOST_REPLACED_OF_POOL : MOST_REPLACED)) {
+                return false;
+            }
+            count[1]++;
+            present = open.remove(use);
+            action = count[1] == 1 ? whenReplaced : () -> {};
+        }
+        Eviction.discard(present);
+        action.run();
+        return true;
+    }
+
+    public void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        for (Use use : Use.values()) {
+            drop(use);
+        }
+    }
+
+    /** Returns a connection in the state in which it was lent, or ends it where that fails. */
+    private static void giveBack(@Nullable Connection connection, @Nullable LentState state) {
+        if (connection != null && state != null) {
+            try {
+                state.restore(connection);
+            } catch (SQLException e) {
+                LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
+                Eviction.discard(connection);
+                return;
+            } catch (RuntimeException | Error e) {
+                LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
+                Eviction.discard(connection);
+                return;
+            }
+        }
+        Eviction.close(connection);
+    }
+}

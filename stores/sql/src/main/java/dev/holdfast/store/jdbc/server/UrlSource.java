@@ -1,0 +1,138 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.sql.database.FailureKind;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.util.Properties;
+import java.util.logging.Logger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Makes connections from a URL, by the driver that is there. */
+public final class UrlSource implements DataSource {
+
+    /** No password is longer. */
+    private static final long LONGEST = 64 * 1024;
+
+    private final String url;
+    private final Properties properties;
+    private final @Nullable Path passwordFile;
+
+    public UrlSource(String url) {
+        this(url, new Properties(), null);
+    }
+
+    /**
+     * Knows a database.
+     *
+     * @param properties user and password among them; never told to anyone but the driver
+     * @param passwordFile a file with the password, read for each connection, so that it can be changed
+     */
+    public UrlSource(String url, Properties properties, @Nullable Path passwordFile) {
+        this.url = url;
+        this.properties = properties;
+        this.passwordFile = passwordFile;
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        if (passwordFile == null) {
+            return DriverManager.getConnection(url, properties);
+        }
+        Properties all = new Properties();
+        all.putAll(properties);
+        all.setProperty("password", passwordIn(passwordFile));
+        return DriverManager.getConnection(url, all);
+    }
+
+    /** The same database, with one more property for the driver. */
+    public UrlSource with(String key, String value) {
+        Properties all = new Properties();
+        all.putAll(properties);
+        all.setProperty(key, value);
+        return new UrlSource(url, all, passwordFile);
+    }
+
+    /** Whether a driver is there. */
+    public boolean hasDriver() {
+        return DriverManager.drivers().anyMatch(this::isServedBy);
+    }
+
+    private boolean isServedBy(Driver driver) {
+        try {
+            return driver.acceptsURL(url);
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    /** What stands in a file, but for a line end after it. */
+    private static String passwordIn(Path file) throws SQLException {
+        try {
+            if (Files.size(file) <= LONGEST) {
+                return Files.readString(file).replaceFirst("[\\r\\n]+$", "");
+            }
+        } catch (NoSuchFileException e) {
+            throw new SQLException("there is no password file " + file, FailureKind.NO_PASSWORD_STATE, e);
+        } catch (IOException e) {
+            throw new SQLException(
+                    "the password file " + file + " can't be read: "
+                            + e.getClass().getSimpleName(),
+                    FailureKind.NO_PASSWORD_STATE);
+        }
+        throw new SQLException(
+                "the password file " + file + " has more than 64 KiB, which is no password",
+                FailureKind.NO_PASSWORD_STATE);
+    }
+
+    @Override
+    public Connection getConnection(String user, String password) throws SQLException {
+        throw new SQLFeatureNotSupportedException("The user is part of the settings");
+    }
+
+    @Override
+    public @Nullable PrintWriter getLogWriter() {
+        return null;
+    }
+
+    @Override
+    public void setLogWriter(PrintWriter out) throws SQLException {
+        throw new SQLFeatureNotSupportedException("Nothing is logged here");
+    }
+
+    @Override
+    public void setLoginTimeout(int seconds) throws SQLException {
+        throw new SQLFeatureNotSupportedException("The time-out is part of the settings");
+    }
+
+    @Override
+    public int getLoginTimeout() {
+        return 0;
+    }
+
+    @Override
+    public Logger getParentLogger() throws SQLFeatureNotSupportedException {
+        throw new SQLFeatureNotSupportedException("Nothing is logged here");
+    }
+
+    @Override
+    public <T> T unwrap(Class<T> type) throws SQLException {
+        if (type.isInstance(this)) {
+            return type.cast(this);
+        }
+        throw new SQLException("Not a " + type);
+    }
+
+    @Override
+    public boolean isWrapperFor(Class<?> type) {
+        return type.isInstance(this);
+    }
+}

@@ -1,0 +1,25 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.List;
+
+/**
+ * Thrown where a command meets resources that its transaction has not locked: it is undone, and carried out anew with
+ * these locked too.
+ */
+public final class NotLocked extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<ResourceName> names;
+
+    // Without a stack trace: it is no failure.
+    public NotLocked(List<ResourceName> names) {
+        super("there is more to lock", null, false, false);
+        this.names = names;
+    }
+
+    public List<ResourceName> names() {
+        return names;
+    }
+}

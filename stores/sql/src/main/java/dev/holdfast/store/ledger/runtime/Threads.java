@@ -1,0 +1,16 @@
+package dev.holdfast.store.ledger.runtime;
+
+/** Where the threads of a store come from. */
+@FunctionalInterface
+public interface Threads {
+
+    /** Threads that keep no program from ending. */
+    Threads DAEMONS = (work, name) -> {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        return thread;
+    };
+
+    /** Makes a thread, which is started by who asked for it. */
+    Thread make(Runnable work, String name);
+}

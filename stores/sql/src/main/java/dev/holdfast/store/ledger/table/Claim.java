@@ -1,0 +1,114 @@
+package dev.holdfast.store.ledger.table;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Lease.Binding;
+import dev.holdfast.spi.TokenBlock;
+
+/** A claim: a row of its own, or the grant in the row of its resource. */
+public final class Claim {
+
+    public final Resource resource;
+    public final long session;
+    public final long number;
+    public final Binding binding;
+
+    /** How many tokens it asked for. */
+    public final int wanted;
+
+    /** Where it stands among the waiters or the grants; 0 if it has no row of its own. */
+    public long place;
+
+    public boolean isGranted;
+    public int weight;
+
+    /**
+     * When its own lease ends, in microseconds of the store's clock; 0 if it has none. Until its claimant has picked
+     * the grant up the lease has not begun, and this is its length, negated.
+     */
+    public long ends;
+
+    /** The last extension that acted. */
+    public long seq;
+
+    /** The newest block, while it is granted. */
+    public long firstToken;
+
+    public long endToken;
+
+    public Claim(Resource resource, long session, long number, Binding binding, int wanted) {
+        this.resource = resource;
+        this.session = session;
+        this.number = number;
+        this.binding = binding;
+        this.wanted = wanted;
+    }
+
+    /** A claim as it was asked for. */
+    public static Claim of(Resource resource, long session, Acquire request) {
+        Lease lease = request.lease();
+        Claim claim = new Claim(resource, session, request.claim().claim(), lease.binding(), request.tokens());
+        claim.weight = request.weight();
+        claim.ends = -Micros.of(lease.length());
+        return claim;
+    }
+
+    /** The grant in the row of its resource. */
+    public static Claim inline(Resource resource) {
+        Binding binding = resource.ends == 0 ? Binding.SESSION : Binding.BOUNDED;
+        Claim claim = new Claim(resource, resource.session, resource.claim, binding, 1);
+        claim.isGranted = true;
+        claim.weight = resource.weight;
+        claim.ends = resource.ends;
+        claim.seq = resource.seq;
+        claim.firstToken = resource.firstToken;
+        claim.endToken = resource.endToken;
+        return claim;
+    }
+
+    /** The same claim, on the object that stands for its resource in this step. */
+    public Claim on(Resource same) {
+        Claim claim = new Claim(same, session, number, binding, wanted);
+        claim.place = place;
+        claim.isGranted = isGranted;
+        claim.weight = weight;
+        claim.ends = ends;
+        return claim;
+    }
+
+    public ClaimRef ref() {
+        return new ClaimRef(resource.name, Session.idOf(session), number);
+    }
+
+    public TokenBlock tokens() {
+        return new TokenBlock(firstToken, endToken);
+    }
+
+    public boolean isInline() {
+        return isGranted && place == 0;
+    }
+
+    public boolean hasOwnLease() {
+        return ends != 0;
+    }
+
+    /** Whether its own lease is over. */
+    public boolean isOver(long now) {
+        return ends > 0 && ends <= now;
+    }
+
+    /** Whether the end of its session leaves it alone. */
+    public boolean outlivesSession() {
+        return binding == Binding.DETACHED && isGranted && ends > 0;
+    }
+
+    /** Its claimant hears of its grant: a lease of its own begins, once. Tells whether it began now. */
+    public boolean pickUp(long now) {
+        if (ends >= 0) {
+            return false;
+        }
+        ends = now - ends;
+        return true;
+    }
+}

@@ -1,0 +1,276 @@
+package dev.holdfast.store.ledger.table;
+
+import dev.holdfast.spi.Lease.Binding;
+import dev.holdfast.spi.ResourceName;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of claims: those that wait, and the grants that did not find their resource free. As {@link Rows}.
+ *
+ * <p>Not thread-safe.
+ */
+public class ClaimRows {
+
+    /** Before all keys. */
+    public static final byte[] NO_KEY = {};
+
+    private final Statements statements;
+
+    public ClaimRows(Statements statements) {
+        this.statements = statements;
+    }
+
+    /** Called when a transaction begins. */
+    public void begin() {
+        // Nothing is kept from one statement to the next.
+    }
+
+    /** Told what was read with the locks of a transaction. */
+    public void give(Collection<Resource> resources, List<Claim> heads) {
+        throw new IllegalStateException("Nothing is kept here");
+    }
+
+    /** Writes what is not written yet. */
+    public void flush() throws SQLException {
+        // Everything was written at once.
+    }
+
+    /** Adds what is not written yet to what is written at the end of the transaction. */
+    public void gather() {
+        // As above.
+    }
+
+    /** The row of a claim on a resource; null if there is none. */
+    @Nullable
+    public Claim find(Resource resource, long session, long number) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.CLAIM);
+        select.setLong(1, session);
+        select.setLong(2, number);
+        select.setBytes(3, resource.key);
+        return first(resource, select);
+    }
+
+    /** The claim that waits longest; null if none does. */
+    @Nullable
+    public Claim head(Resource resource) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.HEAD);
+        select.setBytes(1, resource.key);
+        return first(resource, select);
+    }
+
+    public List<Claim> waiters(Resource resource, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.WAITERS);
+        select.setBytes(1, resource.key);
+        select.setInt(2, limit);
+        return all(resource, select);
+    }
+
+    /** The claims that wait and weigh more than that, head first. */
+    public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.WAITERS_ABOVE);
+        select.setBytes(1, resource.key);
+        select.setInt(2, weight);
+        return all(resource, select);
+    }
+
+    /** The grants with rows of their own, oldest first. */
+    public List<Claim> grants(Resource resource, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.GRANTS);
+        select.setBytes(1, resource.key);
+        select.setInt(2, limit);
+        return all(resource, select);
+    }
+
+    public List<Claim> grantsOf(Resource resource, long session) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.GRANTS_OF_SESSION);
+        select.setBytes(1, resource.key);
+        select.setLong(2, session);
+        return all(resource, select);
+    }
+
+    /** The grants with rows of their own whose own lease is over. */
+    public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.GRANTS_OVER);
+        select.setBytes(1, resource.key);
+        select.setLong(2, now);
+        return all(resource, select);
+    }
+
+    /** The grant with a row of its own that owns a token; null if none does. */
+    @Nullable
+    public Claim grant(Resource resource, long token) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.GRANT_OF_TOKEN);
+        select.setBytes(1, resource.key);
+        select.setLong(2, token);
+        select.setLong(3, token);
+        return first(resource, select);
+    }
+
+    /** What a session holds of a resource by rows of their own. */
+    public record Held(long session, long grants, long weight) {}
+
+    /** The sessions of the grants with rows of their own. */
+    public List<Held> grantedSessions(Resource resource) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.GRANTED_SESSIONS);
+        select.setBytes(1, resource.key);
+        List<Held> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                found.add(new Held(row.getLong(1), row.getLong(2), row.getLong(3)));
+            }
+        }
+        return found;
+    }
+
+    /**
+     * The earliest end of an own lease among the grants with rows of their own; {@link Long#MAX_VALUE} if there is
+     * none.
+     */
+    public long firstEnd(Resource resource) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.FIRST_END);
+        select.setBytes(1, resource.key);
+        try (ResultSet row = select.executeQuery()) {
+            long ends = row.next() ? row.getLong(1) : 0;
+            return ends == 0 ? Long.MAX_VALUE : ends;
+        }
+    }
+
+    /** Where a claim of a session is, as those that end or audit it need it. */
+    public record Place(ResourceName name, Claim claim) {}
+
+    /**
+     * The claims of a session that have rows of their own, by number and key, behind the given ones. Their resources
+     * are stand-ins.
+     */
+    public List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.CLAIMS_OF_SESSION);
+        select.setLong(1, session);
+        select.setLong(2, afterNumber);
+        select.setBytes(3, afterKey);
+        select.setInt(4, limit);
+        List<Place> found = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                byte[] key = row.getBytes(10);
+                ResourceName name = Statements.name(key);
+                found.add(new Place(name, claim(new Resource(name, key), row)));
+            }
+        }
+        return found;
+    }
+
+    public void add(Claim claim) throws SQLException {
+        PreparedStatement insert = statements.prepare(Sql.ADD_CLAIM);
+        setAll(insert, 0, claim);
+        Statements.changeOne(insert);
+    }
+
+    /** Sets the values of {@link Sql#ADD_CLAIM}, behind so many others. */
+    public static void setAll(PreparedStatement insert, int before, Claim claim) throws SQLException {
+        insert.setLong(before + 1, claim.session);
+        insert.setLong(before + 2, claim.number);
+        insert.setInt(before + 3, Codes.of(claim.binding));
+        insert.setInt(before + 4, claim.wanted);
+        insert.setInt(before + 5, claim.weight);
+        insert.setLong(before + 6, claim.ends);
+        insert.setLong(before + 7, claim.seq);
+        insert.setLong(before + 8, claim.firstToken);
+        insert.setLong(before + 9, claim.endToken);
+        setRow(insert, before + 10, Row.of(claim));
+    }
+
+    public void save(Claim claim) throws SQLException {
+        PreparedStatement update = statements.prepare(Sql.SAVE_CLAIM);
+        update.setInt(1, claim.weight);
+        update.setLong(2, claim.ends);
+        update.setLong(3, claim.seq);
+        update.setLong(4, claim.firstToken);
+        update.setLong(5, claim.endToken);
+        setRow(update, 6, Row.of(claim));
+        Statements.changeOne(update);
+    }
+
+    public void drop(Claim claim) throws SQLException {
+        PreparedStatement delete = statements.prepare(Sql.DROP_CLAIM);
+        setRow(delete, 1, Row.of(claim));
+        Statements.changeOne(delete);
+    }
+
+    /** Drops all rows of claims on a resource that has never counted one. */
+    public void dropUncounted(Resource resource) throws SQLException {
+        PreparedStatement delete = statements.prepare(Sql.DROP_UNCOUNTED);
+        delete.setBytes(1, resource.key);
+        delete.executeUpdate();
+    }
+
+    /** Where the row of a claim is at present: a claim that is granted moves. */
+    public record Row(Resource resource, boolean isGranted, long place) {
+        public static Row of(Claim claim) {
+            return new Row(claim.resource, claim.isGranted, claim.place);
+        }
+    }
+
+    /** Sets the values that tell a row, from one place on. */
+    public static void setRow(PreparedStatement statement, int from, Row row) throws SQLException {
+        statement.setBytes(from, row.resource().key);
+        statement.setInt(from + 1, row.isGranted() ? 1 : 0);
+        statement.setLong(from + 2, row.place());
+    }
+
+    private static @Nullable Claim first(Resource resource, PreparedStatement select) throws SQLException {
+        try (ResultSet row = select.executeQuery()) {
+            return row.next() ? claim(resource, row) : null;
+        }
+    }
+
+    private static List<Claim> all(Resource resource, PreparedStatement select) throws SQLException {
+        List<Claim> claims = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                claims.add(claim(resource, row));
+            }
+        }
+        return claims;
+    }
+
+    /** The claim of a row that begins with the usual columns. */
+    public static Claim claim(Resource resource, ResultSet row) throws SQLException {
+        long number = row.getLong(2);
+        Binding binding;
+        try {
+            binding = Codes.binding(row.getInt(3));
+        } catch (IllegalArgumentException e) {
+            throw Statements.damaged(resource.name, "its claim " + number + " has a binding that is none");
+        }
+        Claim claim = new Claim(resource, row.getLong(1), number, binding, row.getInt(4));
+        claim.weight = row.getInt(5);
+        claim.ends = row.getLong(6);
+        claim.isGranted = row.getInt(11) != 0;
+        claim.place = row.getLong(12);
+        if (claim.isGranted) {
+            claim.seq = row.getLong(7);
+            claim.firstToken = row.getLong(8);
+            claim.endToken = row.getLong(9);
+        }
+        boolean hasTokens = claim.firstToken > 0 && claim.endToken >= claim.firstToken;
+        boolean hasLease = claim.ends != 0;
+        if (number <= 0
+                || claim.weight < 0
+                || claim.place <= 0
+                || claim.wanted < 1
+                || claim.isGranted != hasTokens
+                || hasLease == (claim.binding == Binding.SESSION)) {
+            throw Statements.damaged(
+                    resource.name,
+                    "its claim " + number + " weighs " + claim.weight + ", stands at " + claim.place
+                            + " and has the tokens " + claim.firstToken + " to " + claim.endToken);
+        }
+        return claim;
+    }
+}

@@ -1,0 +1,62 @@
+package dev.holdfast.store.ledger.table;
+
+import dev.holdfast.spi.SessionId;
+
+/** A session's row. */
+public final class Session {
+
+    /** The epoch of a retired or ended session; commands stay below it. */
+    public static final long RETIRED = Long.MAX_VALUE;
+
+    public final long id;
+
+    /** The store instance that opened it, and that is told what happens to it. */
+    public final long client;
+
+    public final long ttl;
+    public final String label;
+
+    /** Rises only. */
+    public long epoch;
+
+    /** In microseconds of the store's clock; 0 once it has ended and is only kept because detached grants name it. */
+    public long deadline;
+
+    /** Whether it was found alive in this transaction. */
+    public boolean isWitnessed;
+
+    public Session(long id, long client, long ttl, String label, long epoch, long deadline) {
+        this.id = id;
+        this.client = client;
+        this.ttl = ttl;
+        this.label = label;
+        this.epoch = epoch;
+        this.deadline = deadline;
+    }
+
+    public boolean hasEnded() {
+        return deadline == 0;
+    }
+
+    /** The id as others see it. */
+    public static SessionId idOf(long id) {
+        return new SessionId("s" + Long.toHexString(id));
+    }
+
+    /** The number in an id; 0, which no session has, if it is not one of ours. */
+    public static long numberOf(SessionId id) {
+        String text = id.value();
+        if (text.length() < 2 || text.length() > 17 || text.charAt(0) != 's') {
+            return 0;
+        }
+        long number = 0;
+        for (int i = 1; i < text.length(); i++) {
+            int digit = Character.digit(text.charAt(i), 16);
+            if (digit < 0) {
+                return 0;
+            }
+            number = number << 4 | digit;
+        }
+        return number;
+    }
+}

@@ -1,0 +1,142 @@
+package dev.holdfast.store.ledger.table;
+
+/** The statements on rows, in the SQL that all dialects have in common. */
+public enum Sql {
+    RESOURCE("""
+            SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
+                   grants, shared, waiters, places
+              FROM holdfast_resource WHERE name = ?"""),
+
+    ADD_RESOURCE("""
+            INSERT INTO holdfast_resource (spec, capacity, last_token, session, claim, weight, first_token, end_token,
+                   ends, seq, grants, shared, waiters, places, name)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""),
+
+    SAVE_RESOURCE("""
+            UPDATE holdfast_resource
+               SET spec = ?, capacity = ?, last_token = ?, session = ?, claim = ?, weight = ?, first_token = ?,
+                   end_token = ?, ends = ?, seq = ?, grants = ?, shared = ?, waiters = ?, places = ?
+             WHERE name = ?"""),
+
+    /** The resources with waiters whose inline grant is of a session. */
+    CONTENDED("SELECT name FROM holdfast_resource WHERE session = ? AND waiters > 0"),
+
+    /** A page of the resources that are in use or were latches, in the order of their names. */
+    IN_USE("""
+            SELECT name FROM holdfast_resource
+             WHERE name >= ? AND name < ?
+               AND (session IN (SELECT id FROM holdfast_session) OR grants > 0 OR waiters > 0 OR spec % 256 = 108)
+             ORDER BY name LIMIT ?"""),
+
+    /** A page of the inline grants of a session, in the order of their names: a look at every row. */
+    INLINE("SELECT name, claim, ends FROM holdfast_resource WHERE session = ? AND name > ? ORDER BY name LIMIT ?"),
+
+    /** A page of the resources that had no grant for long, or have claims that may be dead. */
+    RESTING("""
+            SELECT name, last_token, grants + waiters FROM holdfast_resource
+             WHERE name > ? AND (last_token <= ? OR grants > 0 OR waiters > 0) ORDER BY name LIMIT ?"""),
+
+    /** A page of all resources: it takes no longer where few of them rest. */
+    NAMES("SELECT name, last_token, grants + waiters FROM holdfast_resource WHERE name > ? ORDER BY name LIMIT ?"),
+
+    DROP_RESOURCE("DELETE FROM holdfast_resource WHERE name = ?"),
+
+    RAISE_FLOOR("UPDATE holdfast_meta SET token_floor = max(token_floor, ?) WHERE one = 1"),
+
+    FLOOR("SELECT token_floor FROM holdfast_meta WHERE one = 1"),
+
+    SESSION("SELECT client, ttl, label, epoch, deadline FROM holdfast_session WHERE id = ?"),
+    ADD_SESSION("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, ?, ?, ?)"),
+    SAVE_SESSION("UPDATE holdfast_session SET epoch = ?, deadline = ? WHERE id = ?"),
+    DROP_SESSION("DELETE FROM holdfast_session WHERE id = ?"),
+
+    END_SESSION("UPDATE holdfast_session SET epoch = ?, deadline = 0 WHERE id = ? AND deadline > 0"),
+
+    FORGET_SESSION("""
+            DELETE FROM holdfast_session
+             WHERE id = ? AND deadline = 0
+               AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)"""),
+
+    SESSIONS_OVER("SELECT id FROM holdfast_session WHERE deadline > 0 AND deadline <= ? LIMIT ?"),
+
+    /** Those that have ended, and of which no detached grant is left. */
+    SESSIONS_UNUSED("""
+            SELECT id FROM holdfast_session
+             WHERE deadline = 0 AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)
+             LIMIT ?"""),
+
+    CLAIM(Sql.CLAIM_COLUMNS + " WHERE session = ? AND claim = ? AND name = ?"),
+    CLAIMS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
+
+    /** The claim that waits longest. */
+    HEAD(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
+
+    WAITERS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT ?"),
+
+    /** Those who wait longest, each with its session, if that is there. */
+    FRONT("""
+            SELECT c.session, c.claim, c.binding, c.wanted, c.weight, c.ends, c.seq, c.first_token, c.end_token,
+                   c.name, c.granted, c.place, s.client, s.ttl, s.label, s.epoch, s.deadline
+              FROM holdfast_claim c LEFT JOIN holdfast_session s ON s.id = c.session
+             WHERE c.name = ? AND c.granted = 0 ORDER BY c.place LIMIT ?"""),
+
+    WAITERS_ABOVE(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 AND weight > ? ORDER BY place"),
+    GRANTS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 ORDER BY place LIMIT ?"),
+    GRANTS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND session = ? ORDER BY place"),
+    GRANTS_OVER(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
+    GRANT_OF_TOKEN(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
+
+    /** The sessions that hold a resource by rows of their own, with the number and the weight of those. */
+    GRANTED_SESSIONS("""
+            SELECT session, count(*), sum(weight) FROM holdfast_claim
+             WHERE name = ? AND granted = 1 GROUP BY session"""),
+
+    /** When the first of the leases ends that grants with rows of their own have for themselves. */
+    FIRST_END("SELECT min(ends) FROM holdfast_claim WHERE name = ? AND granted = 1 AND ends > 0"),
+
+    ADD_CLAIM("""
+            INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token, name, granted, place)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""),
+    SAVE_CLAIM("""
+            UPDATE holdfast_claim SET weight = ?, ends = ?, seq = ?, first_token = ?, end_token = ?
+             WHERE name = ? AND granted = ? AND place = ?"""),
+    DROP_CLAIM("DELETE FROM holdfast_claim WHERE name = ? AND granted = ? AND place = ?"),
+
+    /** The claims on a resource that has never counted one. */
+    DROP_UNCOUNTED("DELETE FROM holdfast_claim WHERE name = ?"),
+
+    /** A page of the sessions that have ended, each with a name of claims of it that no resource has counted. */
+    UNCOUNTED("""
+            SELECT s.id, (SELECT c.name FROM holdfast_claim c
+                           WHERE c.session = s.id
+                             AND NOT EXISTS (SELECT 1 FROM holdfast_resource r WHERE r.name = c.name AND r.places > 0)
+                           LIMIT 1)
+              FROM holdfast_session s WHERE s.deadline = 0 AND s.id > ? ORDER BY s.id LIMIT ?"""),
+
+    LATCH("SELECT generation, remaining, changed FROM holdfast_latch WHERE name = ?"),
+    ADD_LATCH("INSERT INTO holdfast_latch (generation, remaining, changed, name) VALUES (?, ?, ?, ?)"),
+    SAVE_LATCH("UPDATE holdfast_latch SET generation = ?, remaining = ?, changed = ? WHERE name = ?"),
+
+    DROP_LATCH("DELETE FROM holdfast_latch WHERE name = ?"),
+
+    COUNTED("SELECT 1 FROM holdfast_count WHERE name = ? AND id = ?"),
+    ADD_COUNTED("INSERT INTO holdfast_count (name, id) VALUES (?, ?)"),
+    DROP_COUNTED("DELETE FROM holdfast_count WHERE name = ?");
+
+    public static final String CLAIM_COLUMNS = "SELECT session, claim, binding, wanted, weight, ends, seq, first_token,"
+            + " end_token, name, granted, place FROM holdfast_claim";
+
+    public final String text;
+
+    Sql(String text) {
+        this.text = text;
+    }
+
+    /**
+     * Of a row r: that nobody waits, or that somebody does who lives by that clock; the dead are for others to find.
+     */
+    public static String noneOrLiveWaiters(String clock) {
+        return "(r.waiters = 0 OR EXISTS (SELECT 1 FROM holdfast_claim c JOIN holdfast_session w ON w.id = c.session"
+                + " WHERE c.name = r.name AND c.granted = 0 AND w.deadline > " + clock + "))";
+    }
+}

@@ -1,0 +1,52 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How long a trip waits for a busy database. SQLite wakes nobody: who wants to write looks again and again, and whoever
+ * looks in the right moment is next. The pauses are short, so that a process which writes all the time doesn't starve
+ * the others.
+ */
+final class Patience {
+
+    private static final long MIN_PAUSE_NANOS = 20_000;
+    private static final long MAX_PAUSE_NANOS = 200_000;
+
+    private final long maxWaitNanos;
+    private long startNanos;
+    private long pauseNanos;
+    private boolean spent;
+
+    Patience(Duration maxWait) {
+        this.maxWaitNanos = maxWait.toNanos();
+    }
+
+    /** Whether it is used up. */
+    boolean isSpent() {
+        return spent;
+    }
+
+    /**
+     * Waits a little before the next try. An interrupt is kept for later.
+     *
+     * @throws dev.holdfast.spi.StoreException if there is to be none
+     */
+    void pause(Lane.Busy busy) {
+        long now = SystemTime.nanoTime();
+        if (pauseNanos == 0) {
+            startNanos = now;
+            pauseNanos = MIN_PAUSE_NANOS;
+        } else if (now - startNanos > maxWaitNanos) {
+            spent = true;
+            throw busy.failure();
+        }
+        boolean interrupted = Thread.interrupted();
+        LockSupport.parkNanos(pauseNanos);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos + pauseNanos / 4);
+    }
+}

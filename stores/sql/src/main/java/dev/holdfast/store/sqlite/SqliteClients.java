@@ -1,0 +1,231 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.ProcFs;
+import dev.holdfast.store.sqlite.process.ProcFs.Incarnation;
+import dev.holdfast.store.sqlite.process.ProcFs.State;
+import java.io.IOException;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of the store instances: which processes stand behind each, and whether they are gone.
+ *
+ * <p>Dead is only who can be seen to be: the row's process numbers are of our namespaces, the process would be visible
+ * here if it were there, and it isn't, or its number belongs to one that started at another time. In all other cases
+ * the lease decides.
+ *
+ * <p>Used by the one thread that has the lane.
+ */
+final class SqliteClients {
+
+    /** What the death of the process says about its holds. */
+    enum Rule {
+        /** They are free. */
+        THIS_PROCESS(0),
+        /** Nothing. */
+        LEASE_ONLY(1),
+        /** They are free when all that were followed and all that carry the mark are gone too. */
+        ALL_THAT_FOLLOW(2);
+
+        private final int code;
+
+        Rule(int code) {
+            this.code = code;
+        }
+
+        /** A rule of a newer version is none that we could judge by: then the lease is. */
+        private static Rule of(int code) {
+            return code == THIS_PROCESS.code
+                    ? THIS_PROCESS
+                    : code == ALL_THAT_FOLLOW.code ? ALL_THAT_FOLLOW : LEASE_ONLY;
+        }
+    }
+
+    /** What is recorded of one store instance. */
+    private record Client(
+            Incarnation process,
+            String pidNamespace,
+            String timeNamespace,
+            String user,
+            Rule rule,
+            List<Incarnation> followed) {}
+
+    /** A process that was there a moment ago is not looked at again: a batch may ask for it many times. */
+    private static final long FRESH_NANOS = 5_000_000;
+
+    private static final int MAX_REMEMBERED = 1_024;
+
+    private final Statements statements;
+    private final Machine machine;
+    private final ProcFs proc;
+    private final long own;
+    private final Map<Long, Long> seenAtNanos = new HashMap<>();
+    private final Map<Long, Incarnation> marked = new HashMap<>();
+    private Rule ownRule = Rule.THIS_PROCESS;
+    private volatile List<Incarnation> ownFollowed = List.of();
+
+    SqliteClients(Statements statements, Machine machine, ProcFs proc, long own) {
+        this.statements = statements;
+        this.machine = machine;
+        this.proc = proc;
+        this.own = own;
+    }
+
+    /** What the descendants of a hold of a store instance carry in their environment. */
+    static String markOf(long client) {
+        return "h" + Long.toHexString(client);
+    }
+
+    // Our own row
+
+    /** Records our own instance, with the first session that it opens. */
+    void addOwn() throws SQLException {
+        if (read(own) == null) {
+            PreparedStatement insert = statements.prepare("INSERT INTO holdfast_client"
+                    + " (id, pid, started, pid_namespace, time_namespace, user, rule, followed)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+            insert.setLong(1, own);
+            insert.setLong(2, machine.self().pid());
+            insert.setLong(3, machine.self().started());
+            insert.setString(4, machine.pidNamespace());
+            insert.setString(5, machine.timeNamespace());
+            insert.setString(6, machine.user());
+            insert.setInt(7, ownRule.code);
+            insert.setString(8, text(ownFollowed));
+            Statements.changeOne(insert);
+        }
+    }
+
+    /** Records by what our own instance is judged from now on, in its row, or for the row that is yet to be made. */
+    void record(Rule rule, List<Incarnation> followed) throws SQLException {
+        ownRule = rule;
+        ownFollowed = List.copyOf(followed);
+        PreparedStatement update = statements.prepare("UPDATE holdfast_client SET rule = ?, followed = ? WHERE id = ?");
+        update.setInt(1, rule.code);
+        update.setString(2, text(followed));
+        update.setLong(3, own);
+        update.executeUpdate();
+    }
+
+    /** Forgets a store instance without sessions: it would be added again. */
+    void dropIfUnused(long client) throws SQLException {
+        PreparedStatement delete = statements.prepare("DELETE FROM holdfast_client WHERE id = ?1"
+                + " AND NOT EXISTS (SELECT 1 FROM holdfast_session WHERE client = ?1)");
+        delete.setLong(1, client);
+        delete.executeUpdate();
+    }
+
+    /** Who was followed last. May be called by any thread. */
+    List<Incarnation> ownFollowed() {
+        return ownFollowed;
+    }
+
+    // The others
+
+    boolean isGone(long client) throws SQLException {
+        long now = SystemTime.nanoTime();
+        Long seen = seenAtNanos.get(client);
+        if (seen != null && now - seen < FRESH_NANOS) {
+            return false;
+        }
+        Client row = read(client);
+        if (row != null && isGone(client, row)) {
+            seenAtNanos.remove(client);
+            return true;
+        }
+        if (seenAtNanos.size() >= MAX_REMEMBERED) {
+            seenAtNanos.clear();
+            marked.clear();
+        }
+        seenAtNanos.put(client, now);
+        return false;
+    }
+
+    private boolean isGone(long client, Client row) {
+        boolean comparable = machine.observes()
+                && row.pidNamespace().equals(machine.pidNamespace())
+                && row.timeNamespace().equals(machine.timeNamespace());
+        if (!comparable || row.rule() == Rule.LEASE_ONLY || !isGone(row.process(), row)) {
+            return false;
+        }
+        if (row.rule() == Rule.THIS_PROCESS) {
+            return true;
+        }
+        return row.followed().stream().allMatch(process -> isGone(process, row)) && !isAnyMarked(client, row);
+    }
+
+    private boolean isGone(Incarnation process, Client row) {
+        boolean visible = !machine.hidesOthers() || row.user().equals(machine.user());
+        return proc.stateOf(process, visible) == State.GONE;
+    }
+
+    private boolean isAnyMarked(long client, Client row) {
+        Incarnation last = marked.get(client);
+        if (last != null && !isGone(last, row)) {
+            return true;
+        }
+        try {
+            // Twice: a process that is being made while its parent ends may escape one look at the list.
+            for (int look = 0; look < 2; look++) {
+                ProcFs.Search search = proc.findMarked(Presence.VARIABLE, markOf(client));
+                search.found().ifPresent(found -> marked.put(client, found));
+                if (!search.isVain()) {
+                    return true;
+                }
+            }
+            marked.remove(client);
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    private @Nullable Client read(long client) throws SQLException {
+        PreparedStatement query =
+                statements.prepare("SELECT pid, started, pid_namespace, time_namespace, user, rule, followed"
+                        + " FROM holdfast_client WHERE id = ?");
+        query.setLong(1, client);
+        try (ResultSet row = query.executeQuery()) {
+            if (!row.next()) {
+                return null;
+            }
+            return new Client(
+                    new Incarnation(row.getLong(1), row.getLong(2)),
+                    row.getString(3),
+                    row.getString(4),
+                    row.getString(5),
+                    Rule.of(row.getInt(6)),
+                    followed(row.getString(7)));
+        }
+    }
+
+    private static String text(List<Incarnation> processes) {
+        StringBuilder text = new StringBuilder();
+        for (Incarnation process : processes) {
+            text.append(text.isEmpty() ? "" : ",")
+                    .append(process.pid())
+                    .append(':')
+                    .append(process.started());
+        }
+        return text.toString();
+    }
+
+    private static List<Incarnation> followed(String text) {
+        List<Incarnation> processes = new ArrayList<>();
+        for (String process : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+            int colon = process.indexOf(':');
+            processes.add(new Incarnation(
+                    Long.parseLong(process.substring(0, colon)), Long.parseLong(process.substring(colon + 1))));
+        }
+        return processes;
+    }
+}

@@ -1,0 +1,100 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import org.sqlite.SQLiteException;
+
+/** What SQLite's result codes mean for a command. */
+final class SqliteFailures {
+
+    // Primary result codes of SQLite; the upper bits of an extended code only say more.
+    private static final int PERM = 3;
+    private static final int BUSY = 5;
+    private static final int LOCKED = 6;
+    private static final int READONLY = 8;
+    private static final int IOERR = 10;
+    private static final int CORRUPT = 11;
+    private static final int FULL = 13;
+    private static final int CANTOPEN = 14;
+    private static final int PROTOCOL = 15;
+    private static final int SCHEMA = 17;
+    private static final int AUTH = 23;
+    private static final int NOTADB = 26;
+
+    private SqliteFailures() {}
+
+    static int code(SQLException failure) {
+        return failure instanceof SQLiteException sqlite
+                ? sqlite.getResultCode().code & 0xff
+                : failure.getErrorCode() & 0xff;
+    }
+
+    /** Whether somebody else is at work, and it is worth another try: nothing was done. */
+    static boolean isBusy(SQLException failure) {
+        int code = code(failure);
+        return code == BUSY || code == LOCKED || code == PROTOCOL || code == SCHEMA;
+    }
+
+    /**
+     * The effect of a statement that is a transaction of its own. It may have failed in its commit: then nobody can say
+     * what is on the disk.
+     */
+    static Effect effectOf(SQLException failure) {
+        int code = code(failure);
+        return switch (code) {
+            case PERM, BUSY, LOCKED, READONLY, CANTOPEN, PROTOCOL, SCHEMA, AUTH, NOTADB -> Effect.NONE;
+            default -> Effect.UNKNOWN;
+        };
+    }
+
+    static StoreException translated(SQLException failure, Effect effect, Path file) {
+        return switch (code(failure)) {
+            case BUSY, LOCKED, PROTOCOL, SCHEMA ->
+                new StoreException(
+                        Reason.UNAVAILABLE,
+                        effect,
+                        "others kept the file " + file
+                                + " busy for too long; look for a program that has a transaction open on it",
+                        failure);
+            case FULL ->
+                new StoreException(
+                        Reason.DENIED, effect, "there is no room left for the file " + file + "; make some", failure);
+            case READONLY, PERM, AUTH ->
+                new StoreException(
+                        Reason.DENIED,
+                        effect,
+                        "the file " + file + " or its directory can't be written by this user",
+                        failure);
+            case CANTOPEN ->
+                new StoreException(
+                        Reason.DENIED,
+                        effect,
+                        "the file " + file + " or one beside it can't be opened by this user",
+                        failure);
+            case NOTADB ->
+                new StoreException(
+                        Reason.DENIED,
+                        effect,
+                        "the file " + file + " is not a SQLite database; it was not touched",
+                        failure);
+            case CORRUPT ->
+                new StoreException(
+                        Reason.CORRUPT,
+                        effect,
+                        "the database file " + file + " is damaged; a person must look",
+                        failure);
+            case IOERR ->
+                new StoreException(
+                        Reason.UNAVAILABLE,
+                        effect,
+                        "reading or writing the file " + file + " failed: " + failure.getMessage(),
+                        failure);
+            default ->
+                new StoreException(
+                        Reason.UNAVAILABLE, effect, "the file " + file + " failed: " + failure.getMessage(), failure);
+        };
+    }
+}

@@ -1,0 +1,145 @@
+package dev.holdfast.store.sqlite.process;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.sqlite.process.ProcFs.Incarnation;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * Who this process is on its machine, and which clock it shares with the others: what can be told, and no more.
+ *
+ * @param boot names the time since which the machine runs, and with it the clock that deadlines are counted in;
+ *     {@link #WALL} where there is none
+ * @param pidNamespace in which process numbers mean something; empty where processes can't be observed
+ * @param timeNamespace in which the start of a process means something
+ * @param user the user of this process, empty where there is none
+ * @param self this process
+ * @param monotonicOffsetNanos how far this process's monotonic clock is ahead of the machine's: time namespaces shift
+ *     it
+ * @param hidesOthers whether the processes of other users may be invisible
+ */
+public record Machine(
+        String boot,
+        String pidNamespace,
+        String timeNamespace,
+        String user,
+        Incarnation self,
+        long monotonicOffsetNanos,
+        boolean hidesOthers) {
+
+    /** In place of a boot: deadlines are counted by the wall clock. */
+    public static final String WALL = "wall";
+
+    private static final Incarnation NOBODY = new Incarnation(0, 0);
+
+    /** A system without {@code /proc}: the wall clock, and no evidence of anybody's death but the lease. */
+    public static Machine unknown() {
+        return new Machine(WALL, "", "", "", NOBODY, 0, true);
+    }
+
+    /** Whether processes can be observed at all. */
+    public boolean observes() {
+        return !pidNamespace.isEmpty();
+    }
+
+    /** Whether deadlines are counted since the boot of the machine. */
+    public boolean hasBootClock() {
+        return !boot.equals(WALL);
+    }
+
+    /**
+     * Looks at the machine.
+     *
+     * @param nanoTime the monotonic clock of the JVM, read just now
+     * @throws StoreException if this process runs by a clock of its own that can't be compared with that of the others
+     */
+    public static Machine of(Path proc, long nanoTime) {
+        ProcFs files = new ProcFs(proc);
+        Optional<String> boot = files.line("sys/kernel/random/boot_id");
+        // Some sandboxes make a new one up for each reader.
+        if (boot.isEmpty() || !boot.equals(files.line("sys/kernel/random/boot_id"))) {
+            return unknown();
+        }
+        String timeNamespace = files.link("self/ns/time").orElse("");
+        long offset = offset(files, timeNamespace, "monotonic");
+        if (!isMonotonic(files, nanoTime - offset, offset(files, timeNamespace, "boottime"))) {
+            return unknown();
+        }
+        Optional<Incarnation> self = self(files);
+        Optional<String> pidNamespace = self.isEmpty() ? Optional.empty() : files.link("self/ns/pid");
+        boolean hidesOthers = files.text("self/mountinfo")
+                .map(text -> new Mounts(text).hidesProcesses(proc))
+                .orElse(true);
+        return new Machine(
+                boot.get(),
+                pidNamespace.orElse(""),
+                timeNamespace,
+                user(files),
+                self.orElse(NOBODY),
+                offset,
+                hidesOthers);
+    }
+
+    // The numbers in a proc file system are those of the namespace for which it was mounted, which need not be ours.
+    private static Optional<Incarnation> self(ProcFs files) {
+        long pid = ProcessHandle.current().pid();
+        return files.link("self")
+                .filter(link -> link.equals(Long.toString(pid)))
+                .flatMap(link -> files.find(pid));
+    }
+
+    private static String user(ProcFs files) {
+        return files.text("self/status")
+                .orElse("")
+                .lines()
+                .filter(line -> line.startsWith("Uid:"))
+                .map(line -> line.split("\\s+", -1)[1])
+                .findFirst()
+                .orElse("");
+    }
+
+    /**
+     * How far a clock of our time namespace is ahead of the machine's. Kernels without time namespaces have no such
+     * files.
+     *
+     * <p>The file tells the offsets of the namespace that children will get; only if that is our own too do we know
+     * ours.
+     */
+    private static long offset(ProcFs files, String timeNamespace, String clock) {
+        if (timeNamespace.isEmpty()) {
+            return 0;
+        }
+        if (!files.link("self/ns/time_for_children").equals(Optional.of(timeNamespace))) {
+            throw incomparable();
+        }
+        return files.text("self/timens_offsets")
+                .orElse("")
+                .lines()
+                .map(line -> line.strip().split("\\s+", -1))
+                .filter(fields -> fields.length == 3 && fields[0].equals(clock))
+                .map(fields -> Long.parseLong(fields[1]) * 1_000_000_000L + Long.parseLong(fields[2]))
+                .findFirst()
+                .orElseThrow(Machine::incomparable);
+    }
+
+    private static StoreException incomparable() {
+        return new StoreException(
+                StoreException.Reason.DENIED,
+                StoreException.Effect.NONE,
+                "this process runs in a time namespace whose offset can't be read, so its clock can't be compared with that of the other users of"
+                        + " the file; run it in the time namespace of the machine",
+                null);
+    }
+
+    /**
+     * Whether the JVM's clock can be the kernel's monotonic one: that stands still while the machine is suspended, so
+     * it is never ahead of the uptime. A JVM that counts from somewhere else can't be compared with others.
+     */
+    private static boolean isMonotonic(ProcFs files, long monotonicNanos, long uptimeOffsetNanos) {
+        double grainSeconds = 0.05;
+        return files.line("uptime")
+                .map(line -> Double.parseDouble(line.split(" ", -1)[0]) - uptimeOffsetNanos / 1e9)
+                .filter(uptime -> monotonicNanos >= 0 && monotonicNanos / 1e9 <= uptime + grainSeconds)
+                .isPresent();
+    }
+}

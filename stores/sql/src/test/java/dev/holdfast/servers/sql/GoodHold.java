@@ -1,0 +1,35 @@
+package dev.holdfast.servers.sql;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+
+/**
+ * A hold of a short lease that was good when its token was read. On a machine that keeps a process waiting, the lease
+ * may end before that; then the lock is acquired again.
+ */
+public record GoodHold(Hold hold, long token) {
+
+    private static final int MOST_ATTEMPTS = 20;
+
+    public static GoodHold acquired(Holdfast client, String name) throws InterruptedException {
+        for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+            Hold hold = client.lock(name).acquire();
+            try {
+                return new GoodHold(hold, hold.fencingToken());
+            } catch (LockLostException e) {
+                end(hold);
+            }
+        }
+        throw new AssertionError("The lease always ends before the token is read");
+    }
+
+    /** Gives back what may be lost. */
+    public static void end(Hold hold) {
+        try {
+            hold.close();
+        } catch (LockLostException e) {
+            // It is over all the same.
+        }
+    }
+}

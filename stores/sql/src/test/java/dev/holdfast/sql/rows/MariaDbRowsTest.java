@@ -1,0 +1,186 @@
+package dev.holdfast.sql.rows;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.servers.sql.MariaDbOrMysql;
+import dev.holdfast.servers.sql.Meanwhile;
+import dev.holdfast.servers.sql.StatementLog;
+import dev.holdfast.servers.sql.TestSource;
+import dev.holdfast.servers.LocalSqlServer;
+import dev.holdfast.spi.ResourceName;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIf;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("On MariaDB or MySQL")
+@Tag("mysql")
+@Tag("server")
+class MariaDbRowsTest extends RowsOnAServerTest {
+
+    private static final Duration SHORT = Duration.ofMillis(60);
+
+    private static LocalSqlServer server;
+    private static TestSource source;
+
+    @BeforeAll
+    static void startServer() throws SQLException {
+        // What makes a wait that is too long the end of a transaction.
+        server = MariaDbOrMysql.start("innodb-rollback-on-timeout", "1");
+        source = new TestSource(server.url());
+        RowTables.usual().createIfMissing(source);
+        source.execute("CREATE TABLE account (id INT PRIMARY KEY, n INT NOT NULL, version BIGINT NOT NULL)");
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @Override
+    TestSource source() {
+        return source;
+    }
+
+    @Override
+    LocalSqlServer start() {
+        return MariaDbOrMysql.start();
+    }
+
+    @Test
+    @DisplayName("a wait that is too long harms nothing even if the server undoes transactions for it")
+    @Tag("Y3")
+    @DisabledIf("dev.holdfast.servers.sql.MariaDbOrMysql#isMysql")
+    void aTimeoutUndoesNothing() throws SQLException {
+        source.execute("DELETE FROM account");
+        try (Connection alice = source.begin();
+                Connection bob = source.begin()) {
+            locks.lock(alice, name, LONG);
+            TestSource.execute(bob, "INSERT INTO account VALUES (1, 0, 0)");
+            assertThatThrownBy(() -> locks.lock(bob, name, SHORT)).isInstanceOf(RowLockTimeoutException.class);
+            assertThatThrownBy(() -> locks.lock(bob, name, Duration.ofMillis(1_100)))
+                    .isInstanceOf(RowLockTimeoutException.class);
+            assertThat(TestSource.text(bob, "SELECT count(*) FROM account")).isEqualTo("1");
+            // Who doesn't wait at all meets what the server is set to, and is told.
+            assertThatThrownBy(() -> locks.tryLock(bob, name))
+                    .isInstanceOf(TransactionConflictException.class)
+                    .hasStackTraceContaining("innodb_rollback_on_timeout");
+            assertThat(TestSource.text(bob, "SELECT count(*) FROM account")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    @DisplayName("on MySQL a try harms nothing, and who waits for too long is told if the server undid the transaction")
+    @Tag("Y3")
+    @EnabledIf("dev.holdfast.servers.sql.MariaDbOrMysql#isMysql")
+    void aTimeoutIsTold() throws SQLException {
+        source.execute("DELETE FROM account");
+        try (Connection alice = source.begin();
+                Connection bob = source.begin()) {
+            locks.lock(alice, name, LONG);
+            TestSource.execute(bob, "INSERT INTO account VALUES (1, 0, 0)");
+            assertThat(locks.tryLock(bob, name)).isFalse();
+            assertThat(TestSource.text(bob, "SELECT count(*) FROM account")).isEqualTo("1");
+            assertThatThrownBy(() -> locks.lock(bob, name, SHORT))
+                    .isInstanceOf(TransactionConflictException.class)
+                    .hasStackTraceContaining("innodb_rollback_on_timeout");
+            assertThat(TestSource.text(bob, "SELECT count(*) FROM account")).isEqualTo("0");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MariaDB", "MySQL"})
+    @DisplayName("names that are new, tried at the same time beside each other, are all locked and undo no transaction")
+    @Tag("Y3")
+    void newNamesAtOnce(String product) throws Exception {
+        RowDialect dialect =
+                product.equals("MySQL") || MariaDbOrMysql.isMysql() ? MysqlRows.INSTANCE : MariaDbRows.INSTANCE;
+        AtomicInteger number = new AtomicInteger();
+        Meanwhile.all(4, () -> {
+            try (Connection connection = source.begin()) {
+                for (int i = 0; i < 50; i++) {
+                    OwnRow own =
+                            OwnRow.lock(RowTables.usual(), new ResourceName(name + "-" + number.incrementAndGet()));
+                    assertThat(dialect.<Long>lockOwn(connection, own, Duration.ZERO, row -> row.getLong(1)))
+                            .isEqualTo(1);
+                    connection.commit();
+                }
+            }
+            return true;
+        });
+        assertThat(source.text("SELECT count(*) FROM holdfast_row_lock WHERE name LIKE '" + name + "-%'"))
+                .isEqualTo("200");
+    }
+
+    @Test
+    @DisplayName("what failed first is told, also if the session's setting can't be restored after it")
+    @Tag("Y4")
+    void theFirstFailureIsTold() throws SQLException {
+        StatementLog breaking = new StatementLog(source.url()) {
+            @Override
+            public Object call(Connection connection, String text, Call call) throws Throwable {
+                if (text.contains("FOR UPDATE")) {
+                    connection.close();
+                }
+                return super.call(connection, text, call);
+            }
+        };
+        TableRow row = TableRow.of("account", "id", 1);
+        try (Connection alice = breaking.begin()) {
+            assertThatThrownBy(() -> MysqlRows.INSTANCE.lock(alice, row, LONG))
+                    .isInstanceOf(SQLException.class)
+                    .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+        }
+    }
+
+    @Test
+    @DisplayName("statements for MySQL lock, refuse in time and set the session back")
+    @Tag("Y4")
+    void mysqlStatements() throws Exception {
+        // Where there is no MySQL, MariaDB understands all of it, and answers with other codes.
+        RowTables tables = RowTables.usual();
+        try (LocalSqlServer plain = MariaDbOrMysql.start()) {
+            TestSource other = new TestSource(plain.url());
+            tables.createIfMissing(other);
+            other.execute("CREATE TABLE account (id INT PRIMARY KEY)", "INSERT INTO account VALUES (1)");
+            OwnRow own = OwnRow.lock(tables, new ResourceName(name));
+            TableRow row = TableRow.of("account", "id", 1);
+            RowDialect mysql = MysqlRows.INSTANCE;
+            try (Connection alice = other.begin();
+                    Connection bob = other.begin()) {
+                TestSource.execute(bob, "SET innodb_lock_wait_timeout = 7");
+                long uses = mysql.lockOwn(alice, own, LONG, found -> found.getLong(1));
+                assertThat(uses).isEqualTo(1);
+                uses = mysql.lockOwn(alice, own, Duration.ZERO, found -> found.getLong(1));
+                assertThat(uses).isEqualTo(1);
+                assertThat(mysql.lock(alice, row, LONG)).isTrue();
+                assertThat(mysql.lock(alice, TableRow.of("account", "id", 2), LONG))
+                        .isFalse();
+                for (Duration wait : List.of(Duration.ZERO, SHORT)) {
+                    assertThatThrownBy(() -> mysql.lock(bob, row, wait)).isInstanceOf(RowDialect.Busy.class);
+                    assertThat(TestSource.text(bob, "SELECT @@innodb_lock_wait_timeout"))
+                            .isEqualTo("7");
+                }
+                assertThatThrownBy(() -> mysql.lockOwn(bob, own, Duration.ZERO, found -> 1))
+                        .isInstanceOf(RowDialect.Busy.class);
+                CompletableFuture<Boolean> waiting = Meanwhile.run(() -> mysql.lock(bob, row, LONG));
+                alice.commit();
+                assertThat(waiting.join()).isTrue();
+                assertThat(TestSource.text(bob, "SELECT @@innodb_lock_wait_timeout"))
+                        .isEqualTo("7");
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package dev.holdfast.store.jdbc;
+
+import dev.holdfast.servers.PostgresServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The plans of the statements that a PostgreSQL server has carried out, which it writes into its log. */
+final class PostgresCosts implements StatementCosts {
+
+    private static final String PLAN = "  plan:";
+    private static final Pattern TEXT =
+            Pattern.compile("Query Text: (.*?)\\n(?:Query Parameters: .*?\\n)?(?=[^\\n]*\\(cost=)", Pattern.DOTALL);
+    private static final Pattern ROOT = Pattern.compile("\\(cost=[0-9.]+\\.\\.([0-9.]+) ");
+
+    /** A step that reads a table, and how often it did. */
+    private static final Pattern STEP =
+            Pattern.compile("(Seq Scan|Index Scan|Index Only Scan|Bitmap Heap Scan|Tid Scan)"
+                    + ".* on (holdfast_\\w+).*\\(actual rows=([0-9.]+) loops=([0-9]+)\\)");
+
+    private static final Pattern REMOVED = Pattern.compile("Rows Removed by (?:Filter|Index Recheck): ([0-9.]+)");
+
+    private final PostgresServer server;
+    private int seen;
+
+    /** Of a server that writes its plans down, see {@link #start}. */
+    PostgresCosts(PostgresServer server) {
+        this.server = server;
+    }
+
+    /** A server that writes every plan. */
+    static PostgresServer start() {
+        return PostgresServer.builder()
+                .option("session_preload_libraries", "auto_explain")
+                .option("auto_explain.log_min_duration", "0")
+                .option("auto_explain.log_analyze", "on")
+                .option("auto_explain.log_timing", "off")
+                .start();
+    }
+
+    @Override
+    public List<StatementCost> next() {
+        List<String> lines = server.process().logged("");
+        List<StatementCost> costs = new ArrayList<>();
+        StringBuilder plan = null;
+        for (String line : lines.subList(seen, lines.size())) {
+            if (plan != null && line.startsWith("\t")) {
+                plan.append(line.substring(1)).append('\n');
+                continue;
+            }
+            add(plan, costs);
+            plan = line.endsWith(PLAN) ? new StringBuilder() : null;
+        }
+        add(plan, costs);
+        seen = lines.size();
+        return costs;
+    }
+
+    private static void add(StringBuilder plan, List<StatementCost> costs) {
+        if (plan == null) {
+            return;
+        }
+        Matcher text = TEXT.matcher(plan);
+        if (!text.find()) {
+            throw new IllegalStateException("No statement in the plan " + plan);
+        }
+        costs.add(cost(text.group(1), plan.substring(text.end())));
+    }
+
+    private static StatementCost cost(String text, String plan) {
+        Matcher root = ROOT.matcher(plan);
+        if (!root.find()) {
+            throw new IllegalStateException("No cost in the plan " + plan);
+        }
+        double rows = 0;
+        double loops = 0;
+        List<String> scanned = new ArrayList<>();
+        for (String line : plan.split("\n")) {
+            Matcher step = STEP.matcher(line);
+            Matcher removed = REMOVED.matcher(line);
+            if (line.contains("(cost=")) {
+                loops = 0; // what follows belongs to this step
+            }
+            if (step.find()) {
+                loops = Double.parseDouble(step.group(4));
+                rows += Double.parseDouble(step.group(3)) * loops;
+                if (step.group(1).startsWith("Seq")) {
+                    scanned.add(step.group(2));
+                }
+            } else if (removed.find()) {
+                rows += Double.parseDouble(removed.group(1)) * loops;
+            }
+        }
+        return new StatementCost(
+                text, (long) rows, scanned, Double.parseDouble(root.group(1)), plan.contains("\nJIT:"), plan);
+    }
+}

@@ -1,0 +1,66 @@
+package dev.holdfast.store.jdbc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.servers.sql.TestDatabase;
+import dev.holdfast.store.jdbc.server.ServerConnections.Use;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Tag("server")
+@Tag("postgres")
+class ServerConnectionsTest {
+
+    private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1);
+
+    private ServerConnections connections;
+
+    private Connection open(TestDatabase database) throws SQLException {
+        connections = new ServerConnections(new UrlSource(database.newUrl()), false, false, now::get);
+        return connections.get(Use.LOCKS);
+    }
+
+    @AfterEach
+    void close() {
+        if (connections != null) { // else this database is not tested
+            connections.close();
+        }
+    }
+
+    private static void assertWorks(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            assertThat(statement.execute("SELECT 1")).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    void oneThatWasEndedWhileNobodyUsedItIsReplaced(TestDatabase database) throws Exception {
+        Connection first = open(database);
+        first.abort(Runnable::run);
+        assertThat(connections.get(Use.LOCKS)).as("is not asked each time").isSameAs(first);
+        now.addAndGet(ServerConnections.IDLE.toNanos() + 1);
+        Connection second = connections.get(Use.LOCKS);
+        assertThat(second).isNotSameAs(first);
+        assertWorks(second);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = TestDatabase.class,
+            names = {"POSTGRES", "MARIADB"})
+    void oneThatIsWellIsKept(TestDatabase database) throws Exception {
+        Connection first = open(database);
+        now.addAndGet(ServerConnections.IDLE.toNanos() + 1);
+        assertThat(connections.get(Use.LOCKS)).isSameAs(first);
+        assertWorks(first);
+    }
+}

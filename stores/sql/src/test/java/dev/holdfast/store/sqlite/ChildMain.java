@@ -1,0 +1,126 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.servers.sql.TestClient;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.Signal;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Another process with a store of its own, which does line by line what a test tells it, and answers each line with
+ * one.
+ */
+public final class ChildMain {
+
+    private final SqliteStore store;
+    private final TestClient client;
+    private final BlockingQueue<Signal> told = new LinkedBlockingQueue<>();
+    private ClaimRef claim;
+
+    private ChildMain(Path file) {
+        this.store = SqliteStore.open(file);
+        store.subscribe(told::add);
+        this.client = new TestClient(store);
+        this.claim = client.ref("none");
+    }
+
+    public static void main(String[] args) throws Exception {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        ChildMain child = new ChildMain(Path.of(args[0]));
+        System.out.println("ready");
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            String[] words = line.split(" ", 2);
+            System.out.println(child.answer(words[0], words.length > 1 ? words[1] : ""));
+        }
+    }
+
+    private String answer(String command, String rest) throws Exception {
+        return switch (command) {
+            case "acquire" -> acquire(rest, Lease.SESSION);
+            case "detached" -> acquire(rest, Lease.detached(Duration.ofHours(1)));
+            case "hear" -> hear();
+            case "release" -> {
+                client.release(claim);
+                yield "released";
+            }
+            case "leaseOnly" -> {
+                store.presence().leaseOnly();
+                yield "done";
+            }
+            case "count" -> count(rest);
+            case "run" -> run(rest);
+            default -> "unknown";
+        };
+    }
+
+    private String acquire(String name, Lease lease) {
+        claim = client.ref(name);
+        told.clear();
+        return client.acquire(claim, ResourceSpec.MUTEX, 1, lease) instanceof Reply.Granted ? "granted" : "queued";
+    }
+
+    /** Waits to be told that it was granted, and never asks. */
+    private String hear() throws InterruptedException {
+        for (Signal signal = told.poll(1, TimeUnit.MINUTES); signal != null; signal = told.poll(1, TimeUnit.MINUTES)) {
+            if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
+                return "told";
+            }
+        }
+        return "not told";
+    }
+
+    /** Waits as clients do: it is told, or asks. */
+    private void await() throws InterruptedException {
+        while (client.poll(claim) instanceof Reply.Queued queued) {
+            Signal signal = told.poll(queued.recheckIn().toNanos(), TimeUnit.NANOSECONDS);
+            if (signal instanceof Signal.Granted granted && granted.claim().equals(claim)) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Adds one to the number in a file, as often as it says, in a way that loses some if another process does it at the
+     * same time.
+     */
+    private String count(String timesAndFile) throws IOException, InterruptedException {
+        String[] words = timesAndFile.split(" ", 2);
+        Path counter = Path.of(words[1]);
+        for (int i = 0; i < Integer.parseInt(words[0]); i++) {
+            if (acquire("counter", Lease.SESSION).equals("queued")) {
+                await();
+            }
+            int before = Integer.parseInt(Files.readString(counter));
+            Thread.yield();
+            Files.writeString(counter, Integer.toString(before + 1));
+            client.release(claim);
+        }
+        return "counted";
+    }
+
+    /**
+     * As a wrapper does: whatever becomes of us, what we hold is held for the command. Answers with its process number
+     * and its first line.
+     */
+    private String run(String command) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder("sh", "-c", command);
+        store.presence().leaseOnly();
+        store.presence().mark(builder.environment());
+        Process process = builder.start();
+        store.presence().follow(process.pid());
+        BufferedReader output =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        return process.pid() + " " + output.readLine();
+    }
+}

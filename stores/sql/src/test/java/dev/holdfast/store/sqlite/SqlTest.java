@@ -1,0 +1,54 @@
+package dev.holdfast.store.sqlite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.store.ledger.table.Sql;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** No statement that a command needs may cost more because there are more locks, or longer queues. */
+class SqlTest {
+
+    /** What is for people, for audits and for housekeeping, in pages. */
+    private static final Set<Sql> SCANS =
+            Set.of(Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED);
+
+    @TempDir
+    Path directory;
+
+    private Path file;
+
+    @BeforeEach
+    void make() {
+        file = directory.resolve("locks.db");
+        SqliteStore.open(file).close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Sql.class)
+    void findsItsRowsByAnIndex(Sql sql) throws SQLException {
+        List<String> plan = new ArrayList<>();
+        try (Connection connection = Database.open(file);
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN QUERY PLAN " + sql.text);
+                ResultSet row = explain.executeQuery()) {
+            while (row.next()) {
+                plan.add(row.getString("detail"));
+            }
+        }
+
+        assertThat(plan).noneMatch(step -> step.contains("TEMP B-TREE FOR ORDER BY"));
+        if (!SCANS.contains(sql)) {
+            assertThat(plan).noneMatch(step -> step.startsWith("SCAN"));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import java.io.IOException;
+
+/** What {@code docs/stores/sqlite.md} shows. */
+final class SqliteExamples {
+
+    private SqliteExamples() {}
+
+    /** What the examples write to. */
+    interface Archive {
+        void write(String report, long fencingToken);
+    }
+
+    static void open(Archive archive, String report) throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect("sqlite:/var/lib/shop/locks.db");
+                Hold hold = holdfast.lock("nightly-report").acquire()) {
+            archive.write(report, hold.fencingToken());
+        }
+    }
+
+    static Process start(SqliteStore store, ProcessBuilder builder) throws IOException {
+        Presence presence = store.presence();
+        presence.leaseOnly(); // our death proves nothing any more
+        presence.mark(builder.environment()); // whatever the child starts carries this mark
+        Process child = builder.start();
+        presence.follow(child.pid());
+        return child;
+    }
+}

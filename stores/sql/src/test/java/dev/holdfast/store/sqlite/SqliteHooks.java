@@ -1,0 +1,32 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.ProcFs;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.util.function.UnaryOperator;
+
+/** What tests of several stores do to a store in a file besides what it offers to users. */
+public final class SqliteHooks {
+
+    private SqliteHooks() {}
+
+    /** Opens a store with something between it and its connection, its threads and its clock. */
+    public static SqliteStore open(
+            Path file, UnaryOperator<Connection> between, Threads threads, UnaryOperator<StoreClock> clock) {
+        Machine machine = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
+        return SqliteStore.builder(file)
+                .between(between)
+                .threads(threads)
+                .clock(clock.apply(MachineClock.of(machine)))
+                .open();
+    }
+
+    /** Does the housekeeping now. */
+    public static void clean(SqliteStore store) {
+        store.housekeeping().run();
+    }
+}
