@@ -5,7 +5,7 @@ module dev.holdfast.cli {
     requires dev.holdfast;
     requires dev.holdfast.store.memory;
     requires dev.holdfast.store.quorum;
-    requires dev.holdfast.store.sql;
+    requires dev.holdfast.store.sqlite;
     requires info.picocli;
     requires java.sql;
     requires jdk.unsupported;

@@ -1,4 +1,4 @@
 module com.example.mariadb {
-    requires dev.holdfast.store.sql;
+    requires dev.holdfast.store.jdbc;
     requires org.mariadb.jdbc;
 }

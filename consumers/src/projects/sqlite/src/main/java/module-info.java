@@ -1,3 +1,3 @@
 module com.example.sqlite {
-    requires dev.holdfast.store.sql;
+    requires dev.holdfast.store.sqlite;
 }

@@ -1,8 +1,8 @@
 package dev.holdfast.sql.rows;
 
-import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.sql.database.Identifiers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

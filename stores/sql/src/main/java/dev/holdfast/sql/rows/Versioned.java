@@ -1,10 +1,10 @@
 package dev.holdfast.sql.rows;
 
-import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.Identifiers;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.Identifiers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;

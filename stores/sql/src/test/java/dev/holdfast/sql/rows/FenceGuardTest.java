@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.servers.sql.Meanwhile;
-import dev.holdfast.servers.sql.TestDatabase;
-import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
+import dev.holdfast.servers.sql.Meanwhile;
+import dev.holdfast.servers.sql.TestDatabase;
+import dev.holdfast.servers.sql.TestSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

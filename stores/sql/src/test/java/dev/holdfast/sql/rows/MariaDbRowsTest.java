@@ -3,11 +3,11 @@ package dev.holdfast.sql.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.spi.ResourceName;
 import java.sql.Connection;
 import java.sql.SQLException;

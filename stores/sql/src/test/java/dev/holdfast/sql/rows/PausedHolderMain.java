@@ -1,10 +1,10 @@
 package dev.holdfast.sql.rows;
 
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
 import dev.holdfast.servers.sql.GoodHold;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.sqlite.SqliteStore;
-import dev.holdfast.Holdfast;
-import dev.holdfast.LockLostException;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;

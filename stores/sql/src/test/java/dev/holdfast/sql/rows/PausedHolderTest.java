@@ -2,12 +2,12 @@ package dev.holdfast.sql.rows;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
 import dev.holdfast.servers.sql.ChildProcess;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.sqlite.SqliteStore;
-import dev.holdfast.Hold;
-import dev.holdfast.Holdfast;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;

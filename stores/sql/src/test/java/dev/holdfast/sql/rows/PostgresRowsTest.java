@@ -3,10 +3,10 @@ package dev.holdfast.sql.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.servers.sql.Meanwhile;
-import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.servers.sql.Meanwhile;
+import dev.holdfast.servers.sql.TestSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

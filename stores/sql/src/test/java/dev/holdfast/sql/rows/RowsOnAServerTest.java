@@ -4,10 +4,10 @@ import static dev.holdfast.servers.sql.TestDatabase.newName;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.servers.LocalSqlServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,0 +1,516 @@
+package dev.holdfast.store.jdbc;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.BoundedOpening;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.sql.database.BareSource;
+import dev.holdfast.sql.database.Identifiers;
+import dev.holdfast.store.jdbc.server.IdlePolicy;
+import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.LockedRows;
+import dev.holdfast.store.jdbc.server.LockedRowsLane;
+import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.ServerConnections;
+import dev.holdfast.store.jdbc.server.ServerConnections.Use;
+import dev.holdfast.store.jdbc.server.ServerHousekeeping;
+import dev.holdfast.store.jdbc.server.ServerLane;
+import dev.holdfast.store.jdbc.server.ServerSchema;
+import dev.holdfast.store.jdbc.server.ServerSessions;
+import dev.holdfast.store.jdbc.server.SessionLane;
+import dev.holdfast.store.jdbc.server.SessionLanes;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.Listener;
+import dev.holdfast.store.ledger.runtime.StoreThreads;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Locks in the tables of a PostgreSQL, MySQL or MariaDB server.
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>Locks are as durable as a committed transaction on the primary. Tables, not the server's own locks, hold them;
+ *   so neither a pooler nor a lost connection ends them.
+ *   <li>Only the server's clock decides when a lease ends.
+ *   <li>Who waits is told of its grant: on PostgreSQL with the commit that released it, on MySQL and MariaDB right
+ *   after. No waiter has a connection of its own.
+ *   <li>What many threads ask for while one transaction is under way goes together in the next.
+ * </ul>
+ *
+ * <p>An instance uses one connection for locks and one that renews sessions, one or two more of these while that does
+ * not answer, another while rows that it needs are locked by transactions of others, and one on which it is told: on
+ * PostgreSQL always, elsewhere while something waits. Commands never take part in a transaction of the program.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class JdbcStore implements LockStore {
+
+    private static final int MAX_BATCH = 256;
+    /** Between two attempts to close a session that has a claim on a locked row. */
+    private static final Duration AGAIN = Duration.ofMillis(100);
+
+    /** Where nobody tells. */
+    private static final Duration POLL = Duration.ofMillis(10);
+
+    /** What is told is found all the same if it was missed. */
+    private static final Duration POLL_WHEN_TOLD = Duration.ofMillis(500);
+
+    private static final Pattern PREFIX = Pattern.compile("[a-z_][a-z0-9_]{0,39}");
+
+    private static final Logger LOG = LoggerFactory.getLogger(JdbcStore.class);
+
+    private final StoreTraits traits;
+
+    /** Zero where a silent connection does not keep a thread waiting. */
+    private final Duration longestWait;
+
+    private final Listener listener = new Listener();
+    private final StoreThreads threads;
+    private final ServerConnections connections;
+    private final ServerLane lane;
+    private final ThreadPoolExecutor executor;
+    private final Batcher batcher;
+    private final SessionLanes sessions;
+
+    /** For what can't go on where it holds up others. */
+    private final Batcher lockedRows;
+
+    private final ServerHousekeeping housekeeping;
+    private final @Nullable Listening listening;
+    private final long client;
+
+    private JdbcStore(Builder options) {
+        SplittableRandom random = new SplittableRandom(Randomness.nextLong());
+        this.client = 1 + (random.nextLong() >>> 2);
+        this.threads = new StoreThreads(options.threads);
+        DataSource source = BareSource.of(options.source);
+        this.connections = new ServerConnections(source, options.isPool, options.isLent);
+        Product product;
+        Texts texts;
+        try {
+            Connection first = connections.get(Use.LOCKS);
+            product = Products.of(first, options.clock, options.prefix);
+            texts = new Texts(Product.TEXTS, options.schema, options.prefix, product.quote());
+            connections.know(product);
+            prepare(product, product.schema(texts), first, options);
+            this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
+            this.listening = options.listens ? product.listening(source, texts, threads, client, listener) : null;
+            if (listening != null) {
+                listening.start();
+                connections.whenReplaced(listening::reconnect);
+            }
+        } catch (SQLException e) {
+            connections.close();
+            throw Products.failedToOpen(e);
+        } catch (RuntimeException | Error e) {
+            connections.close();
+            throw e;
+        }
+        connections.rest(Use.LOCKS, new Statements(texts));
+        this.traits = traits(product, listening != null);
+        this.lane = new ServerLane(product, texts, connections, client, this::tell);
+        this.executor = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                5,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                work -> threads.make(work, "holdfast-jdbc"));
+        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
+        this.sessions = new SessionLanes(
+                number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
+                MAX_BATCH,
+                executor,
+                SystemTime::nanoTime,
+                options.isPool,
+                this::leaveSilent,
+                number -> connections.dropUnlessTaken(Use.ofSessions(number)));
+        LockedRowsLane lockedRowsLane = new LockedRowsLane(product, texts, connections, client, this::tell);
+        this.lockedRows = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lockedRowsLane);
+        this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
+    }
+
+    private static void prepare(Product product, ServerSchema schema, Connection first, Builder options) {
+        try {
+            schema.prepare(first, options.initialize.creation, options.versions);
+        } catch (SQLException e) {
+            throw product.translated(e, StoreException.Effect.NONE);
+        }
+    }
+
+    private static StoreTraits traits(Product product, boolean isTold) {
+        return new StoreTraits(
+                product.title(),
+                isTold && product.tellsAll(),
+                true,
+                true,
+                true,
+                Set.of(Admission.values()),
+                Duration.ofMillis(200),
+                Duration.ofNanos(1_000),
+                FixedLease.NATIVE,
+                true,
+                TokenSource.CLOCKED,
+                true,
+                false,
+                true,
+                isTold ? POLL_WHEN_TOLD : POLL);
+    }
+
+    /**
+     * A lane of sessions does not answer while another does. What is on its way elsewhere has as long to answer as a
+     * keep-alive has.
+     */
+    private void leaveSilent(int lane) {
+        long now = SystemTime.nanoTime();
+        Duration patience = sessions.patience();
+        connections.endSilent(Use.ofSessions(lane), now - patience.toNanos());
+        CompletableFuture.delayedExecutor(patience.toNanos(), TimeUnit.NANOSECONDS, executor)
+                .execute(() -> connections.endTakenBefore(now));
+    }
+
+    /**
+     * Begins to set up a store on connections of the program's own pool or driver: PostgreSQL, MySQL or MariaDB, which
+     * it finds out by itself. Connections are taken for a moment and given back, but for the one on which the database
+     * tells of grants; see {@link Builder#listens}. The pool is never closed.
+     *
+     * <p>A proxy that would give the connection of a transaction of the program's, as Spring has them, is passed by:
+     * what is behind it is used.
+     */
+    public static Builder builder(DataSource source) {
+        return new Builder(source);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        if (command instanceof Command.KeepAlive) {
+            housekeeping.consider();
+        } else if (command instanceof Command.OpenSession open) {
+            warnIfTooShort(open.ttl());
+        }
+        return listening == null ? submit(command, caller) : listening.follow(command, () -> submit(command, caller));
+    }
+
+    /**
+     * How long a thread may wait for an answer on a connection of a pool that nobody can end meanwhile; zero where its
+     * driver can.
+     */
+    static Duration longestWait(Connection connection) throws SQLException {
+        if (!connection.getMetaData().getDriverName().startsWith("MariaDB")) {
+            return Duration.ZERO;
+        }
+        int millis = connection.getNetworkTimeout();
+        return millis == 0 ? Command.MAX_DURATION : Duration.ofMillis(millis);
+    }
+
+    private void warnIfTooShort(Duration ttl) {
+        String warning = tooLong(longestWait, ttl);
+        if (warning != null) {
+            LOG.warn(warning);
+        }
+    }
+
+    /** What is to be said of a pool whose connections may keep a thread waiting for so long; null if it is nothing. */
+    static @Nullable String tooLong(Duration wait, Duration ttl) {
+        if (wait.multipliedBy(3).compareTo(ttl) <= 0) {
+            return null;
+        }
+        return "a connection of this pool that goes silent may cost the holds of a client with a ttl of " + ttl
+                + ": its driver waits " + (wait.equals(Command.MAX_DURATION) ? "for ever" : "for " + wait)
+                + " for an answer, more than a third of that, and can't be told to stop; set its socketTimeout to a"
+                + " quarter of the ttl";
+    }
+
+    private CompletionStage<Reply> submit(Command command, Caller caller) {
+        if (ServerSessions.isOurs(command)) {
+            return sessions.submit(command, caller);
+        } else if (command instanceof Command.CloseSession) {
+            return closeSession(command, caller, SystemTime.nanoTime());
+        }
+        return batcher.submit(command, caller)
+                .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
+                        ? waitForRow(command, SystemTime.nanoTime())
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /**
+     * A session has claims on any number of rows, of which others may have one locked: it is closed again a little
+     * later, so that the rest goes on meanwhile.
+     *
+     * @param since when it began to wait
+     */
+    private CompletionStage<Reply> closeSession(Command command, Caller caller, long since) {
+        return batcher.submit(command, caller).exceptionallyCompose(failure -> {
+            if (!LockedRows.areCauseOf(failure) || SystemTime.nanoTime() - since >= LockedRowsLane.PATIENCE.toNanos()) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            return CompletableFuture.runAsync(
+                            () -> {}, CompletableFuture.delayedExecutor(AGAIN.toMillis(), TimeUnit.MILLISECONDS))
+                    .thenCompose(passed -> closeSession(command, caller, since));
+        });
+    }
+
+    /** @param since when it began to wait */
+    private CompletionStage<Reply> waitForRow(Command command, long since) {
+        return lockedRows
+                .submit(command, Caller.GOES_ON)
+                .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
+                                && SystemTime.nanoTime() - since < LockedRowsLane.PATIENCE.toNanos()
+                        ? waitForRow(command, since)
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    @Override
+    public Subscription subscribe(Consumer<Signal> told) {
+        return listener.subscribe(told);
+    }
+
+    @Override
+    public void close() {
+        listener.unsubscribe();
+        batcher.close();
+        sessions.close();
+        lockedRows.close();
+        if (listening != null) {
+            listening.close();
+        }
+        connections.close();
+        executor.shutdown();
+        threads.awaitEnd();
+    }
+
+    /** What this client is called in the database. */
+    long client() {
+        return client;
+    }
+
+    /** Does the housekeeping now. */
+    ServerHousekeeping housekeeping() {
+        return housekeeping;
+    }
+
+    private void tell(List<Transaction.Told> told) {
+        for (Transaction.Told one : told) {
+            if (one.client() == client) {
+                listener.accept(one.signal());
+            }
+        }
+    }
+
+    /** When the store makes its tables. */
+    public enum Initialize {
+        /** At each start, what is missing. */
+        ALWAYS(ServerSchema.Creation.ALL),
+
+        /** If the first of them is not there. The default. */
+        IF_MISSING(ServerSchema.Creation.MISSING),
+
+        /**
+         * Not at all: whoever looks after the database has made them, and the user of the store needs no permission to.
+         */
+        NEVER(ServerSchema.Creation.NONE);
+
+        private final ServerSchema.Creation creation;
+
+        Initialize(ServerSchema.Creation creation) {
+            this.creation = creation;
+        }
+    }
+
+    /** Sets up a store. Not thread-safe. */
+    public static final class Builder {
+        private final DataSource source;
+        private boolean isPool = true;
+        private boolean isLent = true;
+        private boolean listens;
+        private Duration openTimeout = Duration.ofSeconds(30);
+        private Initialize initialize = Initialize.IF_MISSING;
+        private String schema = "";
+        private String prefix = "holdfast_";
+        private IdlePolicy idle = IdlePolicy.USUAL;
+        private List<String> versions = ServerSchema.VERSIONS;
+        private @Nullable String clock;
+        private Threads threads = Threads.DAEMONS;
+
+        private Builder(DataSource source) {
+            this.source = source;
+        }
+
+        /** Connections are ours alone: they stay open. */
+        @CanIgnoreReturnValue
+        Builder keepsConnections() {
+            isPool = false;
+            isLent = false;
+            listens = true;
+            return this;
+        }
+
+        /**
+         * Connections stay open, but what stands behind them is another's session with each transaction: nothing may be
+         * set there, and nothing is told.
+         */
+        @CanIgnoreReturnValue
+        Builder sharesSessions() {
+            isPool = false;
+            isLent = true;
+            listens = false;
+            return this;
+        }
+
+        /** For tests: an expression for another clock. */
+        @CanIgnoreReturnValue
+        Builder clock(String expression) {
+            clock = expression;
+            return this;
+        }
+
+        /** For tests: where threads come from. */
+        @CanIgnoreReturnValue
+        Builder threads(Threads from) {
+            threads = from;
+            return this;
+        }
+
+        /** For tests: the versions of the tables that this program knows. */
+        @CanIgnoreReturnValue
+        Builder versions(String... known) {
+            versions = List.of(known);
+            return this;
+        }
+
+        /**
+         * Whether one connection is kept on which the database tells of grants, on MySQL and MariaDB only while
+         * something waits; false if not set, since it would be the only one of a pool of one. Without it waiters look
+         * for themselves. It must be a session of its own: not one of a pooler that gives each transaction another.
+         */
+        @CanIgnoreReturnValue
+        public Builder listens(boolean one) {
+            listens = one;
+            return this;
+        }
+
+        /**
+         * How long {@link #open} may take; 30 s if not set.
+         *
+         * @throws IllegalArgumentException if it is not positive
+         */
+        @CanIgnoreReturnValue
+        public Builder openTimeout(Duration timeout) {
+            if (timeout.isNegative() || timeout.isZero()) {
+                throw new IllegalArgumentException("openTimeout must be positive, but was " + timeout);
+            }
+            openTimeout = timeout;
+            return this;
+        }
+
+        /** When the store makes its tables; {@link Initialize#IF_MISSING} if not set. */
+        @CanIgnoreReturnValue
+        public Builder initialize(Initialize when) {
+            initialize = when;
+            return this;
+        }
+
+        /**
+         * What the names of the tables begin with; {@code holdfast_} if not set.
+         *
+         * @param other a lower-case letter or {@code _}, and up to 39 lower-case letters, digits and {@code _}
+         * @throws IllegalArgumentException if it is not of that form
+         */
+        @CanIgnoreReturnValue
+        public Builder tablePrefix(String other) {
+            if (!PREFIX.matcher(other).matches()) {
+                throw new IllegalArgumentException(
+                        "A prefix of tables has 1 to 40 lower-case letters, digits and '_', and begins with no digit, unlike '"
+                                + ResourceName.printable(other) + "'");
+            }
+            prefix = other;
+            return this;
+        }
+
+        /**
+         * The schema that the tables are in, on MySQL and MariaDB the database; where names without a schema are found
+         * if not set. It has to be there.
+         *
+         * @param name up to 63 letters, digits and {@code _}, no digit first; taken as it is, with the case of its
+         *     letters
+         * @throws IllegalArgumentException if it is not of that form
+         */
+        @CanIgnoreReturnValue
+        public Builder schema(String name) {
+            schema = Identifiers.checked(name);
+            return this;
+        }
+
+        /**
+         * For how long names are remembered that nobody uses, with their token counters; for a day if no pattern fits.
+         * Of several patterns that fit the first one counts. What follows in the tokens of a name goes on above all
+         * that went before, also when it was forgotten; a latch begins anew.
+         *
+         * <p>All clients of a database clean for all of them in turn, each by what it was told: tell them the same.
+         *
+         * @param pattern names, with {@code *} for any characters; all else stands for itself
+         * @param time since the newest grant; a minute or longer, and never from a hundred years on
+         * @throws IllegalArgumentException if the pattern is empty or the time too short
+         */
+        @CanIgnoreReturnValue
+        public Builder keepIdle(String pattern, Duration time) {
+            idle = idle.with(pattern, time);
+            return this;
+        }
+
+        /**
+         * Opens the store.
+         *
+         * <p><b>Blocking:</b> until there is a connection, for at most the {@linkplain #openTimeout time-out}, whatever
+         * the source does; a store that is open later is closed again. An interrupt has no effect.
+         *
+         * @throws StoreException if the database can't be reached in time, is none that this store knows, does not
+         *     permit what it needs, or its tables are missing or of another version
+         */
+        public JdbcStore open() {
+            return BoundedOpening.uninterruptibly(openTimeout, this::openHere);
+        }
+
+        /** Opens the store for as long as the source lets it, on this thread. */
+        JdbcStore openHere() {
+            return new JdbcStore(this);
+        }
+    }
+}

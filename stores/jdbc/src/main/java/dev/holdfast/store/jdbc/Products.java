@@ -1,0 +1,80 @@
+package dev.holdfast.store.jdbc;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.store.jdbc.mysql.MysqlProduct;
+import dev.holdfast.store.jdbc.postgres.PostgresProduct;
+import dev.holdfast.store.jdbc.server.Product;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Finds out which database a connection is to. */
+final class Products {
+
+    /** What the driver of the PostgreSQL project calls itself, through the wrappers of others too. */
+    private static final String JOINING = "PostgreSQL JDBC Driver";
+
+    private Products() {}
+
+    /**
+     * The product behind a connection.
+     *
+     * @param clock another clock for tests, or null
+     * @param prefix what the names of the tables begin with
+     * @throws StoreException if it is none that is known, or too old
+     */
+    static Product of(Connection connection, @Nullable String clock, String prefix) throws SQLException {
+        DatabaseMetaData data = connection.getMetaData();
+        String name = data.getDatabaseProductName();
+        String version = data.getDatabaseProductVersion();
+        int major = data.getDatabaseMajorVersion();
+        int minor = data.getDatabaseMinorVersion();
+        boolean isMaria = (name + version).toLowerCase(Locale.ROOT).contains("mariadb");
+        if (name.equals("PostgreSQL")) {
+            require(major >= 12, name, version, "PostgreSQL 12");
+            return new PostgresProduct(
+                    "PostgreSQL " + version,
+                    clock == null ? PostgresProduct.CLOCK : clock,
+                    prefix,
+                    data.getDriverName().equals(JOINING));
+        } else if (isMaria) {
+            require(major > 10 || (major == 10 && minor >= 6), name, version, "MariaDB 10.6");
+            return new MysqlProduct("MariaDB " + version, clock == null ? MysqlProduct.CLOCK : clock, true);
+        } else if (name.equals("MySQL")) {
+            require(major >= 8, name, version, "MySQL 8.0");
+            return new MysqlProduct("MySQL " + version, clock == null ? MysqlProduct.CLOCK : clock, false);
+        }
+        throw new StoreException(
+                Reason.DENIED,
+                Effect.NONE,
+                "locks know PostgreSQL, MySQL, MariaDB and SQLite, but not " + name + " " + version,
+                null);
+    }
+
+    private static void require(boolean isNewEnough, String name, String version, String least) {
+        if (!isNewEnough) {
+            throw new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "the database is " + name + " " + version + ", but locks need " + least + " or newer",
+                    null);
+        }
+    }
+
+    /** No connection could be made, or the first one failed before anything was done. */
+    static StoreException failedToOpen(SQLException failure) {
+        FailureKind kind = FailureKind.whileConnecting(failure);
+        return kind.reason() == Reason.UNAVAILABLE
+                ? new StoreException(
+                        Reason.UNAVAILABLE,
+                        Effect.NONE,
+                        "the database can't be reached or used: " + failure.getMessage(),
+                        failure)
+                : kind.failure(failure, Effect.NONE);
+    }
+}

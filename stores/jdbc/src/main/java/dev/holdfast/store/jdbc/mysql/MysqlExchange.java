@@ -1,0 +1,180 @@
+package dev.holdfast.store.jdbc.mysql;
+
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.StringJoiner;
+import java.util.stream.Stream;
+
+/**
+ * One update that gives locks back and takes others, of one session. It names one table only: what updates a table
+ * joined with another writes down first what it will change, which costs several times as much. The session's row is
+ * locked by a query within it.
+ *
+ * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so what tells the two kinds
+ * of rows apart, the session, is assigned last.
+ */
+final class MysqlExchange {
+
+    private static final HexFormat HEX = HexFormat.of();
+
+    /** How many rows were found, and the first token that was given to each that was taken. */
+    record Outcome(int count, long first) {}
+
+    private final Texts texts;
+    private final String clock;
+    private final String first;
+    private final String hurry;
+
+    /** @param hurry as for {@link MysqlFastPath} */
+    MysqlExchange(Texts texts, String clock, String hurry) {
+        this.texts = texts;
+        this.clock = clock;
+        this.first = ServerFastPath.floor(clock, "DIV");
+        this.hurry = hurry;
+    }
+
+    /** Of a row: that it has no grants and no waiters, and tokens below those that are given now. */
+    static String free(String first) {
+        return "r.session = 0 AND r.grants = 0 AND r.waiters = 0"
+                // A row that makes no sense is not free: the long way says what is wrong with it.
+                + " AND r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first
+                + " AND " + first + " <= " + ServerFastPath.LARGEST_FIRST;
+    }
+
+    /** Of a row: that its grant is not over, and that nobody waits. */
+    static String unended(String clock) {
+        return "r.waiters = 0 AND (r.ends <= 0 OR r.ends > " + clock + ")";
+    }
+
+    /** What LAST_INSERT_ID was set to. */
+    static long key(Statement update) throws SQLException {
+        try (ResultSet key = update.getGeneratedKeys()) {
+            if (!key.next()) {
+                throw new SQLException("The driver does not tell what LAST_INSERT_ID was set to");
+            }
+            return key.getLong(1);
+        }
+    }
+
+    /**
+     * Carries these out, as far as nothing is in the way.
+     *
+     * @param releases of one session, on different names
+     * @param acquires of the same one, on other names, and alike but for names and claims
+     * @param mark what the rows that are given back are to be known by
+     */
+    Outcome carryOut(Statements statements, List<Release> releases, List<Acquire> acquires, long mark)
+            throws SQLException {
+        try (Statement update = statements.connection().createStatement()) {
+            int count = update.executeUpdate(texts.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
+            boolean tells = count > 0 && !acquires.isEmpty();
+            return new Outcome(count, tells ? lastKey(update) : 0);
+        }
+    }
+
+    /** Gives a grant a fresh block; false if something is in the way. */
+    boolean advance(Statements statements, Advance advance) throws SQLException {
+        long session = Session.numberOf(advance.claim().session());
+        String above = "GREATEST(r.last_token, " + advance.atLeast() + ")";
+        String text = hurry + "UPDATE holdfast_resource r SET "
+                + ServerFastPath.block(first, above, Integer.toString(advance.tokens()), "GREATEST", "LEAST")
+                + " WHERE r.name = " + literal(advance.resource()) + " AND r.session = " + session + " AND r.claim = "
+                + advance.claim().claim() + " AND r.end_token = " + advance.blockEnd()
+                + " AND r.last_token >= r.end_token AND " + ServerFastPath.isLevel(first, above)
+                + " AND (r.ends <= 0 OR r.ends > " + clock
+                + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = "
+                + session + " AND s.deadline > " + clock + ") AND " + Sql.noneOrLiveWaiters(clock);
+        try (Statement update = statements.connection().createStatement()) {
+            return update.executeUpdate(texts.of(text)) > 0;
+        }
+    }
+
+    /** 0 if it was not set, since nothing was taken. */
+    private static long lastKey(Statement update) throws SQLException {
+        try (ResultSet key = update.getGeneratedKeys()) {
+            return key.next() ? key.getLong(1) : 0;
+        }
+    }
+
+    private String text(List<Release> releases, List<Acquire> acquires, long mark) {
+        StringBuilder text = new StringBuilder(hurry).append("UPDATE holdfast_resource r SET ");
+        StringJoiner conditions = new StringJoiner(" OR ", " AND (", ")");
+        long session = 0;
+        if (!acquires.isEmpty()) {
+            session = Session.numberOf(acquires.get(0).claim().session());
+            take(acquires, session, text, conditions);
+        }
+        if (!releases.isEmpty()) {
+            giveBack(releases, conditions);
+        }
+        text.append("r.seq = IF(r.session = 0, 0, ").append(mark).append("), r.session = IF(r.session = 0, ");
+        text.append(session).append(", 0) WHERE r.name IN ");
+        text.append(names(Stream.concat(
+                releases.stream().map(Release::resource), acquires.stream().map(Acquire::resource))));
+        return text.append(conditions).toString();
+    }
+
+    private void take(List<Acquire> acquires, long session, StringBuilder text, StringJoiner conditions) {
+        Acquire one = acquires.get(0);
+        String names = names(acquires.stream().map(Acquire::resource));
+        StringJoiner claims = new StringJoiner(",");
+        acquires.forEach(acquire -> claims.add(Long.toString(acquire.claim().claim())));
+        long lease = Micros.of(one.lease().length());
+        String last = "IF(r.session = 0, " + first + " + " + (one.tokens() - 1) + ", ";
+        text.append("r.claim = IF(r.session = 0, ELT(FIELD(r.name,").append(names, 1, names.length());
+        text.append(",").append(claims).append("), r.claim)");
+        text.append(", r.weight = ").append(one.weight());
+        text.append(", r.first_token = IF(r.session = 0, LAST_INSERT_ID(")
+                .append(first)
+                .append("), 0)");
+        text.append(", r.end_token = ")
+                .append(last)
+                .append("0), r.last_token = ")
+                .append(last)
+                .append("r.last_token)");
+        text.append(", r.ends = ")
+                .append(lease == 0 ? "0" : clock + " + " + lease)
+                .append(", ");
+        conditions.add("(r.name IN " + names + " AND r.spec = " + Codes.of(one.spec()) + " AND " + free(first) + " AND "
+                + live(session, " AND s.epoch <= " + one.epoch()) + ")");
+    }
+
+    private void giveBack(List<Release> releases, StringJoiner conditions) {
+        long session = Session.numberOf(releases.get(0).claim().session());
+        StringJoiner claims = new StringJoiner(",", "(", ")");
+        releases.forEach(release -> claims.add(
+                "(" + literal(release.resource()) + "," + release.claim().claim() + ")"));
+        conditions.add("(r.session = " + session + " AND (r.name, r.claim) IN " + claims + " AND " + unended(clock)
+                + " AND " + live(session, "") + ")");
+    }
+
+    /** That a session lives, and stays as it is until the commit. */
+    private String live(long session, String and) {
+        return "EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = " + session + and + " AND s.deadline > " + clock
+                + " LOCK IN SHARE MODE)";
+    }
+
+    private static String names(Stream<ResourceName> names) {
+        StringJoiner joined = new StringJoiner(",", "(", ")");
+        names.forEach(name -> joined.add(literal(name)));
+        return joined.toString();
+    }
+
+    static String literal(ResourceName name) {
+        return "x'" + HEX.formatHex(name.utf8()) + "'";
+    }
+}

@@ -1,0 +1,254 @@
+package dev.holdfast.store.jdbc.mysql;
+
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.jdbc.server.Alike;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fast path on MySQL and MariaDB. One command is an update by primary key, together with the session's row, which
+ * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlExchange}, if
+ * they are of one session and alike but for names and claims, as they nearly always are.
+ *
+ * <p>The first token comes back as the key that the statement made, which costs no further trip; the last one follows
+ * from it. As the time is that of the statement, it is the same for all.
+ */
+final class MysqlFastPath extends ServerFastPath {
+
+    private final String hurry;
+    private final boolean needsTransaction;
+    private final String take;
+    private final String giveBack;
+    private final String given;
+    private final MysqlExchange exchange;
+    private final MysqlFirstUse firstUse;
+
+    /** Tells what one statement has given back from what was free before; each takes the next. */
+    private long mark = Randomness.nextLong() >>> 2;
+
+    /**
+     * Makes the statements.
+     *
+     * @param hurry what makes a statement fail at once where a row is locked by somebody else; empty if there is no
+     *     such thing
+     * @param needsTransaction whether only a transaction waits for no lock for long
+     */
+    MysqlFastPath(Texts texts, String clock, String hurry, boolean needsTransaction) {
+        this.hurry = hurry;
+        this.needsTransaction = needsTransaction;
+        this.exchange = new MysqlExchange(texts, clock, hurry);
+        this.firstUse = new MysqlFirstUse(texts, clock, hurry);
+        given = texts.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
+                + " WHERE name = ? AND session = ? AND claim = ?");
+        String first = floor(clock, "DIV");
+        String last = first + " + ? - 1";
+        take = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ?"
+                + " SET r.session = ?, r.claim = ?, r.weight = ?, r.first_token = LAST_INSERT_ID(" + first
+                + "), r.end_token = " + last + ", r.last_token = " + last
+                + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
+                + " WHERE r.name = ? AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
+                + MysqlExchange.free(first));
+        giveBack = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
+                + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
+                + MysqlExchange.unended(clock));
+    }
+
+    @Override
+    public boolean waitsForRows() {
+        return hurry.isEmpty();
+    }
+
+    /** What was given is read by a statement of its own: until then nobody changes it but who ends the grant. */
+    @Override
+    public Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
+        if (needsTransaction) {
+            return null;
+        }
+        long session = Session.numberOf(advance.claim().session());
+        if (!exchange.advance(statements, advance)) {
+            return null;
+        }
+        PreparedStatement select = statements.prepare(given);
+        select.setBytes(1, advance.resource().utf8());
+        select.setLong(2, session);
+        select.setLong(3, advance.claim().claim());
+        try (ResultSet row = select.executeQuery()) {
+            return row.next()
+                    ? new Reply.Advanced(new TokenBlock(row.getLong(1), row.getLong(2)), row.getLong(3) > 0)
+                    : null;
+        }
+    }
+
+    /** What came of several that were given back can only be told for sure before others may take them. */
+    @Override
+    public boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
+        if (needsTransaction) {
+            return false;
+        }
+        return releases.size() + acquires.size() == 1
+                || (releases.isEmpty()
+                        && acquires.stream().map(Alike::of).distinct().count() == 1);
+    }
+
+    @Override
+    public List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+            throws SQLException {
+        List<@Nullable Reply> replies = new ArrayList<>(releases.size() + acquires.size());
+        if (releases.size() + acquires.size() == 1) {
+            replies.add(releases.isEmpty() ? take(statements, acquires.get(0)) : giveBack(statements, releases.get(0)));
+            return replies;
+        }
+        Map<Command, Reply> done = new HashMap<>();
+        together(statements, releases, acquires, done);
+        releases.forEach(release -> replies.add(done.get(release)));
+        acquires.forEach(acquire -> replies.add(done.get(acquire)));
+        return replies;
+    }
+
+    @Override
+    public List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException {
+        Map<Command, Reply> done = new HashMap<>();
+        for (List<Acquire> alike :
+                acquires.stream().collect(Collectors.groupingBy(Alike::of)).values()) {
+            answer(firstUse.make(statements, alike), statements, List.of(), alike, done);
+        }
+        return acquires.stream().<@Nullable Reply>map(done::get).toList();
+    }
+
+    private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
+        long session = Session.numberOf(acquire.claim().session());
+        long lease = Micros.of(acquire.lease().length());
+        PreparedStatement update = statements.prepareWithKeys(take);
+        update.setLong(1, session);
+        update.setLong(2, session);
+        update.setLong(3, acquire.claim().claim());
+        update.setLong(4, acquire.weight());
+        update.setLong(5, acquire.tokens());
+        update.setLong(6, acquire.tokens());
+        update.setLong(7, lease);
+        update.setLong(8, lease);
+        update.setBytes(9, acquire.resource().utf8());
+        update.setLong(10, acquire.epoch());
+        update.setLong(11, Codes.of(acquire.spec()));
+        return update.executeUpdate() == 0 ? null : granted(acquire, MysqlExchange.key(update));
+    }
+
+    private @Nullable Reply giveBack(Statements statements, Release release) throws SQLException {
+        PreparedStatement update = statements.prepare(giveBack);
+        long session = Session.numberOf(release.claim().session());
+        update.setLong(1, session);
+        update.setBytes(2, release.resource().utf8());
+        update.setLong(3, session);
+        update.setLong(4, release.claim().claim());
+        return update.executeUpdate() > 0 ? RELEASED : null;
+    }
+
+    private void together(
+            Statements statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
+            throws SQLException {
+        Map<Long, List<Release>> given = releases.stream()
+                .collect(Collectors.groupingBy(
+                        release -> Session.numberOf(release.claim().session())));
+        Set<ResourceName> names = releases.stream().map(Release::resource).collect(Collectors.toSet());
+        Map<Alike, List<Acquire>> wanted = new HashMap<>();
+        Map<Alike, List<Acquire>> later = new HashMap<>();
+        for (Acquire acquire : acquires) {
+            (names.contains(acquire.resource()) ? later : wanted)
+                    .computeIfAbsent(Alike.of(acquire), alike -> new ArrayList<>())
+                    .add(acquire);
+        }
+        for (Map.Entry<Alike, List<Acquire>> alike : wanted.entrySet()) {
+            List<Release> with = given.remove(alike.getKey().session());
+            exchange(statements, with == null ? List.of() : with, alike.getValue(), done);
+        }
+        for (List<Release> rest : given.values()) {
+            exchange(statements, rest, List.of(), done);
+        }
+        // Those that are given back and taken together are taken by a statement of their own, if they are free.
+        Set<ResourceName> free = done.keySet().stream()
+                .filter(Release.class::isInstance)
+                .map(command -> ((Release) command).resource())
+                .collect(Collectors.toSet());
+        for (List<Acquire> alike : later.values()) {
+            alike.removeIf(acquire -> !free.contains(acquire.resource()));
+            if (!alike.isEmpty()) {
+                exchange(statements, List.of(), alike, done);
+            }
+        }
+    }
+
+    private void exchange(
+            Statements statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
+            throws SQLException {
+        mark++;
+        answer(exchange.carryOut(statements, releases, acquires, mark), statements, releases, acquires, done);
+    }
+
+    private void answer(
+            MysqlExchange.Outcome outcome,
+            Statements statements,
+            List<Release> releases,
+            List<Acquire> acquires,
+            Map<Command, Reply> done)
+            throws SQLException {
+        if (outcome.count() == releases.size() + acquires.size()) {
+            releases.forEach(release -> done.put(release, RELEASED));
+            acquires.forEach(acquire -> done.put(acquire, granted(acquire, outcome.first())));
+        } else if (outcome.count() > 0) {
+            compare(statements, releases, acquires, outcome.first(), done);
+        }
+    }
+
+    /**
+     * Finds out which of them the last statement has done.
+     *
+     * @param first where the blocks begin that it gave, if it gave any: no other block of the same resource does
+     */
+    private void compare(
+            Statements statements, List<Release> releases, List<Acquire> acquires, long first, Map<Command, Reply> done)
+            throws SQLException {
+        Map<ResourceName, Command> commands = new HashMap<>();
+        releases.forEach(release -> commands.put(release.resource(), release));
+        acquires.forEach(acquire -> commands.put(acquire.resource(), acquire));
+        PreparedStatement select = MysqlProduct.ofKeys(
+                statements,
+                "SELECT name, session, claim, first_token, seq FROM holdfast_resource WHERE name IN ",
+                "",
+                commands.keySet().stream().map(ResourceName::utf8).toList());
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                Command command = commands.get(Statements.name(row.getBytes(1)));
+                long session = row.getLong(2);
+                if (command instanceof Release release && session == 0 && row.getLong(5) == mark) {
+                    done.put(release, RELEASED);
+                } else if (command instanceof Acquire acquire
+                        && session == Session.numberOf(acquire.claim().session())
+                        && row.getLong(3) == acquire.claim().claim()
+                        && row.getLong(4) == first) {
+                    done.put(acquire, granted(acquire, first));
+                }
+            }
+        }
+    }
+}

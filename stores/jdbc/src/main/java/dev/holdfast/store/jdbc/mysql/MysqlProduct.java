@@ -1,0 +1,277 @@
+package dev.holdfast.store.jdbc.mysql;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.MysqlFailures;
+import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.LockWait;
+import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.jdbc.server.ServerSchema;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.Writes;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+
+/** MySQL from version 8.0 on, and MariaDB from version 10.6 on. */
+public final class MysqlProduct implements Product {
+
+    /** Told in UTC, so that no time zone and no summer time has a part in it. */
+    public static final String CLOCK = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
+
+    private static final String SKIPPING =
+            "SELECT 1 FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED";
+
+    // Error codes of both servers.
+    private static final int NO_SUCH_THREAD = 1094;
+    private static final int NOT_OWN_THREAD = 1095;
+
+    /** In seconds: the least that both servers know. */
+    private static final String BRIEF = "SESSION innodb_lock_wait_timeout = 1";
+
+    private static final String PATIENT = "SESSION innodb_lock_wait_timeout = 3";
+
+    /** MariaDB can end any statement sooner. In seconds, too. */
+    private static final String BRIEFLY = "SET STATEMENT max_statement_time = 0.2 FOR ";
+
+    /**
+     * In seconds. The rows of a client that has vanished, unnoticed by the server, are free again after that; MySQL has
+     * no such bound. A client that is there but was held up for longer has done nothing, and begins anew.
+     */
+    private static final String NOT_IDLE = ", SESSION idle_transaction_timeout = 10";
+
+    private static final String KEEP = "SET @holdfast_wait = @@SESSION.innodb_lock_wait_timeout";
+
+    private static final String KEEP_IDLE = ", @holdfast_idle = @@SESSION.idle_transaction_timeout";
+
+    private static final String RESTORE = "SET SESSION innodb_lock_wait_timeout = @holdfast_wait";
+
+    private static final String RESTORE_IDLE = ", SESSION idle_transaction_timeout = @holdfast_idle";
+
+    /** MariaDB knows a word for a statement that does not wait for locks. */
+    private static final String HURRY = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
+
+    private final String title;
+    private final String clock;
+    private final boolean isMariaDb;
+
+    public MysqlProduct(String title, String clock, boolean isMariaDb) {
+        this.title = title;
+        this.clock = clock;
+        this.isMariaDb = isMariaDb;
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    @Override
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public String quote() {
+        return "`";
+    }
+
+    @Override
+    public ServerSchema schema(Texts texts) {
+        return new MysqlSchema(texts);
+    }
+
+    @Override
+    public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
+        return new MysqlFastPath(texts, clock, isMariaDb ? HURRY : "", isLent && !isMariaDb);
+    }
+
+    @Override
+    public PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException {
+        return ofKeys(
+                statements,
+                (isMariaDb && wait == LockWait.BRIEF ? BRIEFLY : "") + "SELECT " + RESOURCE_COLUMNS
+                        + " FROM holdfast_resource WHERE name IN ",
+                " ORDER BY name FOR UPDATE",
+                keys);
+    }
+
+    /** A statement with a list of keys in it, at least one. */
+    static PreparedStatement ofKeys(Statements statements, String before, String behind, List<byte[]> keys)
+            throws SQLException {
+        int places = placesFor(keys.size());
+        PreparedStatement select =
+                statements.prepare(statements.texts().of(before + "(?" + ", ?".repeat(places - 1) + ")" + behind));
+        for (int i = 0; i < places; i++) {
+            select.setBytes(i + 1, keys.get(Math.min(i, keys.size() - 1)));
+        }
+        return select;
+    }
+
+    /** The next power of two, so that there are few statements to prepare. */
+    private static int placesFor(int keys) {
+        return keys == 1 ? 1 : Integer.highestOneBit(keys - 1) << 1;
+    }
+
+    @Override
+    public void add(Statements statements, List<byte[]> keys) throws SQLException {
+        StringJoiner names = new StringJoiner(" UNION ALL SELECT ", "(SELECT ", ") n");
+        names.add("x'" + HexFormat.of().formatHex(keys.get(0)) + "' AS name");
+        keys.stream().skip(1).forEach(key -> names.add("x'" + HexFormat.of().formatHex(key) + "'"));
+        try (Statement insert = statements.connection().createStatement()) {
+            insert.executeUpdate(statements
+                    .texts()
+                    .of("INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
+                            + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name FROM "
+                            + names + " STRAIGHT_JOIN holdfast_meta WHERE one = 1 ORDER BY n.name"
+                            + " ON DUPLICATE KEY UPDATE grants = holdfast_resource.grants"));
+        }
+    }
+
+    @Override
+    public Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException {
+        String ofNames = "SELECT name FROM holdfast_resource WHERE name IN ";
+        List<ResourceName> unlocked = Statements.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
+        Set<ResourceName> locked = new TreeSet<>(Statements.names(ofKeys(statements, ofNames, "", keys)));
+        unlocked.forEach(locked::remove);
+        return locked;
+    }
+
+    @Override
+    public PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException {
+        PreparedStatement select =
+                ofKeys(statements, "SELECT name FROM holdfast_resource WHERE name IN ", AT_REST, keys);
+        select.setLong(placesFor(keys.size()) + 1, newest);
+        return select;
+    }
+
+    @Override
+    public void delete(Statements statements, List<byte[]> keys) throws SQLException {
+        ofKeys(statements, "DELETE FROM holdfast_resource WHERE name IN ", "", keys)
+                .executeUpdate();
+    }
+
+    @Override
+    public void boundWaits(Connection own, LockWait wait) throws SQLException {
+        try (Statement set = own.createStatement()) {
+            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + (isMariaDb ? NOT_IDLE : ""));
+        }
+    }
+
+    @Override
+    public String sharingSession() {
+        return "SELECT client, ttl, label, epoch, deadline, " + clock
+                + " FROM holdfast_session WHERE id = ? LOCK IN SHARE MODE";
+    }
+
+    @Override
+    public boolean bury(Statements statements, Session session) throws SQLException {
+        PreparedStatement select = statements.prepare(statements.texts().of(SKIPPING));
+        select.setLong(1, session.id);
+        select.setLong(2, session.deadline);
+        try (ResultSet row = select.executeQuery()) {
+            if (!row.next()) {
+                return false;
+            }
+        }
+        PreparedStatement update = statements.prepare(Sql.END_SESSION);
+        update.setLong(1, Session.RETIRED);
+        update.setLong(2, session.id);
+        return update.executeUpdate() > 0;
+    }
+
+    @Override
+    public void begin(Statements statements, boolean isLent) throws SQLException {
+        if (isLent) {
+            statements
+                    .prepare(isMariaDb ? KEEP + KEEP_IDLE + ", " + BRIEF + NOT_IDLE : KEEP + ", " + BRIEF)
+                    .execute();
+        }
+        statements.prepare("START TRANSACTION").execute();
+    }
+
+    @Override
+    public void commit(Statements statements, boolean isLent) throws SQLException {
+        statements.prepare("COMMIT").execute();
+        restore(statements, isLent);
+    }
+
+    @Override
+    public void rollback(Statements statements, boolean isLent) throws SQLException {
+        statements.prepare("ROLLBACK").execute();
+        restore(statements, isLent);
+    }
+
+    private void restore(Statements statements, boolean isLent) throws SQLException {
+        if (isLent) {
+            statements.prepare(isMariaDb ? RESTORE + RESTORE_IDLE : RESTORE).execute();
+        }
+    }
+
+    /** There is no such thing for one transaction. */
+    @Override
+    public void relax(Writes writes) {}
+
+    /** Nothing goes with a commit here. */
+    @Override
+    public void tell(Writes writes, List<Transaction.Told> told) {
+        // As above.
+    }
+
+    /** Ends the naps of those who were let in, see {@link MysqlListening}. */
+    @Override
+    public void wake(Statements statements, List<Transaction.Told> told) throws SQLException {
+        List<Long> clients = told.stream()
+                .filter(one -> one.signal() instanceof Signal.Granted || one.signal() instanceof Signal.Changed)
+                .map(Transaction.Told::client)
+                .distinct()
+                .toList();
+        for (long client : clients) {
+            try (Statement kill = statements.connection().createStatement()) {
+                kill.execute("KILL QUERY IS_USED_LOCK('" + MysqlListening.lockName(client) + "')");
+            } catch (SQLException e) {
+                // It does not nap, or belongs to another user: then it looks for itself.
+                if (e.getErrorCode() != NO_SUCH_THREAD && e.getErrorCode() != NOT_OWN_THREAD) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    @Override
+    public Listening listening(
+            DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
+        return new MysqlListening(source, texts, threads, client, listener);
+    }
+
+    @Override
+    public boolean tellsAll() {
+        return false;
+    }
+
+    @Override
+    public boolean joins() {
+        return false;
+    }
+
+    @Override
+    public FailureKind kind(SQLException failure) {
+        return MysqlFailures.kind(failure);
+    }
+}

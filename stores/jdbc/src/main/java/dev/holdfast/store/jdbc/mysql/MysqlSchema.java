@@ -1,0 +1,129 @@
+package dev.holdfast.store.jdbc.mysql;
+
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.store.jdbc.server.ServerSchema;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The tables on MySQL and MariaDB, where each statement that makes one is a transaction of its own. */
+final class MysqlSchema extends ServerSchema {
+
+    private static final String SECONDS = "60";
+
+    private static final int COLUMN_IS_THERE = 1060;
+
+    /**
+     * Attempts at everything that locks need, none of which finds a row: there is no other way to ask that knows of
+     * roles and of permissions on columns.
+     */
+    private static final List<String> ATTEMPTS = List.of(
+            "SELECT version FROM holdfast_meta WHERE 1 = 0",
+            "UPDATE holdfast_meta SET token_floor = 0, purged = 0 WHERE 1 = 0",
+            "SELECT name, id FROM holdfast_count WHERE 1 = 0",
+            "INSERT INTO holdfast_session SELECT * FROM holdfast_session WHERE 1 = 0",
+            "INSERT INTO holdfast_resource SELECT * FROM holdfast_resource WHERE 1 = 0",
+            "INSERT INTO holdfast_claim SELECT * FROM holdfast_claim WHERE 1 = 0",
+            "INSERT INTO holdfast_latch SELECT * FROM holdfast_latch WHERE 1 = 0",
+            "INSERT INTO holdfast_count SELECT * FROM holdfast_count WHERE 1 = 0",
+            "UPDATE holdfast_session SET epoch = 0 WHERE 1 = 0",
+            "UPDATE holdfast_resource SET seq = 0 WHERE 1 = 0",
+            "UPDATE holdfast_claim SET seq = 0 WHERE 1 = 0",
+            "UPDATE holdfast_latch SET changed = 0 WHERE 1 = 0",
+            "DELETE FROM holdfast_session WHERE 1 = 0",
+            "DELETE FROM holdfast_resource WHERE 1 = 0",
+            "DELETE FROM holdfast_claim WHERE 1 = 0",
+            "DELETE FROM holdfast_latch WHERE 1 = 0",
+            "DELETE FROM holdfast_count WHERE 1 = 0");
+
+    MysqlSchema(Texts texts) {
+        super("mysql", texts);
+    }
+
+    @Override
+    public boolean isThere(Connection connection, String table) throws SQLException {
+        String query = "SELECT count(*) > 0 FROM information_schema.tables WHERE table_name = ? AND table_schema = ";
+        String schema = texts().schema();
+        return schema.isEmpty()
+                ? isTrue(connection, query + "DATABASE()", texts().bare(table))
+                : isTrue(connection, query + "?", texts().bare(table), schema);
+    }
+
+    @Override
+    public boolean isSchema(Connection connection, String schema) throws SQLException {
+        return isTrue(connection, "SELECT count(*) > 0 FROM information_schema.schemata WHERE schema_name = ?", schema);
+    }
+
+    /** Under a lock of the server, since two could otherwise add the same column. */
+    @Override
+    public void alone(Connection connection, Making making) throws SQLException {
+        // A lock's name has at most 64 characters. MySQL 9 has no SHA1.
+        String name =
+                "CONCAT('holdfast ', LEFT(SHA2(CONCAT(COALESCE(NULLIF(?, ''), DATABASE(), ''), '.', ?), 256), 40))";
+        String schema = texts().schema();
+        String table = texts().bare("holdfast_meta");
+        if (!isTrue(connection, "SELECT GET_LOCK(" + name + ", " + SECONDS + ")", schema, table)) {
+            throw denied("somebody else has been making the tables for locks for " + SECONDS + " s");
+        }
+        try {
+            making.run();
+        } catch (SQLException | RuntimeException | Error e) {
+            try {
+                boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
+                assert wasOurs;
+            } catch (SQLException | RuntimeException lost) {
+                e.addSuppressed(lost);
+                Eviction.discard(connection); // and the lock with it
+            }
+            throw e;
+        }
+        boolean wasOurs = isTrue(connection, "SELECT RELEASE_LOCK(" + name + ")", schema, table);
+        assert wasOurs;
+    }
+
+    /** With such a log the server refuses what is written under READ COMMITTED, whose order it could not tell. */
+    @Override
+    public void requireServer(Connection connection) throws SQLException {
+        Map<String, String> variables = new HashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SHOW SESSION VARIABLES WHERE variable_name IN ('log_bin', 'sql_log_bin', 'binlog_format')")) {
+            while (row.next()) {
+                variables.put(row.getString(1), row.getString(2));
+            }
+        }
+        if (variables.equals(Map.of("log_bin", "ON", "sql_log_bin", "ON", "binlog_format", "STATEMENT"))) {
+            throw FailureKind.LOGS_STATEMENTS.failure(
+                    new SQLException("binlog_format=STATEMENT, error 1665"), Effect.NONE);
+        }
+    }
+
+    /** MariaDB has words for a column that is added if it is not there; MySQL has not. */
+    @Override
+    public void add(Statement statement, String text) throws SQLException {
+        try {
+            super.add(statement, text);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != COLUMN_IS_THERE) {
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public void requirePermissions(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String attempt : ATTEMPTS) {
+                boolean answers = statement.execute(texts().of(attempt));
+                assert answers == attempt.startsWith("SELECT");
+            }
+        }
+    }
+}

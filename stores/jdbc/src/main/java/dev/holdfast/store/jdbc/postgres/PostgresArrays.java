@@ -1,0 +1,59 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.function.Function;
+
+/** Sets the parameters of a statement of PostgreSQL, which are arrays, one after another. Not thread-safe. */
+final class PostgresArrays {
+
+    private final PreparedStatement to;
+    private int place;
+
+    PostgresArrays(PreparedStatement to) {
+        this.to = to;
+    }
+
+    /** The names, sessions and numbers of claims. */
+    <T> void claims(List<T> from, Function<T, ClaimRef> what) throws SQLException {
+        set("bytea", from.stream().map(one -> what.apply(one).resource().utf8()).toArray(byte[][]::new));
+        numbers(from, one -> Session.numberOf(what.apply(one).session()));
+        numbers(from, one -> what.apply(one).claim());
+    }
+
+    /** All that is asked for: claims, weights, specs, lengths of leases, tokens and epochs. */
+    void acquires(List<Acquire> acquires) throws SQLException {
+        claims(acquires, Acquire::claim);
+        numbers(acquires, acquire -> (long) acquire.weight());
+        numbers(acquires, acquire -> Codes.of(acquire.spec()));
+        numbers(acquires, acquire -> Micros.of(acquire.lease().length()));
+        numbers(acquires, acquire -> (long) acquire.tokens());
+        numbers(acquires, Acquire::epoch);
+    }
+
+    /** The sessions that ask, each once. */
+    void sessions(List<Acquire> acquires) throws SQLException {
+        List<Long> sessions = acquires.stream()
+                .map(acquire -> Session.numberOf(acquire.claim().session()))
+                .distinct()
+                .toList();
+        numbers(sessions, session -> session);
+    }
+
+    private <T> void numbers(List<T> from, Function<T, Long> what) throws SQLException {
+        // The driver sends an array of this class as it is, and any other as text.
+        set("bigint", from.stream().map(what).toArray(Long[]::new));
+    }
+
+    private void set(String type, Object[] values) throws SQLException {
+        Connection connection = to.getConnection();
+        to.setArray(++place, connection.createArrayOf(type, values));
+    }
+}

@@ -1,0 +1,288 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.jdbc.server.LockWait;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fast path on PostgreSQL. Rows that others have locked are passed over, so that no statement waits for another in
+ * a circle.
+ */
+final class PostgresFastPath extends ServerFastPath {
+
+    /** Has the transaction of a statement not wait for the disk. */
+    static final String LATE = "set_config('synchronous_commit', 'off', true)";
+
+    /** Bounds the waits for locks of the transaction of a statement as {@link LockWait#BRIEF} says, and is true. */
+    private static final String BRIEFLY = "set_config('lock_timeout', '200', true)";
+
+    private final boolean mustSkip;
+    private final PostgresHandOver handOver;
+    private final PostgresQueueing queueing;
+    private final PostgresTogether together;
+    private final PostgresFirstUse firstUse;
+    private final String take;
+    private final String takeAll;
+    private final String giveBack;
+    private final String giveAllBack;
+    private final String giveBackLate;
+    private final String giveAllBackLate;
+    private final String exchange;
+    private final String goOn;
+
+    /**
+     * Puts the statements together.
+     *
+     * @param mustSkip whether nothing but passing over locked rows keeps a statement from waiting for them for long
+     * @param joins whether the driver sends statements together that stand together
+     * @param channel what the names of the channels begin with, on which other clients are told
+     * @param client who is told by the answer instead
+     */
+    PostgresFastPath(Texts texts, String clock, boolean mustSkip, boolean joins, String channel, long client) {
+        this.mustSkip = mustSkip;
+        boolean waits = joins && !mustSkip;
+        this.handOver = new PostgresHandOver(texts, clock, channel, client, waits);
+        this.queueing = new PostgresQueueing(texts, clock, waits);
+        this.together = new PostgresTogether(texts, clock);
+        String first = floor("s.now", "/");
+        String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
+                + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
+                + " + v.wanted - 1, ends = CASE v.length WHEN 0 THEN 0 ELSE s.now + v.length END, seq = 0";
+        String free =
+                " AND r.session = 0 AND r.grants = 0 AND r.waiters = 0 AND r.spec = v.spec" + " AND " + isSane(first);
+        String values = "SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS weight,"
+                + " ?::bigint AS spec, ?::bigint AS length, ?::bigint AS wanted, ?::bigint AS epoch";
+        this.firstUse = new PostgresFirstUse(texts, clock, values, mustSkip ? " AND " + BRIEFLY + " <> ''" : "");
+        String session = "SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
+                + " WHERE id = ? AND deadline > " + clock + " FOR SHARE";
+        take = texts.of("UPDATE holdfast_resource r" + grant + " FROM (" + values + ") v, (" + session + ") s"
+                + " WHERE r.name = v.name AND s.epoch <= v.epoch" + free + " RETURNING r.first_token");
+        String given = " r.session = v.session AND r.claim = v.claim AND r.waiters = 0 AND (r.ends <= 0 OR r.ends > "
+                + clock + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > "
+                + clock + ")";
+        String gaveBack = "UPDATE holdfast_resource r SET session = 0"
+                + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim) v"
+                + " WHERE r.name = v.name AND" + given + " RETURNING ";
+        giveBack = texts.of(gaveBack + "true");
+        giveBackLate = texts.of(gaveBack + LATE);
+        // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
+        // Each row is looked up by itself: a join would compare all with all where the table was small when it was
+        // looked at.
+        String gives = "back AS (SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS v (name, session, claim, n)),"
+                + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v, LATERAL (SELECT r.name FROM holdfast_resource r"
+                + " WHERE r.name = v.name AND" + given + " FOR UPDATE SKIP LOCKED) r),"
+                + " given AS (UPDATE holdfast_resource r SET session = 0 FROM owned WHERE r.name = owned.name"
+                + " RETURNING owned.n, 0::bigint)";
+        String takes = "v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY"
+                + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
+                // Where nothing can be taken no session is locked, which would be a write.
+                + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
+                + " WHERE EXISTS (SELECT 1 FROM v WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
+                + " AND id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
+                + " free AS MATERIALIZED (SELECT v.*, s.now FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch,"
+                + " LATERAL (SELECT 1 FROM holdfast_resource r WHERE r.name = v.name" + free
+                + " FOR UPDATE SKIP LOCKED) r),"
+                + " taken AS (UPDATE holdfast_resource r" + grant.replace("s.now", "v.now")
+                + " FROM free v WHERE r.name = v.name RETURNING -v.n, r.first_token)";
+        giveAllBack = texts.of("WITH " + gives + " SELECT * FROM given");
+        giveAllBackLate = texts.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
+        takeAll = texts.of("WITH " + takes + " SELECT * FROM taken");
+        exchange = texts.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
+        String above = "greatest(r.last_token, v.above)";
+        goOn = texts.of("UPDATE holdfast_resource r SET " + block("v.now", above, "v.wanted", "greatest", "least")
+                + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS block,"
+                + " ?::bigint AS wanted, ?::bigint AS above, " + floor(clock, "/") + " AS now) v"
+                + " WHERE r.name = v.name AND r.session = v.session AND r.claim = v.claim AND r.end_token = v.block"
+                + " AND r.last_token >= r.end_token AND " + isLevel("v.now", above)
+                + " AND (r.ends <= 0 OR r.ends > " + clock + ")"
+                + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
+                + " AND " + Sql.noneOrLiveWaiters(clock)
+                + " RETURNING r.first_token, r.end_token, r.waiters > 0");
+    }
+
+    /**
+     * Of a row: that it makes sense, for the long way says what is wrong with it, and that its counter is not ahead of
+     * the clock.
+     */
+    static String isSane(String first) {
+        return "r.capacity = r.spec >> 16 AND r.shared = 0 AND r.last_token >= 0 AND r.last_token < " + first + " AND "
+                + first + " <= " + LARGEST_FIRST;
+    }
+
+    @Override
+    public boolean waitsForRows() {
+        return !mustSkip;
+    }
+
+    @Override
+    public Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
+        if (mustSkip) {
+            return null;
+        }
+        PreparedStatement update = statements.prepare(goOn);
+        update.setBytes(1, advance.resource().utf8());
+        update.setLong(2, Session.numberOf(advance.claim().session()));
+        update.setLong(3, advance.claim().claim());
+        update.setLong(4, advance.blockEnd());
+        update.setLong(5, advance.tokens());
+        update.setLong(6, advance.atLeast());
+        try (ResultSet row = update.executeQuery()) {
+            return row.next()
+                    ? new Reply.Advanced(new TokenBlock(row.getLong(1), row.getLong(2)), row.getBoolean(3))
+                    : null;
+        }
+    }
+
+    @Override
+    @Nullable
+    public HandedOver handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        return handOver.tryIt(statements, held, next);
+    }
+
+    @Override
+    public Reply.@Nullable Queued queue(Statements statements, Acquire acquire) throws SQLException {
+        return queueing.tryIt(statements, acquire);
+    }
+
+    /** A row is changed once by a statement: what is given back and taken together is taken by a second one. */
+    @Override
+    public boolean isOneStatement(List<Release> releases, List<Acquire> acquires) {
+        if (releases.isEmpty() || acquires.isEmpty()) {
+            return true;
+        }
+        Set<ResourceName> names = releases.stream().map(Release::resource).collect(Collectors.toSet());
+        return acquires.stream().noneMatch(acquire -> names.contains(acquire.resource()));
+    }
+
+    @Override
+    public List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException {
+        return firstUse.take(statements, acquires);
+    }
+
+    @Override
+    public List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+            throws SQLException {
+        if (isOneStatement(releases, acquires)) {
+            return byOneStatement(statements, releases, acquires, true);
+        }
+        List<@Nullable Reply> replies = new ArrayList<>(byOneStatement(statements, releases, List.of(), false));
+        Set<ResourceName> kept = new HashSet<>();
+        for (int i = 0; i < releases.size(); i++) {
+            if (replies.get(i) == null) {
+                kept.add(releases.get(i).resource());
+            }
+        }
+        List<Acquire> free = acquires.stream()
+                .filter(acquire -> !kept.contains(acquire.resource()))
+                .toList();
+        Iterator<? extends @Nullable Reply> taken =
+                byOneStatement(statements, List.of(), free, false).iterator();
+        for (Acquire acquire : acquires) {
+            replies.add(kept.contains(acquire.resource()) ? null : taken.next());
+        }
+        return replies;
+    }
+
+    /**
+     * By one statement; the names are all different.
+     *
+     * @param isWhole whether nothing else is done in the same transaction
+     */
+    private List<@Nullable Reply> byOneStatement(
+            Statements statements, List<Release> releases, List<Acquire> acquires, boolean isWhole)
+            throws SQLException {
+        boolean isLate = isWhole && acquires.isEmpty();
+        int count = releases.size() + acquires.size();
+        if (count == 0) {
+            return List.of();
+        }
+        if (count == 1 && !mustSkip) {
+            return Collections.singletonList(
+                    releases.isEmpty()
+                            ? take(statements, acquires.get(0))
+                            : giveBack(statements, releases.get(0), isLate));
+        }
+        if (isWhole && !mustSkip && PostgresTogether.isFit(releases, acquires)) {
+            return together.carryOut(statements, releases, acquires);
+        }
+        String giving = isLate ? giveAllBackLate : giveAllBack;
+        PreparedStatement update =
+                statements.prepare(acquires.isEmpty() ? giving : releases.isEmpty() ? takeAll : exchange);
+        PostgresArrays all = new PostgresArrays(update);
+        if (!releases.isEmpty()) {
+            all.claims(releases, Release::claim);
+        }
+        if (!acquires.isEmpty()) {
+            all.acquires(acquires);
+            all.sessions(acquires);
+        }
+        @Nullable Reply[] replies = new @Nullable Reply[count];
+        try (ResultSet row = update.executeQuery()) {
+            while (row.next()) {
+                int place = (int) row.getLong(1);
+                if (place > 0) {
+                    replies[place - 1] = RELEASED;
+                } else {
+                    Acquire acquire = acquires.get(-place - 1);
+                    replies[releases.size() - place - 1] = granted(acquire, row.getLong(2));
+                }
+            }
+        }
+        return Arrays.asList(replies);
+    }
+
+    private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
+        PreparedStatement update = statements.prepare(take);
+        set(update, acquire);
+        update.setLong(9, Session.numberOf(acquire.claim().session()));
+        try (ResultSet row = update.executeQuery()) {
+            return row.next() ? granted(acquire, row.getLong(1)) : null;
+        }
+    }
+
+    /** Sets the first eight values of a statement. */
+    static void set(PreparedStatement statement, Acquire acquire) throws SQLException {
+        statement.setBytes(1, acquire.resource().utf8());
+        statement.setLong(2, Session.numberOf(acquire.claim().session()));
+        statement.setLong(3, acquire.claim().claim());
+        statement.setLong(4, acquire.weight());
+        statement.setLong(5, Codes.of(acquire.spec()));
+        statement.setLong(6, Micros.of(acquire.lease().length()));
+        statement.setLong(7, acquire.tokens());
+        statement.setLong(8, acquire.epoch());
+    }
+
+    private @Nullable Reply giveBack(Statements statements, Release release, boolean isLate) throws SQLException {
+        PreparedStatement update = statements.prepare(isLate ? giveBackLate : giveBack);
+        update.setBytes(1, release.resource().utf8());
+        update.setLong(2, Session.numberOf(release.claim().session()));
+        update.setLong(3, release.claim().claim());
+        try (ResultSet row = update.executeQuery()) {
+            return row.next() ? RELEASED : null;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * What makes this as good as adding a row and then locking it. Of those who add the row of a name at the same time one
+ * does, and the others find it there. The session is locked before that and stays as it is until the commit, so a
+ * keep-alive that raises its epoch comes either before, and is seen, or after. The rows are added in the order of their
+ * names, so nobody waits in a circle for rows that others are adding. And tokens are above those of a row that was
+ * there before: that was dropped a turn of the cleaning after the floor had been raised above them, which this has
+ * seen, since no wait for a lock lasts for as long as a turn.
+ */
+
+/** Makes the rows of names that nobody has used, with the first grant in them, on PostgreSQL. Not thread-safe. */
+public final class PostgresFirstUse {
+
+    private final String makeOne;
+    private final String makeAll;
+
+    /**
+     * Puts the statements together.
+     *
+     * @param values of one acquisition, as {@link PostgresFastPath#set} sets them
+     * @param bound what bounds the wait for locks of this statement, as a condition that holds; on connections of our
+     *     own there is such a bound already
+     */
+    public PostgresFirstUse(Texts texts, String clock, String values, String bound) {
+        makeOne = texts.of(text("(" + values + ", 1 AS n)", "id = (SELECT session FROM v)", clock, bound));
+        makeAll = texts.of(text(
+                "unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY",
+                "EXISTS (SELECT 1 FROM v) AND id = ANY (?)",
+                clock,
+                bound));
+    }
+
+    /**
+     * Gives a statement.
+     *
+     * @param sessions the condition of those that ask. Where all names have rows, no session is locked: that would be a
+     *     write, with a commit that waits for the disk
+     */
+    private static String text(String values, String sessions, String clock, String bound) {
+        return "WITH v AS MATERIALIZED (SELECT * FROM " + values
+                + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)"
+                + " WHERE (SELECT true FROM holdfast_resource r WHERE r.name = v.name) IS NULL" + bound + "),"
+                + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
+                + " WHERE " + sessions + " AND deadline > " + clock + " ORDER BY id FOR SHARE),"
+                + " k AS (SELECT v.*, s.now, " + ServerFastPath.floor("s.now", "/") + " AS mark"
+                + " FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch)"
+                + " INSERT INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ")"
+                + " SELECT k.spec, k.spec >> 16, k.mark + k.wanted - 1, k.session, k.claim, k.weight, k.mark,"
+                + " k.mark + k.wanted - 1, CASE k.length WHEN 0 THEN 0 ELSE k.now + k.length END, 0, 0, 0, 0, 0, k.name"
+                + " FROM k, holdfast_meta m WHERE m.one = 1 AND m.token_floor >= 0 AND m.token_floor < k.mark"
+                + " AND k.mark <= " + ServerFastPath.LARGEST_FIRST
+                + " ORDER BY k.n ON CONFLICT (name) DO NOTHING RETURNING name, first_token";
+    }
+
+    /** The names are all different. Null for each that has a row, or that could not be granted so. */
+    public List<@Nullable Reply> take(Statements statements, List<Acquire> acquires) throws SQLException {
+        Map<ResourceName, Long> made = new HashMap<>();
+        try (ResultSet row = prepared(statements, acquires).executeQuery()) {
+            while (row.next()) {
+                made.put(Statements.name(row.getBytes(1)), row.getLong(2));
+            }
+        }
+        return acquires.stream()
+                .<@Nullable Reply>map(acquire -> {
+                    Long first = made.get(acquire.resource());
+                    return first == null ? null : ServerFastPath.granted(acquire, first);
+                })
+                .toList();
+    }
+
+    private PreparedStatement prepared(Statements statements, List<Acquire> acquires) throws SQLException {
+        if (acquires.size() == 1) {
+            PreparedStatement one = statements.prepare(makeOne);
+            PostgresFastPath.set(one, acquires.get(0));
+            return one;
+        }
+        List<Acquire> inOrder = acquires.stream()
+                .sorted(Comparator.comparing(Acquire::resource))
+                .toList();
+        PreparedStatement several = statements.prepare(makeAll);
+        PostgresArrays all = new PostgresArrays(several);
+        all.acquires(inOrder);
+        all.sessions(inOrder);
+        return several;
+    }
+}

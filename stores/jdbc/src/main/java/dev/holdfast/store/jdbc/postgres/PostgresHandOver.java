@@ -1,0 +1,162 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * All that could speak against it is looked at before anything is changed, for nothing is undone. What a part changes
+ * is changed for what the part before has changed.
+ */
+
+/**
+ * Gives a lock that others wait for to the one that waits longest, and lets who had it queue again: one statement,
+ * which is one trip and one commit, and tells the other client with that. It does so in the plain case, of a lock that
+ * was held alone and a live head that wants it alone and for its session; all else is left to {@link Steps}.
+ *
+ * <p>Not thread-safe.
+ */
+final class PostgresHandOver {
+
+    /**
+     * As {@link PostgresTurn} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the
+     * counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
+     */
+    private static final String PASS_ON = """
+            WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS me,
+                   ?::text AS channel, ?::bigint AS spec, ?::bigint AS epoch, ?::bigint AS number, ?::bigint AS weight,
+                   ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
+            held AS MATERIALIZED (
+                SELECT r.ctid AS place, r.name, r.session, r.capacity, $clock AS now, $mark AS mark $held),
+            own AS MATERIALIZED (
+                SELECT s.ttl, s.deadline
+                  FROM held h, v, LATERAL (SELECT ttl, deadline FROM holdfast_session
+                         WHERE id = h.session AND deadline > h.now AND epoch <= v.epoch FOR SHARE SKIP LOCKED) s),
+            next AS MATERIALIZED (
+                SELECT h.name, h.mark, c.place, c.session, c.claim, c.wanted, c.weight, w.client,
+                       least(o.ttl / 3, w.deadline - h.now, coalesce(b.deadline, o.deadline) - h.now) AS looks
+                  FROM held h CROSS JOIN own o CROSS JOIN v
+                 CROSS JOIN LATERAL (SELECT * FROM holdfast_claim
+                         WHERE name = h.name AND granted = 0 ORDER BY place LIMIT 1) c
+                 CROSS JOIN LATERAL (SELECT client, deadline FROM holdfast_session
+                         WHERE id = c.session AND deadline > h.now) w
+                  LEFT JOIN LATERAL (SELECT s.deadline FROM holdfast_claim n JOIN holdfast_session s ON s.id = n.session
+                         WHERE n.name = h.name AND n.granted = 0 AND n.place > c.place ORDER BY n.place LIMIT 1) b ON true
+                 WHERE c.binding = 0 AND c.ends = 0 AND c.weight = h.capacity
+                   AND $unchanged
+                   AND NOT EXISTS (SELECT 1 FROM holdfast_claim t
+                         WHERE t.session = v.session AND t.claim = v.number AND t.name = v.name)),
+            gone AS (
+                DELETE FROM holdfast_claim c USING next n WHERE c.name = n.name AND c.granted = 0 AND c.place = n.place
+             RETURNING n.*),
+            given AS (
+                UPDATE holdfast_resource r
+                   SET session = g.session, claim = g.claim, weight = g.weight, ends = 0, seq = 0, $block,
+                       waiters = r.waiters - 1 + (v.number <> 0)::integer, places = r.places + (v.number <> 0)::integer
+                  FROM gone g, v WHERE r.name = g.name
+             RETURNING r.first_token, r.end_token, r.waiters, r.places, g.session, g.claim, g.client, g.looks),
+            queued AS (
+                INSERT INTO holdfast_claim (session, claim, binding, wanted, weight, ends, seq, first_token, end_token, name,
+                       granted, place)
+                SELECT v.session, v.number, v.binding, v.wanted, v.weight, v.ends, 0, 0, 0, v.name, 0, g.places
+                  FROM given g, v WHERE v.number <> 0)
+            SELECT $inUse, g.client, g.session, g.claim, g.first_token, g.end_token, g.waiters, g.looks,
+                   CASE WHEN g.client <> v.me THEN pg_notify(v.channel || to_hex(g.client), 'g s' || to_hex(g.session)
+                         || ' ' || g.claim || ' ' || encode(v.name, 'hex') || ' ' || g.first_token || ' ' || g.end_token
+                         || ' ' || (g.waiters > 0)::text)::text END
+              FROM v LEFT JOIN given g ON true""";
+
+    /** A lock that was held alone, and that somebody waits for. */
+    private static final String ROW =
+            "r.name = v.name AND r.session = v.session AND r.claim = v.claim AND (r.ends <= 0 OR r.ends > $clock)"
+                    + " AND r.waiters > 0 AND r.grants = 0 AND r.shared = 0 AND r.capacity = r.spec >> 16 AND r.last_token >= 0"
+                    + " AND r.spec & 255 <> 108 AND (v.number = 0 OR (r.spec = v.spec AND r.capacity >= v.weight)) AND $level";
+
+    private final long client;
+    private final String channel;
+    private final PostgresTurn passOn;
+
+    /**
+     * Puts the statement together.
+     *
+     * @param client who is told by the answer, not by the server
+     * @param channel what the names of the channels begin with, on which other clients are told
+     * @param waits as for {@link PostgresTurn}
+     */
+    PostgresHandOver(Texts texts, String clock, String channel, long client, boolean waits) {
+        this.client = client;
+        this.channel = channel;
+        String mark = ServerFastPath.floor(clock, "/");
+        String text = PASS_ON.replace("$held", PostgresTurn.HELD)
+                .replace("$unchanged", PostgresTurn.UNCHANGED)
+                .replace("$inUse", PostgresTurn.inUse("g.client IS NOT NULL"))
+                .replace("$clock", clock)
+                .replace("$mark", mark)
+                .replace("$block", ServerFastPath.block("g.mark", "r.last_token", "g.wanted", "greatest", "least"));
+        String row = ROW.replace("$clock", clock).replace("$level", ServerFastPath.isLevel(mark, "r.last_token"));
+        this.passOn = new PostgresTurn(texts, text, row, waits);
+    }
+
+    /**
+     * Hands a lock over.
+     *
+     * @param next what who had it asks for after that; null for nothing
+     * @return null if it could not be done so, and nothing was changed
+     */
+    ServerFastPath.@Nullable HandedOver tryIt(Statements statements, ClaimRef held, @Nullable Acquire next)
+            throws SQLException {
+        return passOn.carryOut(
+                statements,
+                held.resource(),
+                (update, before) -> set(update, before, held, next),
+                row -> handedOver(row, held.resource(), next));
+    }
+
+    private void set(PreparedStatement update, int before, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        int at = before;
+        update.setBytes(++at, held.resource().utf8());
+        update.setLong(++at, Session.numberOf(held.session()));
+        update.setLong(++at, held.claim());
+        update.setLong(++at, client);
+        update.setString(++at, channel);
+        update.setLong(++at, next == null ? 0 : Codes.of(next.spec()));
+        update.setLong(++at, next == null ? Session.RETIRED : next.epoch());
+        update.setLong(++at, next == null ? 0 : next.claim().claim());
+        update.setLong(++at, next == null ? 0 : next.weight());
+        update.setInt(++at, next == null ? 0 : next.tokens());
+        update.setLong(++at, next == null ? 0 : -Micros.of(next.lease().length()));
+        update.setInt(++at, next == null ? 0 : Codes.of(next.lease().binding()));
+    }
+
+    private ServerFastPath.HandedOver handedOver(ResultSet row, ResourceName name, @Nullable Acquire next)
+            throws SQLException {
+        boolean isOwn = row.getLong(2) == client;
+        ClaimRef head = new ClaimRef(name, Session.idOf(row.getLong(3)), row.getLong(4));
+        TokenBlock tokens = new TokenBlock(row.getLong(5), row.getLong(6));
+        boolean isAwaited = row.getLong(7) > 0;
+        return new ServerFastPath.HandedOver(
+                next == null ? ServerFastPath.RELEASED : new Reply.Queued(Micros.duration(Math.max(1, row.getLong(8)))),
+                isOwn
+                        ? Optional.of(new Transaction.Told(
+                                client,
+                                new Signal.Granted(head, new Reply.Granted(tokens, Optional.empty(), isAwaited))))
+                        : Optional.empty(),
+                isAwaited);
+    }
+}

@@ -1,0 +1,297 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.WakeLine;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost.
+ */
+final class PostgresListening implements Listening {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresListening.class);
+
+    /** How long one look lasts: the driver can't be woken, so closing may take as long. */
+    private static final int LOOK_MILLIS = 10_000;
+
+    /**
+     * Sockets of ours that the driver failed with so often in a row, where it did not with its own, are not tried
+     * again.
+     */
+    private static final int MOST_IN_VAIN = 3;
+
+    /** The state of a statement that writes, on a server that takes no writes. */
+    static final String READ_ONLY = "25006";
+
+    private static final long SHORTEST_PAUSE_MILLIS = 20;
+    private static final long LONGEST_PAUSE_MILLIS = 2_000;
+
+    private final DataSource source;
+
+    /** Connections that tell at once; null if there are none of this kind. */
+    private final @Nullable DataSource prompt;
+
+    /** How often in a row one of these could not be had, but another could. Used by one thread at a time. */
+    private int inVain;
+
+    private final String channel;
+    private final Consumer<Signal> listener;
+    private final Thread thread;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final CountDownLatch closing = new CountDownLatch(1);
+
+    @GuardedBy("lock")
+    private @Nullable Connection connection;
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    PostgresListening(DataSource source, String channel, Threads threads, Consumer<Signal> listener) {
+        this(
+                source,
+                source instanceof UrlSource own ? own.with("socketFactory", PromptSockets.class.getName()) : null,
+                channel,
+                threads,
+                listener);
+    }
+
+    /** @param prompt the same with connections that tell at once; null if there are none of this kind */
+    PostgresListening(
+            DataSource source,
+            @Nullable DataSource prompt,
+            String channel,
+            Threads threads,
+            Consumer<Signal> listener) {
+        this.source = source;
+        this.prompt = prompt;
+        this.channel = channel;
+        this.listener = listener;
+        this.thread = threads.make(this::run, "holdfast-postgresql-listener");
+    }
+
+    /** Listens from here on; the first connection is made before this returns. */
+    @Override
+    public void start() throws SQLException {
+        Connection first = connect();
+        if (take(first)) {
+            try {
+                thread.start();
+            } catch (RuntimeException | Error e) {
+                end(first);
+                throw e;
+            }
+        }
+    }
+
+    private Connection connect() throws SQLException {
+        Connection made = open();
+        try {
+            if (!made.getAutoCommit()) {
+                made.setAutoCommit(true);
+            }
+            try (Statement statement = made.createStatement()) {
+                statement.execute("LISTEN \"" + channel + "\"");
+            }
+            return made;
+        } catch (SQLException | RuntimeException | Error e) {
+            end(made);
+            throw e;
+        }
+    }
+
+    /** A driver may know no classes of ours: then it is done as it does it. Or the server was just being started. */
+    private Connection open() throws SQLException {
+        DataSource first = prompt;
+        if (first == null || inVain == MOST_IN_VAIN) {
+            return source.getConnection();
+        }
+        try {
+            Connection made = first.getConnection();
+            inVain = 0;
+            return made;
+        } catch (SQLException e) {
+            Connection made = source.getConnection();
+            LOG.debug("the connection on which PostgreSQL tells of grants tells them a millisecond later", e);
+            inVain++;
+            return made;
+        }
+    }
+
+    private boolean take(Connection made) {
+        lock.lock();
+        try {
+            if (!closed) {
+                connection = made;
+                return true;
+            }
+        } finally {
+            lock.unlock();
+        }
+        end(made);
+        return false;
+    }
+
+    private void run() {
+        SplittableRandom random = new SplittableRandom(Randomness.nextLong());
+        long pause = SHORTEST_PAUSE_MILLIS;
+        while (true) {
+            Connection present;
+            lock.lock();
+            try {
+                present = connection;
+                if (closed) {
+                    return;
+                }
+            } finally {
+                lock.unlock();
+            }
+            try {
+                if (present == null) {
+                    if (!take(connectToPrimary())) {
+                        return;
+                    }
+                    // What was told in between nobody has heard.
+                    listener.accept(new Signal.Resubscribed());
+                    pause = SHORTEST_PAUSE_MILLIS;
+                } else {
+                    hear(present);
+                }
+            } catch (SQLException e) {
+                LOG.debug("the connection on which PostgreSQL tells of grants is lost", e);
+                pause = loseAndPause(present, random, pause);
+            } catch (RuntimeException | Error e) {
+                LOG.error("the connection on which PostgreSQL tells of grants failed; it is made anew", e);
+                pause = loseAndPause(present, random, pause);
+            }
+        }
+    }
+
+    /** Gives the next pause. */
+    private long loseAndPause(@Nullable Connection present, SplittableRandom random, long pause) {
+        lose(present);
+        pause(pause / 2 + random.nextLong(pause / 2 + 1));
+        return Math.min(LONGEST_PAUSE_MILLIS, pause * 2);
+    }
+
+    private void hear(Connection present) throws SQLException {
+        PGNotification[] told = present.unwrap(PGConnection.class).getNotifications(LOOK_MILLIS);
+        if (told == null || told.length == 0) {
+            requireWritable(present);
+            return;
+        }
+        for (PGNotification one : told) {
+            WakeLine.signal(one.getParameter()).ifPresent(listener);
+        }
+    }
+
+    private Connection connectToPrimary() throws SQLException {
+        Connection made = connect();
+        try {
+            requireWritable(made);
+            return made;
+        } catch (SQLException | RuntimeException | Error e) {
+            Eviction.discard(made);
+            throw e;
+        }
+    }
+
+    /** Nobody tells of anything on a server that was demoted and left its connections open. */
+    private static void requireWritable(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SHOW transaction_read_only")) {
+            if (row.next() && row.getString(1).equals("on")) {
+                throw new SQLException("The server takes no writes, so that nobody tells of grants there", READ_ONLY);
+            }
+        }
+    }
+
+    private void lose(@Nullable Connection present) {
+        if (present != null) {
+            lock.lock();
+            try {
+                if (connection == present) {
+                    connection = null;
+                }
+            } finally {
+                lock.unlock();
+            }
+            Eviction.discard(present);
+        }
+    }
+
+    private void pause(long millis) {
+        try {
+            if (closing.await(millis, TimeUnit.MILLISECONDS)) {
+                LOG.debug("there is nothing to connect for any more");
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("nobody interrupts this thread; it goes on", e);
+        }
+    }
+
+    /** The look that is under way ends with the connection. */
+    @Override
+    public void reconnect() {
+        Connection present;
+        lock.lock();
+        try {
+            present = connection;
+            connection = null;
+        } finally {
+            lock.unlock();
+        }
+        Eviction.discard(present);
+    }
+
+    @Override
+    public void close() {
+        Connection last;
+        lock.lock();
+        try {
+            closed = true;
+            last = connection;
+            connection = null;
+        } finally {
+            lock.unlock();
+        }
+        closing.countDown();
+        if (last != null) {
+            // In order would wait for the look that is under way.
+            try {
+                last.abort(Runnable::run);
+            } catch (SQLException e) {
+                end(last);
+            }
+        }
+    }
+
+    private static void end(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            LOG.debug("a connection could not be closed in order", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a connection could not be closed in order", e);
+        }
+    }
+}

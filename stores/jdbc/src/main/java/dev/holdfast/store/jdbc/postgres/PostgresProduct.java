@@ -1,0 +1,260 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.sql.database.FailureKind;
+import dev.holdfast.sql.database.PostgresFailures;
+import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.LockWait;
+import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.jdbc.server.ServerSchema;
+import dev.holdfast.store.ledger.Locked;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.WakeLine;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.Writes;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** PostgreSQL, from version 12 on. */
+public final class PostgresProduct implements Product {
+
+    public static final String CLOCK = "(extract(epoch from statement_timestamp()) * 1000000)::bigint";
+
+    private static final String ADD = "INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
+            + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name"
+            + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta WHERE one = 1 ORDER BY n.place"
+            + " ON CONFLICT (name) DO NOTHING";
+
+    private static final String BURY = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
+            + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
+
+    /** In milliseconds. A wait that is too long is an error in the server's log. */
+    private static final String BRIEF = "lock_timeout = 200";
+
+    private static final String PATIENT = "lock_timeout = 3000";
+
+    /**
+     * In milliseconds. The rows of a client that has vanished, unnoticed by the server, are free again after that. A
+     * client that is there but was held up for longer has done nothing, and begins anew.
+     */
+    private static final String NOT_IDLE = "idle_in_transaction_session_timeout = 10000";
+
+    /**
+     * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients
+     * from waiting for each other in a circle, see {@link PostgresTogether}. And a plan is kept once it was made, which
+     * for a table that was small then could be to read all of it. Before version 18 a step that is switched off counts
+     * as dear where there is no other, and what is dear would be compiled, each time. All plans are the same whatever
+     * the values are, and to make one takes longer than what it is for.
+     */
+    private static final String LOOK_UP =
+            "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
+                    + " SET plan_cache_mode = force_generic_plan";
+
+    private final String title;
+    private final String clock;
+    private final String channel;
+    private final @Nullable PostgresLocking locking;
+
+    /**
+     * Knows a server.
+     *
+     * @param clock {@link #CLOCK}, or another for tests
+     * @param channel what the names of the channels begin with
+     * @param joins whether the driver sends statements together that stand together
+     */
+    public PostgresProduct(String title, String clock, String channel, boolean joins) {
+        this.title = title;
+        this.clock = clock;
+        this.channel = channel;
+        this.locking = joins ? new PostgresLocking(clock) : null;
+    }
+
+    @Override
+    public String title() {
+        return title;
+    }
+
+    @Override
+    public String clock() {
+        return clock;
+    }
+
+    @Override
+    public String quote() {
+        return "\"";
+    }
+
+    @Override
+    public ServerSchema schema(Texts texts) {
+        return new PostgresSchema(texts);
+    }
+
+    @Override
+    public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
+        return new PostgresFastPath(texts, clock, isLent, joins(), channel, client);
+    }
+
+    @Override
+    public PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException {
+        PreparedStatement select = statements.prepare(statements.texts().of(PostgresLocking.LOCK));
+        select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        return select;
+    }
+
+    @Override
+    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
+            throws SQLException {
+        return locking != null && !keys.isEmpty()
+                ? locking.lock(statements, keys, sessions)
+                : Product.super.lock(statements, keys, sessions, wait);
+    }
+
+    @Override
+    public void add(Statements statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement insert = statements.prepare(statements.texts().of(ADD));
+        insert.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        insert.executeUpdate();
+    }
+
+    @Override
+    public Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException {
+        Object[] names = keys.toArray(byte[][]::new);
+        String ofNames = "SELECT name FROM holdfast_resource WHERE name = ANY (?)";
+        PreparedStatement free = statements.prepare(statements.texts().of(ofNames + " FOR UPDATE SKIP LOCKED"));
+        free.setArray(1, statements.connection().createArrayOf("bytea", names));
+        List<ResourceName> unlocked = Statements.names(free);
+        PreparedStatement all = statements.prepare(statements.texts().of(ofNames));
+        all.setArray(1, statements.connection().createArrayOf("bytea", names));
+        Set<ResourceName> locked = new TreeSet<>(Statements.names(all));
+        unlocked.forEach(locked::remove);
+        return locked;
+    }
+
+    @Override
+    public PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException {
+        PreparedStatement select = statements.prepare(
+                statements.texts().of("SELECT name FROM holdfast_resource WHERE name = ANY (?)" + AT_REST));
+        select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        select.setLong(2, newest);
+        return select;
+    }
+
+    @Override
+    public void delete(Statements statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement delete =
+                statements.prepare(statements.texts().of("DELETE FROM holdfast_resource WHERE name = ANY (?)"));
+        delete.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        delete.executeUpdate();
+    }
+
+    @Override
+    public void boundWaits(Connection own, LockWait wait) throws SQLException {
+        try (Statement set = own.createStatement()) {
+            set.execute("SET " + (wait == LockWait.BRIEF ? BRIEF : PATIENT) + "; SET " + NOT_IDLE + "; " + LOOK_UP);
+        }
+    }
+
+    @Override
+    public String sharingSession() {
+        return "SELECT client, ttl, label, epoch, deadline, " + clock + " FROM holdfast_session WHERE id = ? FOR SHARE";
+    }
+
+    @Override
+    public boolean bury(Statements statements, Session session) throws SQLException {
+        PreparedStatement update = statements.prepare(statements.texts().of(BURY));
+        update.setLong(1, session.id);
+        update.setLong(2, session.deadline);
+        return update.executeUpdate() > 0;
+    }
+
+    // The driver begins a transaction with its first statement, without a trip of its own.
+
+    @Override
+    public void begin(Statements statements, boolean isLent) throws SQLException {
+        statements.connection().setAutoCommit(false);
+        if (isLent) {
+            statements.prepare("SET LOCAL " + BRIEF + "; SET LOCAL " + NOT_IDLE).execute();
+        }
+    }
+
+    @Override
+    public void commit(Statements statements, boolean isLent) throws SQLException {
+        Connection connection = statements.connection();
+        connection.commit();
+        connection.setAutoCommit(true);
+    }
+
+    @Override
+    public void rollback(Statements statements, boolean isLent) throws SQLException {
+        Connection connection = statements.connection();
+        connection.rollback();
+        connection.setAutoCommit(true);
+    }
+
+    @Override
+    public void relax(Writes writes) {
+        writes.ask("SET LOCAL synchronous_commit TO OFF", (statement, before) -> {});
+    }
+
+    @Override
+    public void tell(Writes writes, List<Transaction.Told> told) {
+        writes.ask("SELECT pg_notify(c, m) FROM unnest(?, ?) AS told (c, m)", (statement, before) -> {
+            Connection connection = statement.getConnection();
+            statement.setArray(
+                    before + 1,
+                    connection.createArrayOf(
+                            "text",
+                            told.stream().map(one -> channelOf(one.client())).toArray()));
+            statement.setArray(
+                    before + 2,
+                    connection.createArrayOf(
+                            "text",
+                            told.stream().map(one -> WakeLine.of(one.signal())).toArray()));
+        });
+    }
+
+    @Override
+    public boolean joins() {
+        return locking != null;
+    }
+
+    /** It was told with the commit. */
+    @Override
+    public void wake(Statements statements, List<Transaction.Told> told) {
+        // As above.
+    }
+
+    @Override
+    public Listening listening(
+            DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
+        return new PostgresListening(source, channelOf(client), threads, listener);
+    }
+
+    @Override
+    public boolean tellsAll() {
+        return true;
+    }
+
+    private String channelOf(long client) {
+        return channel + Long.toHexString(client);
+    }
+
+    @Override
+    public FailureKind kind(SQLException failure) {
+        return PostgresFailures.kind(failure);
+    }
+}

@@ -1,0 +1,140 @@
+package dev.holdfast.store.jdbc.postgres;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.OnClaim;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.store.jdbc.server.Alike;
+import dev.holdfast.store.jdbc.server.ServerFastPath;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Why nobody waits for each other in a circle, though this waits for rows that others have locked: the rows are changed
+ * in the order of their names, in which everybody locks rows who needs several; the session was locked before that, and
+ * who wants a session for itself alone has nothing else. The order is that of the names as they are given, or that of
+ * the index of names: which of the two is read first does not matter, and other ways to bring them together are off on
+ * connections of our own. With several sessions it could be the order of these.
+ */
+
+/**
+ * Gives back and takes what came together, by one statement that looks at each row once: for claims of one session that
+ * are alike, on connections of our own. To lock the rows by a step before that, which could pass over those that others
+ * have locked, takes the server nearly twice the time.
+ *
+ * <p>Not thread-safe.
+ */
+final class PostgresTogether {
+
+    /**
+     * With the time for {@code $clock}, that as a token for {@code $mark}, a lock on the session or nothing for
+     * {@code $sharing}, and more that is wanted of the rows, or nothing, for {@code $late}.
+     */
+    private static final String EXCHANGE = """
+            WITH k AS NOT MATERIALIZED (SELECT ?::bigint AS session, ?::bigint AS epoch, ?::bigint AS spec,
+                   ?::bigint AS weight, ?::bigint AS length, ?::bigint AS wanted),
+            s AS MATERIALIZED (
+                SELECT epoch, now, $mark AS mark
+                  FROM (SELECT epoch, $clock AS now FROM holdfast_session
+                         WHERE id = (SELECT session FROM k) AND deadline > $clock $sharing) alive),
+            v AS (SELECT * FROM unnest(?::bytea[], ?::bigint[], ?::boolean[]) WITH ORDINALITY AS v (name, claim, takes, n))
+            UPDATE holdfast_resource r
+               SET session = CASE WHEN v.takes THEN k.session ELSE 0 END,
+                   claim = v.claim,
+                   weight = CASE WHEN v.takes THEN k.weight ELSE r.weight END,
+                   first_token = CASE WHEN v.takes THEN s.mark ELSE r.first_token END,
+                   end_token = CASE WHEN v.takes THEN s.mark + k.wanted - 1 ELSE r.end_token END,
+                   last_token = CASE WHEN v.takes THEN s.mark + k.wanted - 1 ELSE r.last_token END,
+                   ends = CASE WHEN NOT v.takes THEN r.ends WHEN k.length = 0 THEN 0 ELSE s.now + k.length END,
+                   seq = CASE WHEN v.takes THEN 0 ELSE r.seq END
+              FROM k, s, v
+             WHERE r.name = v.name AND r.waiters = 0
+               AND CASE WHEN v.takes
+                   THEN r.session = 0 AND r.grants = 0 AND r.spec = k.spec AND s.epoch <= k.epoch AND $sane
+                   ELSE r.session = k.session AND r.claim = v.claim AND (r.ends <= 0 OR r.ends > s.now) END
+            RETURNING v.n, r.first_token $late""";
+
+    private final String exchange;
+    private final String giveBack;
+
+    PostgresTogether(Texts texts, String clock) {
+        String text = EXCHANGE.replace("$clock", clock)
+                .replace("$mark", ServerFastPath.floor("now", "/"))
+                .replace("$sane", PostgresFastPath.isSane("s.mark"));
+        exchange = texts.of(text.replace("$sharing", "FOR SHARE").replace("$late", ""));
+        giveBack = texts.of(text.replace("$sharing", "").replace("$late", ", " + PostgresFastPath.LATE));
+    }
+
+    /** Whether these can go so. */
+    static boolean isFit(List<Release> releases, List<Acquire> acquires) {
+        return Stream.concat(releases.stream(), acquires.stream())
+                                .map(OnClaim::claim)
+                                .map(ClaimRef::session)
+                                .distinct()
+                                .count()
+                        == 1
+                && acquires.stream().map(Alike::of).distinct().count() <= 1;
+    }
+
+    /** The names are all different. Null for each that could not be done so. */
+    List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+            throws SQLException {
+        List<OnClaim> commands =
+                Stream.<OnClaim>concat(releases.stream(), acquires.stream()).toList();
+        List<Integer> order = IntStream.range(0, commands.size())
+                .boxed()
+                .sorted(Comparator.comparing(place -> commands.get(place).resource()))
+                .collect(Collectors.toList());
+        PreparedStatement update = statements.prepare(acquires.isEmpty() ? giveBack : exchange);
+        update.setLong(1, Session.numberOf(commands.get(0).claim().session()));
+        Alike alike = acquires.isEmpty() ? null : Alike.of(acquires.get(0));
+        update.setLong(2, alike == null ? 0 : alike.epoch());
+        update.setLong(3, alike == null ? 0 : alike.spec());
+        update.setLong(4, alike == null ? 0 : alike.weight());
+        update.setLong(5, alike == null ? 0 : alike.lease());
+        update.setLong(6, alike == null ? 0 : alike.tokens());
+        set(
+                update,
+                7,
+                "bytea",
+                order.stream()
+                        .map(place -> commands.get(place).resource().utf8())
+                        .toArray(byte[][]::new));
+        set(
+                update,
+                8,
+                "bigint",
+                order.stream().map(place -> commands.get(place).claim().claim()).toArray(Long[]::new));
+        set(
+                update,
+                9,
+                "bool",
+                order.stream().map(place -> place >= releases.size()).toArray(Boolean[]::new));
+        @Nullable Reply[] replies = new @Nullable Reply[commands.size()];
+        try (ResultSet row = update.executeQuery()) {
+            while (row.next()) {
+                int place = order.get((int) row.getLong(1) - 1);
+                replies[place] = place < releases.size()
+                        ? ServerFastPath.RELEASED
+                        : ServerFastPath.granted(acquires.get(place - releases.size()), row.getLong(2));
+            }
+        }
+        return Arrays.asList(replies);
+    }
+
+    private static void set(PreparedStatement update, int place, String type, Object[] values) throws SQLException {
+        update.setArray(place, update.getConnection().createArrayOf(type, values));
+    }
+}

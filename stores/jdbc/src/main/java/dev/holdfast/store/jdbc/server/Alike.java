@@ -1,0 +1,20 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+
+/** What acquires that go by one statement have in common. */
+public record Alike(long session, long epoch, long spec, int weight, long lease, int tokens) {
+
+    public static Alike of(Acquire acquire) {
+        return new Alike(
+                Session.numberOf(acquire.claim().session()),
+                acquire.epoch(),
+                Codes.of(acquire.spec()),
+                acquire.weight(),
+                Micros.of(acquire.lease().length()),
+                acquire.tokens());
+    }
+}

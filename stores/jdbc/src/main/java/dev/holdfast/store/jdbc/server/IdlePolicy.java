@@ -1,0 +1,102 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.ledger.table.Micros;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/**
+ * For how long names that nobody uses are remembered: the first rule whose pattern fits counts.
+ *
+ * <p>Immutable.
+ */
+public final class IdlePolicy {
+
+    /** What holds if nothing else is said. */
+    public static final IdlePolicy USUAL = new IdlePolicy(List.of(), TimeUnit.DAYS.toMicros(1));
+
+    /** Long enough for every request that is still on its way to a name that goes. */
+    private static final Duration SHORTEST = Duration.ofMinutes(1);
+
+    /** Beyond this nothing is ever forgotten; also what a clock in microseconds can hold. */
+    private static final Duration LONGEST = Duration.ofDays(365L * 100);
+
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    private record Rule(Pattern pattern, long micros) {}
+
+    private final List<Rule> rules;
+    private final long otherwise;
+
+    private IdlePolicy(List<Rule> rules, long otherwise) {
+        this.rules = rules;
+        this.otherwise = otherwise;
+    }
+
+    /** The same for all names; for tests also less than nothing. */
+    public static IdlePolicy ofMicros(long micros) {
+        return new IdlePolicy(List.of(), micros);
+    }
+
+    /**
+     * The same with another rule behind those that are there.
+     *
+     * @param pattern with {@code *} for any characters, also none; all else stands for itself
+     * @throws IllegalArgumentException if the pattern is empty or the time shorter than a minute
+     */
+    public IdlePolicy with(String pattern, Duration time) {
+        if (pattern.isEmpty()) {
+            throw new IllegalArgumentException("A pattern of names is not empty; '*' fits all of them");
+        }
+        if (time.compareTo(SHORTEST) < 0) {
+            throw new IllegalArgumentException("Names that nobody uses are kept for " + SHORTEST
+                    + " at least, so that what is still on its way to them finds them, but for '"
+                    + ResourceName.printable(pattern) + "' it was " + time);
+        }
+        List<Rule> longer = new ArrayList<>(rules);
+        StringBuilder regex = new StringBuilder();
+        for (String part : pattern.split("\\*", -1)) {
+            regex.append(regex.isEmpty() ? "" : ".*").append(Pattern.quote(part));
+        }
+        longer.add(new Rule(
+                Pattern.compile(regex.toString(), Pattern.DOTALL),
+                time.compareTo(LONGEST) >= 0 ? FOREVER : Micros.of(time)));
+        return new IdlePolicy(List.copyOf(longer), otherwise);
+    }
+
+    private long of(ResourceName name) {
+        for (Rule rule : rules) {
+            if (rule.pattern.matcher(name.value()).matches()) {
+                return rule.micros;
+            }
+        }
+        return otherwise;
+    }
+
+    /** The moment up to which whatever was used last has rested long enough, whoever it is. */
+    public long newest(long now) {
+        long shortest = otherwise;
+        for (Rule rule : rules) {
+            shortest = Math.min(shortest, rule.micros);
+        }
+        return before(now, shortest);
+    }
+
+    /** The moment up to which this name must have been used last to be forgotten; 0 for never. */
+    public long rested(ResourceName name, long now) {
+        return before(now, of(name));
+    }
+
+    /** Whether a name whose newest token is this has rested long enough. */
+    public boolean isOver(ResourceName name, long lastToken, long now) {
+        return lastToken < Tokens.floor(rested(name, now));
+    }
+
+    private static long before(long now, long micros) {
+        return micros == FOREVER ? 0 : Math.max(0, now - micros);
+    }
+}

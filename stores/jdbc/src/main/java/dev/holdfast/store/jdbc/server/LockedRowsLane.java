@@ -1,0 +1,131 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.table.Texts;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where commands wait for rows that others keep locked, while all others go on in the {@link ServerLane}. It waits in
+ * the queue of a row only with a transaction that needs no other row: nothing else is kept locked meanwhile, and the
+ * session, which comes after the row, neither. On lent connections it does not wait in the server, so that none is
+ * kept, but looks again and again.
+ *
+ * <p>What it could not do in a trip it refuses with {@link LockedRows} for the cause; who sent it may send it once
+ * more. Trips go one after another.
+ */
+public final class LockedRowsLane implements Batcher.Trip {
+
+    /** How long a command is worth the wait before it is refused for good, with word of what is in the way. */
+    public static final Duration PATIENCE = Duration.ofSeconds(6);
+
+    /** Between two looks. */
+    private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+
+    /** As above, of what needs several rows, where each look makes a connection. */
+    private static final long OWN_PAUSE_NANOS = Duration.ofMillis(200).toNanos();
+
+    private final LockTransactions transactions;
+    private final LongWay longWay;
+    private final Consumer<List<Transaction.Told>> telling;
+
+    /** What was waited for in vain last: another one is next, if there is one. */
+    private Set<ResourceName> waitedFor = Set.of();
+
+    /** @param telling as for {@link ServerLane} */
+    public LockedRowsLane(
+            Product product,
+            Texts texts,
+            ServerConnections connections,
+            long client,
+            Consumer<List<Transaction.Told>> telling) {
+        this.transactions =
+                new LockTransactions(product, texts, connections, ServerConnections.Use.LOCKED_ROWS, client);
+        this.longWay = new LongWay(transactions);
+        this.telling = telling;
+    }
+
+    @Override
+    public void make(int lane, List<Call> calls) {
+        List<Transaction.Told> told = new ArrayList<>(0);
+        try {
+            attempt(calls, told);
+        } finally {
+            // A trip lasts long, and nobody knows whether there is another one.
+            transactions.lose();
+            if (!told.isEmpty()) {
+                telling.accept(told);
+            }
+        }
+    }
+
+    private void attempt(List<Call> calls, List<Transaction.Told> told) {
+        Set<ResourceName> names = new TreeSet<>();
+        calls.forEach(call -> names.addAll(LongWay.namesOf(call.command())));
+        Set<ResourceName> locked = transactions.locked(names);
+        List<Call> rest = new ArrayList<>();
+        for (Call call : calls) {
+            // Each by itself: what turns out to be about more, or locked again, keeps up no other.
+            if (!Collections.disjoint(LongWay.namesOf(call.command()), locked) || !isDone(call, told, LockWait.BRIEF)) {
+                rest.add(call);
+            }
+        }
+        if (rest.size() == calls.size()) {
+            Call first = patientOne(rest);
+            if (first == null) {
+                LockSupport.parkNanos(transactions.canBePatient() ? OWN_PAUSE_NANOS : PAUSE_NANOS);
+            } else if (isDone(first, told, LockWait.PATIENT)) {
+                rest.remove(first);
+            }
+        }
+        rest.stream()
+                .filter(call -> !call.isAnswered())
+                .forEach(call -> call.fail(new LockedRows(locked, null).failure()));
+    }
+
+    /** The first command that can wait in the server, about another name than the last one if there is one. */
+    private @Nullable Call patientOne(List<Call> calls) {
+        if (!transactions.canBePatient()) {
+            return null;
+        }
+        Call chosen = null;
+        for (Call call : calls) {
+            Set<ResourceName> names = LongWay.namesOf(call.command());
+            boolean isFit = names.size() == 1;
+            boolean isNext = isFit && !names.equals(waitedFor);
+            if (isNext || (isFit && chosen == null)) {
+                chosen = call;
+            }
+            if (isNext) {
+                break;
+            }
+        }
+        waitedFor = chosen == null ? Set.of() : LongWay.namesOf(chosen.command());
+        return chosen;
+    }
+
+    /** Whether a command was answered, if only by a failure; else its row is locked. */
+    private boolean isDone(Call call, List<Transaction.Told> told, LockWait wait) {
+        try {
+            longWay.carryOut(List.of(call), told, wait);
+            return true;
+        } catch (LockedRows e) {
+            call.fail(e.failure());
+            return false;
+        } catch (StoreException e) {
+            call.fail(e);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package dev.holdfast.store.jdbc.server;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.OnClaim;
+import dev.holdfast.spi.Command.OnResource;
+import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.Resize;
+import dev.holdfast.spi.Command.SetCount;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.table.Session;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+/** Carries out commands that came together as one transaction, by all rules. Not thread-safe. */
+final class LongWay {
+
+    private final LockTransactions transactions;
+    private final Steps steps;
+
+    LongWay(LockTransactions transactions) {
+        this.transactions = transactions;
+        this.steps = new Steps(transactions.ledger(), transactions.backing());
+    }
+
+    LockTransactions transactions() {
+        return transactions;
+    }
+
+    Steps steps() {
+        return steps;
+    }
+
+    /**
+     * Answers all of them, if only by a failure.
+     *
+     * @param told is given what this client is to be told
+     * @return whether they were carried out, together
+     * @throws LockedRows if somebody keeps rows locked that one of them needs; nothing was done
+     */
+    @CanIgnoreReturnValue
+    boolean carryOut(List<Call> calls, List<Transaction.Told> told, LockWait wait) throws LockedRows {
+        Reply[] replies = new Reply[calls.size()];
+        LockTransactions.Task task = new LockTransactions.Task(
+                state -> {
+                    for (int i = 0; i < replies.length; i++) {
+                        replies[i] = steps.answer(calls.get(i).command());
+                    }
+                },
+                // Who waits asks again, and finds that it does not wait any more.
+                () -> Arrays.stream(replies).allMatch(Reply.Queued.class::isInstance)
+                        // A Yield has given something back, also where nobody could be let in for it.
+                        && calls.stream().noneMatch(call -> call.command() instanceof Yield));
+        calls.forEach(call -> about(call.command(), task));
+        try {
+            transactions.carryOutUnlessLocked(task, told, wait);
+        } catch (StoreException e) {
+            if (calls.size() > 1 && e.effect() == Effect.NONE && e.reason() == StoreException.Reason.CORRUPT) {
+                // One of them is to blame, and the others shall not suffer for it.
+                calls.forEach(call -> alone(call, told, wait));
+            } else {
+                calls.forEach(call -> call.fail(e));
+            }
+            return false;
+        }
+        for (int i = 0; i < replies.length; i++) {
+            calls.get(i).answer(replies[i]);
+        }
+        return true;
+    }
+
+    private void alone(Call call, List<Transaction.Told> told, LockWait wait) {
+        try {
+            carryOut(List.of(call), told, wait);
+        } catch (LockedRows e) {
+            call.fail(e.failure());
+        }
+    }
+
+    /** What a command is about, as far as it says so. */
+    static Set<ResourceName> namesOf(Command command) {
+        LockTransactions.Task task = new LockTransactions.Task(state -> {});
+        about(command, task);
+        return task.names;
+    }
+
+    private static void about(Command command, LockTransactions.Task task) {
+        if (command instanceof OnResource onResource) {
+            task.names.add(onResource.resource());
+            if (command instanceof Acquire || command instanceof Yield || command instanceof SetCount) {
+                task.needed.add(onResource.resource());
+            }
+        } else if (command instanceof Poll poll) {
+            poll.claims().forEach(claim -> task.names.add(claim.resource()));
+        }
+        if (command instanceof SetCount set) {
+            task.sessions.add(Session.numberOf(set.session()));
+        } else if (command instanceof Resize resize) {
+            task.sessions.add(Session.numberOf(resize.session()));
+        } else if (command instanceof OnClaim onClaim && (command instanceof Acquire || command instanceof Yield)) {
+            task.sessions.add(Session.numberOf(onClaim.claim().session()));
+        }
+    }
+}

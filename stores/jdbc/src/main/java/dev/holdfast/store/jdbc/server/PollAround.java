@@ -1,0 +1,79 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A poll of many claims, of which some are on rows that somebody keeps locked: nobody can let those in meanwhile, so
+ * that they wait is read without a lock. The others are polled as always. One object serves one poll.
+ */
+final class PollAround {
+
+    /** The row may be free by then. */
+    private static final Duration RECHECK = Duration.ofMillis(100);
+
+    private final Poll poll;
+    private final Set<ResourceName> locked;
+    private final Map<ClaimRef, Reply.ClaimReply> states = new HashMap<>();
+
+    PollAround(Poll poll, Set<ResourceName> locked) {
+        this.poll = poll;
+        this.locked = locked;
+    }
+
+    /** Polls the claims that can be had. */
+    LockTransactions.Task task(Steps steps) {
+        List<ClaimRef> free = poll.claims().stream()
+                .filter(claim -> !locked.contains(claim.resource()))
+                .toList();
+        LockTransactions.Task task = new LockTransactions.Task(ledger -> {
+            states.clear();
+            if (steps.answer(new Poll(free)) instanceof Reply.Polled polled) {
+                for (int i = 0; i < free.size(); i++) {
+                    states.put(free.get(i), polled.states().get(i));
+                }
+            }
+            for (ClaimRef claim : poll.claims()) {
+                if (locked.contains(claim.resource())
+                        && waits(claim, ledger.backing().statements())) {
+                    states.put(claim, new Reply.Queued(RECHECK));
+                }
+            }
+        });
+        free.forEach(claim -> task.names.add(claim.resource()));
+        return task;
+    }
+
+    private static boolean waits(ClaimRef claim, Statements statements) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.CLAIM);
+        select.setLong(1, Session.numberOf(claim.session()));
+        select.setLong(2, claim.claim());
+        select.setBytes(3, claim.resource().utf8());
+        try (ResultSet row = select.executeQuery()) {
+            return row.next() && row.getInt(11) == 0;
+        }
+    }
+
+    /** Whether all can be answered: what does not wait can't be told without its row. */
+    boolean isComplete() {
+        return states.keySet().containsAll(poll.claims());
+    }
+
+    Reply reply() {
+        return new Reply.Polled(poll.claims().stream().map(states::get).toList());
+    }
+}

@@ -1,0 +1,91 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.store.ledger.Backing;
+import dev.holdfast.store.ledger.Wait;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.SQLException;
+
+/** A database server, on which a transaction has what it has locked. */
+final class ServerBacking implements Backing {
+
+    private final Product product;
+    private final Statements statements;
+    private final ServerClock clock = new ServerClock();
+    private final long client;
+
+    ServerBacking(Product product, Statements statements, long client) {
+        this.product = product;
+        this.statements = statements;
+        this.client = client;
+    }
+
+    @Override
+    public long client() {
+        return client;
+    }
+
+    @Override
+    public ServerClock clock() {
+        return clock;
+    }
+
+    @Override
+    public Statements statements() {
+        return statements;
+    }
+
+    @Override
+    public boolean isAlone() {
+        return false;
+    }
+
+    @Override
+    public boolean joins() {
+        return product.joins();
+    }
+
+    @Override
+    public boolean bury(Session session) throws SQLException {
+        return product.bury(statements, session);
+    }
+
+    /** Nobody can tell from here: only the lease decides. */
+    @Override
+    public boolean isGone(long other) {
+        return false;
+    }
+
+    @Override
+    public Session newcomer(OpenSession command, long now) {
+        throw new IllegalStateException("Sessions are opened elsewhere: " + command);
+    }
+
+    @Override
+    public void forgotten(Session session) {
+        // Nothing else is recorded of it.
+    }
+
+    /** The rows are as durable as all else here, and keep their counters. */
+    @Override
+    public long tokenFloor() {
+        return 0;
+    }
+
+    @Override
+    public void reserved(long lastToken) {
+        // As above.
+    }
+
+    @Override
+    public void mustLast() {
+        // Every commit does, as far as the server is set so.
+    }
+
+    @Override
+    public long recheck(ClaimRef claim, Wait wait) {
+        return wait.ttl() / 3;
+    }
+}

@@ -1,0 +1,305 @@
+package dev.holdfast.store.jdbc.server;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.CloseSession;
+import dev.holdfast.spi.Command.OnResource;
+import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * How commands become transactions on a database server: what came together goes together, the
+ * {@linkplain ShortWay short way} what can, and the rest by {@link LockTransactions}.
+ *
+ * <p><b>Thread-safety:</b> trips, and work that is no command, go one after another.
+ */
+public final class ServerLane implements Batcher.Trip {
+
+    /** Commands of one transaction that goes the long way: bounds the time for which it keeps its locks. */
+    private static final int MOST_TOGETHER = 64;
+
+    /** How many locked rows are known at the most, and how many that are waited for. */
+    private static final int MOST_KNOWN = 1_000;
+
+    private final Product product;
+    private final Consumer<List<Transaction.Told>> telling;
+    private final LockTransactions transactions;
+    private final SessionEndings endings;
+    private final LongWay longWay;
+    private final ServerFastPath fastPath;
+
+    /** Names whose rows were found locked for long by somebody else. */
+    @GuardedBy("this")
+    private final Set<ResourceName> locked = new HashSet<>();
+
+    /** What was waited for when it was last looked at: that it is free would be tried in vain. */
+    @GuardedBy("this")
+    private final Map<ResourceName, ResourceSpec> awaited = new HashMap<>();
+
+    @GuardedBy("this")
+    private final KnownNames known = new KnownNames();
+
+    /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
+    public ServerLane(
+            Product product,
+            Texts texts,
+            ServerConnections connections,
+            long client,
+            Consumer<List<Transaction.Told>> telling) {
+        this.product = product;
+        this.telling = telling;
+        this.transactions = new LockTransactions(product, texts, connections, ServerConnections.Use.LOCKS, client);
+        this.endings = new SessionEndings(transactions);
+        this.longWay = new LongWay(transactions);
+        this.fastPath = product.fastPath(texts, connections.areLent(), client);
+    }
+
+    @Override
+    public synchronized void make(int lane, List<Call> calls) {
+        List<Transaction.Told> told = new ArrayList<>(0);
+        try {
+            List<Call> batch = new ArrayList<>();
+            for (Call call : calls) {
+                if (call.command() instanceof CloseSession close) {
+                    close(call, Session.numberOf(close.session()), told);
+                } else {
+                    batch.add(call);
+                }
+            }
+            List<Call> free = withoutLocked(batch, told);
+            List<Call> left = free.isEmpty() ? free : theShortWay(free, told);
+            for (int from = 0; from < left.size(); from += MOST_TOGETHER) {
+                together(left.subList(from, Math.min(left.size(), from + MOST_TOGETHER)), told);
+            }
+        } finally {
+            tell(told);
+        }
+    }
+
+    /** Gives what is left to do. */
+    @GuardedBy("this")
+    private List<Call> theShortWay(List<Call> calls, List<Transaction.Told> told) {
+        ShortWay shortWay = new ShortWay(product, transactions, fastPath, calls, awaited, known, told);
+        List<Call> left = shortWay.go();
+        return shortWay.locked().isEmpty() || left.isEmpty()
+                ? left
+                : refuse(left, new LockedRows(shortWay.locked(), null), told);
+    }
+
+    /**
+     * Carries out work that is no command, as one transaction that has locked these names.
+     *
+     * @throws StoreException if that fails
+     */
+    public void transact(Set<ResourceName> names, LockTransactions.Work work) {
+        try {
+            transactUnlessLocked(names, work);
+        } catch (LockedRows e) {
+            throw e.failure();
+        }
+    }
+
+    /**
+     * As {@link #transact}.
+     *
+     * @throws LockedRows if somebody keeps rows locked that this needs; nothing was done
+     */
+    void transactUnlessLocked(Set<ResourceName> names, LockTransactions.Work work) throws LockedRows {
+        transactUnlessLocked(names, Set.of(), work);
+    }
+
+    /**
+     * As above.
+     *
+     * @param needed those of the names that need a row: it is made where it is missing
+     */
+    void transactUnlessLocked(Set<ResourceName> names, Set<ResourceName> needed, LockTransactions.Work work)
+            throws LockedRows {
+        List<Transaction.Told> told = new ArrayList<>(0);
+        LockTransactions.Task task = new LockTransactions.Task(work);
+        task.names.addAll(names);
+        task.needed.addAll(needed);
+        synchronized (this) {
+            transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
+        }
+        tell(told);
+    }
+
+    /**
+     * Drops those of these names that nobody uses, keeps locked or has as a latch, and that have no token above that
+     * one: the floor is at it already. Tells which. A crash may undo it, but nothing that was committed before it.
+     */
+    public Set<ResourceName> drop(List<ResourceName> names, long newest) {
+        Set<ResourceName> dropped = new HashSet<>();
+        LockTransactions.Task task = new LockTransactions.Task(
+                ledger -> {
+                    dropped.clear();
+                    Statements statements = ledger.backing().statements();
+                    dropped.addAll(Statements.names(product.lockingAtRest(statements, keys(names), newest)));
+                    if (!dropped.isEmpty()) {
+                        product.delete(statements, keys(dropped));
+                    }
+                },
+                () -> true);
+        synchronized (this) {
+            transactions.carryOut(task, new ArrayList<>(0));
+        }
+        return dropped;
+    }
+
+    private static List<byte[]> keys(Collection<ResourceName> names) {
+        return names.stream().map(ResourceName::utf8).toList();
+    }
+
+    private void tell(List<Transaction.Told> told) {
+        if (!told.isEmpty()) {
+            telling.accept(told);
+        }
+    }
+
+    @GuardedBy("this")
+    private void together(List<Call> calls, List<Transaction.Told> told) {
+        try {
+            if (longWay.carryOut(calls, told, LockWait.BRIEF)) {
+                noteAwaited(calls);
+            }
+        } catch (LockedRows e) {
+            List<Call> free = refuse(calls, e, told);
+            if (!free.isEmpty()) {
+                together(free, told);
+            }
+        }
+    }
+
+    @GuardedBy("this")
+    private void noteAwaited(List<Call> calls) {
+        if (awaited.size() > MOST_KNOWN) {
+            awaited.clear();
+        }
+        for (Call call : calls) {
+            if (call.command() instanceof OnResource about) {
+                Optional<ResourceSpec> spec = transactions.ledger().resources().awaited(about.resource());
+                if (call.command() instanceof Acquire) {
+                    known.add(about.resource()); // its row was made if it was not there
+                }
+                spec.ifPresentOrElse(is -> awaited.put(about.resource(), is), () -> awaited.remove(about.resource()));
+            }
+        }
+    }
+
+    /** Tells whether it could be answered. */
+    @GuardedBy("this")
+    private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Told> told) {
+        PollAround around = new PollAround(poll, names);
+        try {
+            transactions.carryOut(around.task(longWay.steps()), told);
+        } catch (StoreException e) {
+            return false;
+        }
+        if (around.isComplete()) {
+            call.answer(around.reply());
+        }
+        return around.isComplete();
+    }
+
+    /**
+     * Refuses what is about rows that somebody keeps locked, which may then wait for them elsewhere, or all if that
+     * can't be told apart.
+     *
+     * @return the others that are not answered yet
+     */
+    @GuardedBy("this")
+    private List<Call> refuse(List<Call> calls, LockedRows why, List<Transaction.Told> told) {
+        if (locked.size() > MOST_KNOWN) {
+            locked.clear();
+        }
+        locked.addAll(why.names());
+        List<Call> others = calls.stream()
+                .filter(call -> Collections.disjoint(LongWay.namesOf(call.command()), why.names()))
+                .toList();
+        if (others.size() == calls.size()) {
+            if (calls.size() > 1 && !why.names().isEmpty()) {
+                // One of them turned out to be about more than it says.
+                calls.forEach(call -> together(List.of(call), told));
+            } else {
+                calls.forEach(call -> call.fail(why.failure()));
+            }
+            return List.of();
+        }
+        for (Call call : calls) {
+            if (!others.contains(call)
+                    && !(call.command() instanceof Poll poll && pollAround(call, poll, why.names(), told))) {
+                call.fail(why.failure());
+            }
+        }
+        return others;
+    }
+
+    /**
+     * Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free.
+     */
+    @GuardedBy("this")
+    private List<Call> withoutLocked(List<Call> calls, List<Transaction.Told> told) {
+        if (locked.isEmpty()) {
+            return calls;
+        }
+        Set<ResourceName> asked = new TreeSet<>();
+        calls.forEach(call -> asked.addAll(LongWay.namesOf(call.command())));
+        asked.retainAll(locked);
+        if (asked.isEmpty()) {
+            return calls;
+        }
+        try {
+            Set<ResourceName> still = transactions.locked(asked);
+            locked.removeAll(asked);
+            return still.isEmpty() ? calls : refuse(calls, new LockedRows(still, null), told);
+        } catch (StoreException e) {
+            calls.forEach(call -> call.fail(e));
+            return List.of();
+        }
+    }
+
+    private void close(Call call, long id, List<Transaction.Told> told) {
+        try {
+            endings.end(id, told);
+            call.answer(new Reply.Done());
+        } catch (StoreException e) {
+            call.fail(e);
+        }
+    }
+
+    /**
+     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then
+     * what it has, part by part.
+     */
+    public void end(long id) {
+        List<Transaction.Told> told = new ArrayList<>(0);
+        try {
+            synchronized (this) {
+                endings.end(id, told);
+            }
+        } finally {
+            tell(told);
+        }
+    }
+}

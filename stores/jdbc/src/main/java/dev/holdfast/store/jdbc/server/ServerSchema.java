@@ -1,0 +1,223 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.ledger.table.Texts;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The tables on a server, and their version.
+ *
+ * <p>A version is {@code major × 1000 + minor}. A minor version only adds to the one before, in such a way that older
+ * programs go on working beside newer ones: so a program needs its own minor version at least, and gets along with
+ * every later one. Nobody touches tables of another major version.
+ *
+ * <p>There is a file for each version, with what it adds. Each of its statements leaves alone what is there already,
+ * and the last one records the version.
+ */
+public abstract class ServerSchema {
+
+    /** The versions that this program knows, oldest first. */
+    public static final List<String> VERSIONS = List.of("1.0");
+
+    /** Which statements of the files run when a store is opened. */
+    public enum Creation {
+        ALL,
+
+        /** Those of versions that the tables do not have yet. */
+        MISSING,
+
+        NONE
+    }
+
+    /** Work on the tables. */
+    @FunctionalInterface
+    public interface Making {
+        void run() throws SQLException;
+    }
+
+    /** Where the files are, in the package that users know. */
+    private static final String FILES = "/dev/holdfast/store/jdbc/";
+
+    /** What of a file of statements is no statement. */
+    private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$|\\s--\\s.*$");
+
+    private static final int MAJOR = 1_000;
+
+    private final String product;
+    private final Texts texts;
+
+    /** @param product whose files of statements are meant: {@code postgresql} or {@code mysql} */
+    public ServerSchema(String product, Texts texts) {
+        this.product = product;
+        this.texts = texts;
+    }
+
+    /**
+     * Whether there is a table of this usual name; from the catalogue, since a query that fails is an error in the
+     * server's log.
+     */
+    public abstract boolean isThere(Connection connection, String table) throws SQLException;
+
+    /** Whether there is a schema of this name that this user may see. */
+    public abstract boolean isSchema(Connection connection, String schema) throws SQLException;
+
+    /**
+     * Sees to it that the server is set up so that locks can be written.
+     *
+     * @throws StoreException if not
+     */
+    public void requireServer(Connection connection) throws SQLException {
+        // Of most servers nothing is to be known.
+    }
+
+    /** Makes tables while nobody else does. */
+    public abstract void alone(Connection connection, Making making) throws SQLException;
+
+    /**
+     * Sees to it that this user may do what locks need.
+     *
+     * @throws StoreException if not, or if a table is missing
+     * @throws SQLException likewise
+     */
+    public abstract void requirePermissions(Connection connection) throws SQLException;
+
+    public final Texts texts() {
+        return texts;
+    }
+
+    /**
+     * Looks at the tables, and makes what is missing if that is asked for.
+     *
+     * @param versions those that this program knows, oldest first
+     * @throws StoreException if tables are missing and are not to be made, or are of another version, or this user may
+     *     not use them
+     */
+    public final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
+        requireServer(connection);
+        if (!texts.schema().isEmpty() && !isSchema(connection, texts.schema())) {
+            throw denied("there is no schema '" + texts.schema()
+                    + "' that this user may see; it is not made here, so that nobody makes one by mistake");
+        }
+        int present = number(versions.get(versions.size() - 1));
+        int found = version(connection);
+        requireOurs(found, present);
+        boolean isAlways = creation == Creation.ALL;
+        if (isAlways || (creation == Creation.MISSING && found < present)) {
+            alone(connection, () -> {
+                int before = version(connection);
+                requireOurs(before, present);
+                for (String one : versions) {
+                    if (isAlways || number(one) > before) {
+                        run(connection, one);
+                    }
+                }
+            });
+            found = version(connection);
+        }
+        requireAll(found, versions);
+        requirePermissions(connection);
+    }
+
+    private static void requireOurs(int found, int present) {
+        if (found != 0 && found / MAJOR != present / MAJOR) {
+            throw denied("the tables for locks have the version " + text(found) + ", and this program knows "
+                    + text(present) + "; nothing was changed. Use " + (found > present ? "a newer" : "an older")
+                    + " program, or another prefix");
+        }
+    }
+
+    private void requireAll(int found, List<String> versions) {
+        List<String> missing = versions.stream()
+                .filter(one -> number(one) > found)
+                .map(this::file)
+                .toList();
+        if (!missing.isEmpty()) {
+            throw denied("the tables for locks "
+                    + (found == 0 ? "are not there or not complete" : "have the version " + text(found))
+                    + ", and are not to be made (initialize=never). Run " + String.join(", then ", missing) + " first");
+        }
+    }
+
+    /** The version of the tables; 0 if there are none, or if somebody began to make them and did not finish. */
+    private int version(Connection connection) throws SQLException {
+        if (!isThere(connection, "holdfast_meta")) {
+            return 0;
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(texts.of("SELECT version FROM holdfast_meta"))) {
+            return row.next() ? row.getInt(1) : 0;
+        }
+    }
+
+    private void run(Connection connection, String version) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String one : statements(version)) {
+                add(statement, one);
+            }
+        }
+    }
+
+    /** Carries out one statement of a file, which leaves alone what is there already. */
+    public void add(Statement statement, String text) throws SQLException {
+        boolean answers = statement.execute(text);
+        assert !answers;
+    }
+
+    /** The statements of a version, with the names of the tables as they are here. */
+    public final List<String> statements(String version) {
+        try (InputStream in = ServerSchema.class.getResourceAsStream(FILES + file(version))) {
+            if (in == null) {
+                throw new IllegalStateException("The resource " + FILES + file(version) + " is missing");
+            }
+            String text = COMMENT.matcher(new String(in.readAllBytes(), StandardCharsets.UTF_8))
+                    .replaceAll("");
+            return Stream.of(text.split(";\\s*\n"))
+                    .map(String::strip)
+                    .filter(one -> !one.isEmpty())
+                    .map(texts::of)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String file(String version) {
+        return product + "-leases-" + version + ".sql";
+    }
+
+    private static int number(String version) {
+        int dot = version.indexOf('.');
+        return Integer.parseInt(version.substring(0, dot)) * MAJOR + Integer.parseInt(version.substring(dot + 1));
+    }
+
+    private static String text(int version) {
+        return version / MAJOR + "." + version % MAJOR;
+    }
+
+    public static boolean isTrue(Connection connection, String query, String... values) throws SQLException {
+        try (var select = connection.prepareStatement(query)) {
+            for (int i = 0; i < values.length; i++) {
+                select.setString(i + 1, values[i]);
+            }
+            try (ResultSet row = select.executeQuery()) {
+                return row.next() && row.getBoolean(1);
+            }
+        }
+    }
+
+    public static StoreException denied(String message) {
+        return new StoreException(Reason.DENIED, Effect.NONE, message, null);
+    }
+}

@@ -1,0 +1,120 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.Command.Retire;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Texts;
+import java.nio.charset.StandardCharsets;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.SplittableRandom;
+
+/**
+ * Opens, renews and retires sessions: one statement each, on a connection of their own, so that no resource that is
+ * locked for long keeps a session from being renewed.
+ *
+ * <p>Not thread-safe.
+ */
+public final class ServerSessions {
+
+    private static final long MIN_TTL_MICROS = 200_000;
+    private static final int RANDOM_BITS = 31;
+
+    private final Statements statements;
+    private final SplittableRandom random;
+    private final long client;
+    private final String clock;
+    private final String add;
+    private final String renew;
+    private final String look;
+
+    public ServerSessions(Product product, Statements statements, SplittableRandom random, long client) {
+        this.statements = statements;
+        this.random = random;
+        this.client = client;
+        Texts texts = statements.texts();
+        this.clock = texts.of("SELECT " + product.clock());
+        this.add =
+                texts.of("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, 0, "
+                        + product.clock() + " + ?, ?)");
+        this.renew = texts.of("UPDATE holdfast_session SET epoch = ?, deadline = " + product.clock()
+                + " + ttl WHERE id = ? AND epoch <= ? AND deadline > " + product.clock());
+        this.look = texts.of("SELECT epoch FROM holdfast_session WHERE id = ? AND deadline > " + product.clock());
+    }
+
+    /** Whether it is carried out here. */
+    public static boolean isOurs(Command command) {
+        return command instanceof OpenSession || command instanceof KeepAlive || command instanceof Retire;
+    }
+
+    public void answer(Call call) throws SQLException {
+        if (call.command() instanceof OpenSession open) {
+            call.answer(open(open));
+        } else if (call.command() instanceof KeepAlive keepAlive) {
+            call.answer(keepAlive(keepAlive));
+        } else if (call.command() instanceof Retire retire) {
+            retire(Session.numberOf(retire.session()));
+            call.answer(new Reply.Done());
+        } else {
+            throw new IllegalArgumentException("Not about sessions alone: " + call.command());
+        }
+    }
+
+    /**
+     * The number of a session is never used again: it begins with the second in which it was opened, and goes on by
+     * chance.
+     */
+    private Reply open(OpenSession command) throws SQLException {
+        long seconds = number(clock) / 1_000_000;
+        long id = (seconds & 0xffff_ffffL) << RANDOM_BITS | random.nextLong() >>> (Long.SIZE - RANDOM_BITS);
+        long ttl = Math.max(MIN_TTL_MICROS, Micros.of(command.ttl()));
+        PreparedStatement insert = statements.prepare(add);
+        insert.setLong(1, client);
+        insert.setLong(2, ttl);
+        insert.setBytes(3, command.label().getBytes(StandardCharsets.UTF_8));
+        insert.setLong(4, ttl);
+        insert.setLong(5, id);
+        Statements.changeOne(insert);
+        return new Reply.SessionOpened(Session.idOf(id), Micros.duration(ttl));
+    }
+
+    private Reply keepAlive(KeepAlive command) throws SQLException {
+        long id = Session.numberOf(command.session());
+        PreparedStatement update = statements.prepare(renew);
+        update.setLong(1, command.epoch());
+        update.setLong(2, id);
+        update.setLong(3, command.epoch());
+        if (update.executeUpdate() > 0) {
+            return new Reply.SessionAlive();
+        }
+        PreparedStatement select = statements.prepare(look);
+        select.setLong(1, id);
+        try (ResultSet row = select.executeQuery()) {
+            return row.next() ? new Reply.Stale() : new Reply.SessionEnded();
+        }
+    }
+
+    private void retire(long id) throws SQLException {
+        PreparedStatement update =
+                statements.prepare(statements.texts().of("UPDATE holdfast_session SET epoch = ? WHERE id = ?"));
+        update.setLong(1, Session.RETIRED);
+        update.setLong(2, id);
+        update.executeUpdate();
+    }
+
+    private long number(String query) throws SQLException {
+        try (ResultSet row = statements.prepare(query).executeQuery()) {
+            if (!row.next()) {
+                throw new SQLException("No answer to " + query);
+            }
+            return row.getLong(1);
+        }
+    }
+}

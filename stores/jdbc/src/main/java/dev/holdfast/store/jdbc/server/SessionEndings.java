@@ -1,0 +1,104 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.table.ClaimRows;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Ends sessions in small transactions, however much they have. Not thread-safe. */
+final class SessionEndings {
+
+    /** What one transaction visits at the most: bounds the time for which it keeps its locks. */
+    private static final int PART = 64;
+
+    private final LockTransactions transactions;
+
+    /** Why the end that is under way has passed something over; null if it has not. */
+    private @Nullable LockedRows kept;
+
+    SessionEndings(LockTransactions transactions) {
+        this.transactions = transactions;
+    }
+
+    /**
+     * Ends a session with all that it holds and waits for: itself at once, so that nothing new comes to it, and then
+     * what it has, part by part.
+     *
+     * @throws StoreException if that fails, or somebody keeps rows locked of what it had: then all else was visited
+     */
+    void end(long id, List<Transaction.Told> told) {
+        kept = null;
+        transactions.carryOut(new LockTransactions.Task(state -> state.rows().end(id)), told);
+        List<ResourceName> contended = new ArrayList<>();
+        transactions.carryOut(
+                new LockTransactions.Task(state -> contended.addAll(state.rows().contended(id))), told);
+        for (int from = 0; from < contended.size(); from += PART) {
+            List<ResourceName> part = contended.subList(from, Math.min(contended.size(), from + PART));
+            visit(part, List.of(), told);
+        }
+        List<ClaimRows.Place> page = new ArrayList<>();
+        long number = 0;
+        byte[] key = ClaimRows.NO_KEY;
+        do {
+            page.clear();
+            long after = number;
+            byte[] afterKey = key;
+            transactions.carryOut(
+                    new LockTransactions.Task(
+                            state -> page.addAll(state.claimRows().ofSession(id, after, afterKey, PART))),
+                    told);
+            if (!page.isEmpty()) {
+                ClaimRows.Place last = page.get(page.size() - 1);
+                number = last.claim().number;
+                key = last.name().utf8();
+                visit(
+                        page.stream().map(ClaimRows.Place::name).toList(),
+                        page.stream().map(place -> place.claim().ref()).toList(),
+                        told);
+            }
+        } while (page.size() == PART);
+        if (kept != null) {
+            throw kept.failure();
+        }
+        transactions.carryOut(new LockTransactions.Task(state -> state.rows().forget(id)), told);
+    }
+
+    /** Looks at resources, and at claims on them, and so drops what is dead. */
+    private void visit(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Told> told) {
+        List<ResourceName> left = new ArrayList<>(names);
+        while (true) {
+            List<ResourceName> present = List.copyOf(left);
+            List<ClaimRef> theirs = claims.stream()
+                    .filter(claim -> present.contains(claim.resource()))
+                    .toList();
+            try {
+                attempt(present, theirs, told);
+                return;
+            } catch (LockedRows e) {
+                if (!left.removeAll(e.names())) {
+                    throw e.failure();
+                }
+                kept = e;
+            }
+        }
+    }
+
+    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Told> told)
+            throws LockedRows {
+        LockTransactions.Task task = new LockTransactions.Task(state -> {
+            for (ResourceName name : names) {
+                var unused = state.resource(name);
+            }
+            for (ClaimRef claim : claims) {
+                var unused = state.claim(claim);
+            }
+            state.flush();
+        });
+        task.names.addAll(names);
+        transactions.carryOutUnlessLocked(task, told, LockWait.BRIEF);
+    }
+}

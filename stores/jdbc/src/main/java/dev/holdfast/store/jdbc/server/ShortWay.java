@@ -1,0 +1,313 @@
+package dev.holdfast.store.jdbc.server;
+
+import dev.holdfast.spi.Batcher.Call;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.OnResource;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What can be done by the fast path, of commands that came together: what is given back first, for others may want to
+ * take it. One object serves one trip.
+ */
+final class ShortWay {
+
+    private final Product product;
+    private final LockTransactions transactions;
+    private final ServerFastPath fastPath;
+    private final List<Call> calls;
+    private final Map<ResourceName, ResourceSpec> awaited;
+    private final KnownNames known;
+    private final List<Transaction.Told> told;
+
+    /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
+    private final Set<ResourceName> closed = new HashSet<>();
+
+    /** What was taken together with making its row. */
+    private final Set<Call> made = new HashSet<>();
+
+    /** Names whose rows somebody has kept locked for as long as a statement was to wait. */
+    private final Set<ResourceName> locked = new TreeSet<>();
+
+    /**
+     * Begins.
+     *
+     * @param awaited what somebody is likely to wait for; what is learnt of that is noted there
+     * @param known what is guessed of rows; what is learnt of that is noted there
+     * @param told is given what this client is to be told
+     */
+    ShortWay(
+            Product product,
+            LockTransactions transactions,
+            ServerFastPath fastPath,
+            List<Call> calls,
+            Map<ResourceName, ResourceSpec> awaited,
+            KnownNames known,
+            List<Transaction.Told> told) {
+        this.product = product;
+        this.transactions = transactions;
+        this.fastPath = fastPath;
+        this.calls = calls;
+        this.awaited = awaited;
+        this.known = known;
+        this.told = told;
+    }
+
+    /** Gives what is left to do, in the order in which it came. */
+    List<Call> go() {
+        Single inQueue = calls.size() == 1 ? inQueue(calls.get(0).command()) : null;
+        if (inQueue != null) {
+            byOneStatement(calls.get(0), inQueue);
+        } else {
+            together();
+        }
+        return calls.stream().filter(call -> !call.isAnswered()).toList();
+    }
+
+    /** What was found out on the way: what is about these names is not worth another wait. */
+    Set<ResourceName> locked() {
+        return locked;
+    }
+
+    private void together() {
+        List<Call> releases = new ArrayList<>();
+        List<Call> acquires = new ArrayList<>();
+        Set<ResourceName> releasing = new HashSet<>();
+        for (Call call : calls) {
+            if (call.command() instanceof Advance advance && closed.add(advance.resource())) {
+                byOneStatement(call, statements -> fastPath.advance(statements, advance));
+            } else if (call.command() instanceof OnResource about && awaited.containsKey(about.resource())) {
+                closed.add(about.resource());
+            } else if (call.command() instanceof Release release && closed.add(release.resource())) {
+                releases.add(call);
+                releasing.add(release.resource());
+            } else if (call.command() instanceof Acquire acquire
+                    && ServerFastPath.isPlain(acquire)
+                    && (closed.add(acquire.resource()) || releasing.remove(acquire.resource()))) {
+                acquires.add(call);
+            } else if (call.command() instanceof OnResource onResource) {
+                closed.add(onResource.resource());
+                releasing.remove(onResource.resource());
+            }
+        }
+        boolean areNew = known.areNewExpected();
+        if (areNew) {
+            takeUnused(acquires);
+        }
+        List<Call> left = new ArrayList<>(acquires);
+        left.removeIf(call -> call.isAnswered() || locked.contains(nameOf(call)));
+        if (!releases.isEmpty() || !left.isEmpty()) {
+            attempt(releases, left, true);
+        }
+        if (!areNew) {
+            takeUnused(acquires);
+        }
+        if (!acquires.isEmpty()) {
+            known.came(acquires.stream().allMatch(made::contains));
+        }
+    }
+
+    /** Takes what nobody may have used yet; there is no row then that the statement before could have found. */
+    private void takeUnused(List<Call> acquires) {
+        List<Call> unused = acquires.stream()
+                .filter(call -> !call.isAnswered() && known.mayBeNew(nameOf(call)) && !locked.contains(nameOf(call)))
+                .toList();
+        List<Acquire> wanted = commands(unused, Acquire.class);
+        if (unused.isEmpty()) {
+            return;
+        }
+        boolean isDone = carriesOut(
+                List.of(),
+                unused,
+                fastPath.isOneStatement(List.of(), wanted),
+                statements -> fastPath.takeUnused(statements, wanted));
+        if (isDone) {
+            unused.stream().filter(Call::isAnswered).forEach(made::add);
+        } else if (fastPath.waitsForRows()) {
+            locked.addAll(
+                    transactions.locked(unused.stream().map(ShortWay::nameOf).collect(Collectors.toSet())));
+        }
+    }
+
+    /** Carries out one command by one statement; null if it can't, and nothing was changed. */
+    @FunctionalInterface
+    private interface Single {
+        @Nullable
+        Reply tryIt(Statements statements) throws SQLException;
+    }
+
+    private void byOneStatement(Call call, Single single) {
+        try {
+            Reply reply = single.tryIt(transactions.attach());
+            if (reply != null) {
+                call.answer(reply);
+            }
+        } catch (SQLException e) {
+            failed(e, Effect.UNKNOWN, List.of(call), List.of());
+            if (product.isBlocked(e) && fastPath.waitsForRows()) {
+                locked.addAll(transactions.locked(Set.of(nameOf(call))));
+            }
+        } catch (RuntimeException | Error e) {
+            transactions.abandon();
+            throw e;
+        } finally {
+            transactions.rest();
+        }
+    }
+
+    /**
+     * What is done in the queue of a lock that somebody waits for, if nothing else came with it: several share a
+     * transaction, and its commit. Null for all else.
+     */
+    private @Nullable Single inQueue(Command command) {
+        if (command instanceof Yield yield && isHandedOver(yield.next().spec())) {
+            return statements -> handOver(statements, yield.claim(), yield.next());
+        } else if (command instanceof Release release && isHandedOver(awaited.get(release.resource()))) {
+            return statements -> handOver(statements, release.claim(), null);
+        } else if (command instanceof Acquire acquire
+                && acquire.waiting() == Command.Waiting.QUEUE
+                && awaited.containsKey(acquire.resource())
+                && isHandedOver(acquire.spec())) {
+            return statements -> fastPath.queue(statements, acquire);
+        }
+        return null;
+    }
+
+    /** Whether it has one owner after another. */
+    private static boolean isHandedOver(@Nullable ResourceSpec spec) {
+        return spec != null && spec.capacity() == 1 && spec.kind() != Kind.LATCH;
+    }
+
+    private @Nullable Reply handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+        ServerFastPath.HandedOver done = fastPath.handOver(statements, held, next);
+        if (done == null) {
+            return null;
+        }
+        done.told().ifPresent(told::add);
+        if (!done.isAwaited()) {
+            awaited.remove(held.resource());
+        } else if (next != null) {
+            awaited.put(held.resource(), next.spec());
+        }
+        return done.reply();
+    }
+
+    private void attempt(List<Call> releases, List<Call> acquires, boolean isFirst) {
+        List<Release> given = commands(releases, Release.class);
+        List<Acquire> wanted = commands(acquires, Acquire.class);
+        boolean isDone = carriesOut(
+                releases,
+                acquires,
+                fastPath.isOneStatement(given, wanted),
+                statements -> fastPath.carryOut(statements, given, wanted));
+        if (!isDone && isFirst) {
+            withoutLocked(releases, acquires);
+        }
+    }
+
+    /** Carries out commands of a kind together. */
+    @FunctionalInterface
+    private interface Several {
+        List<@Nullable Reply> carryOut(Statements statements) throws SQLException;
+    }
+
+    /** Tells whether no locked row was in the way. */
+    private boolean carriesOut(List<Call> releases, List<Call> acquires, boolean isOne, Several several) {
+        Effect effect = Effect.NONE;
+        try {
+            Statements statements = transactions.attach();
+            if (isOne) {
+                effect = Effect.UNKNOWN;
+            } else {
+                transactions.begin();
+            }
+            List<@Nullable Reply> replies = several.carryOut(statements);
+            if (!isOne) {
+                effect = Effect.UNKNOWN;
+                transactions.commit();
+            }
+            answer(releases, replies.subList(0, releases.size()));
+            answer(acquires, replies.subList(releases.size(), replies.size()));
+            return true;
+        } catch (SQLException e) {
+            failed(e, effect, releases, acquires);
+            return !product.isBlocked(e);
+        } catch (RuntimeException | Error e) {
+            transactions.abandon();
+            throw e;
+        } finally {
+            transactions.rest();
+        }
+    }
+
+    /** Somebody has a row: that shall not keep up the others. */
+    private void withoutLocked(List<Call> releases, List<Call> acquires) {
+        if (!fastPath.waitsForRows() && releases.size() + acquires.size() == 1) {
+            return;
+        }
+        Set<ResourceName> names = new TreeSet<>();
+        releases.forEach(call -> names.add(nameOf(call)));
+        acquires.forEach(call -> names.add(nameOf(call)));
+        Set<ResourceName> found = transactions.locked(names);
+        if (fastPath.waitsForRows()) {
+            locked.addAll(found);
+        }
+        releases.removeIf(call -> found.contains(nameOf(call)));
+        acquires.removeIf(call -> found.contains(nameOf(call)));
+        if (!releases.isEmpty() || !acquires.isEmpty()) {
+            attempt(releases, acquires, false);
+        }
+    }
+
+    private static ResourceName nameOf(Call call) {
+        return ((OnResource) call.command()).resource();
+    }
+
+    /** What certainly had no effect is tried again the long way. */
+    private void failed(SQLException e, Effect effect, List<Call> calls, List<Call> more) {
+        transactions.undo();
+        if (product.isReadOnly(e)) {
+            transactions.replace();
+        } else if (product.isConnectionLost(e)) {
+            transactions.lose();
+        }
+        if (effect == Effect.UNKNOWN && !product.isBusy(e) && !product.isReadOnly(e)) {
+            StoreException told = product.translated(e, Effect.UNKNOWN);
+            calls.forEach(call -> call.fail(told));
+            more.forEach(call -> call.fail(told));
+        }
+    }
+
+    private static <T extends Command> List<T> commands(List<Call> calls, Class<T> type) {
+        return calls.stream().map(Call::command).map(type::cast).toList();
+    }
+
+    private static void answer(List<Call> calls, List<? extends @Nullable Reply> replies) {
+        for (int i = 0; i < calls.size(); i++) {
+            Reply reply = replies.get(i);
+            if (reply != null) {
+                calls.get(i).answer(reply);
+            }
+        }
+    }
+}

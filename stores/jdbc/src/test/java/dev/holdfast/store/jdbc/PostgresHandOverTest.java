@@ -1,0 +1,329 @@
+package dev.holdfast.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.servers.sql.Meanwhile;
+import dev.holdfast.servers.sql.StatementLog;
+import dev.holdfast.servers.sql.TestSource;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.store.jdbc.postgres.PostgresProduct;
+import dev.holdfast.store.ledger.table.Session;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("On PostgreSQL a hand-over")
+@Tag("server")
+@Tag("postgres")
+class PostgresHandOverTest {
+
+    private static final ResourceName NAME = new ResourceName("hot");
+
+    /** A clock that can be stopped, by a lock that it waits for. */
+    private static final String GATED = "CREATE FUNCTION gated() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN"
+            + " PERFORM pg_advisory_xact_lock_shared(7); RETURN " + PostgresProduct.CLOCK + "; END $$";
+
+    private final String url = PostgresServer.shared().newDatabase();
+    private final StatementLog log = new StatementLog(url);
+
+    private static JdbcStore open(TestSource source) {
+        return JdbcStore.builder(source).keepsConnections().open();
+    }
+
+    private static JdbcStore openGated(TestSource source) {
+        return JdbcStore.builder(source).keepsConnections().clock("gated()").open();
+    }
+
+    private static CompletableFuture<Reply> send(JdbcStore store, Command command) {
+        return store.execute(command, Caller.WAITS).toCompletableFuture();
+    }
+
+    private static <T extends Reply> T answer(JdbcStore store, Command command, Class<T> type) throws Exception {
+        return type.cast(send(store, command).get(1, TimeUnit.MINUTES));
+    }
+
+    private static SessionId session(JdbcStore store) throws Exception {
+        return answer(store, new Command.OpenSession(Duration.ofMinutes(5), "test"), Reply.SessionOpened.class)
+                .session();
+    }
+
+    private static Acquire acquire(SessionId session, long claim, Lease lease, Sending sending) {
+        return new Acquire(
+                new ClaimRef(NAME, session, claim), 0, sending, ResourceSpec.MUTEX, 1, lease, Command.Waiting.QUEUE, 3);
+    }
+
+    private static Acquire acquire(SessionId session, long claim) {
+        return acquire(session, claim, Lease.SESSION, Sending.FIRST);
+    }
+
+    private static Yield giveWay(SessionId session, long claim, long next) {
+        return new Yield(new ClaimRef(NAME, session, claim), acquire(session, next));
+    }
+
+    private long statements(int since) {
+        return log.said().stream()
+                .skip(since)
+                // What the driver knows by itself.
+                .filter(text -> !text.equals("getTransactionIsolation"))
+                .count();
+    }
+
+    private static BlockingQueue<Signal> signals(JdbcStore store) {
+        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        store.subscribe(signals::add);
+        return signals;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName("is one statement, and tells the next owner all of it")
+    void tellsTheNext(boolean areLent) throws Exception {
+        JdbcStore.Builder builder = JdbcStore.builder(log);
+        try (JdbcStore one = (areLent ? builder : builder.keepsConnections()).open();
+                JdbcStore other = open(new TestSource(url))) {
+            BlockingQueue<Signal> heard = signals(other);
+            SessionId first = session(one);
+            SessionId second = session(other);
+            Reply.Granted held = answer(one, acquire(first, 1), Reply.Granted.class);
+            assertThat(answer(other, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            int since = log.said().size();
+            Reply.Queued behind = answer(one, giveWay(first, 1, 2), Reply.Queued.class);
+            assertThat(statements(since)).isEqualTo(1);
+            assertThat(behind.recheckIn()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(100));
+
+            Reply.Granted granted = answer(other, acquire(second, 1), Reply.Granted.class);
+            assertThat(granted.tokens().first()).isGreaterThan(held.tokens().last());
+            assertThat(granted.tokens().size()).isEqualTo(3);
+            assertThat(granted.awaited()).isTrue();
+            assertThat(heard.poll(1, TimeUnit.MINUTES))
+                    .isEqualTo(new Signal.Granted(new ClaimRef(NAME, second, 1), granted));
+
+            // And back, by a release: nobody waits any more after that.
+            assertThat(answer(other, new Release(new ClaimRef(NAME, second, 1)), Reply.Released.class))
+                    .isNotNull();
+            Reply.Granted last = answer(one, acquire(first, 2), Reply.Granted.class);
+            assertThat(last.tokens().first()).isGreaterThan(granted.tokens().last());
+            assertThat(last.awaited()).isFalse();
+            assertThat(log.text("SELECT count(*) FROM holdfast_claim")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    @DisplayName("by a release that somebody waits for is one statement, and within a client one answer")
+    void withinAClient() throws Exception {
+        try (JdbcStore store = open(log)) {
+            BlockingQueue<Signal> heard = signals(store);
+            SessionId first = session(store);
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            int since = log.said().size();
+            assertThat(answer(store, new Release(new ClaimRef(NAME, first, 1)), Reply.Released.class))
+                    .isNotNull();
+            assertThat(statements(since)).isEqualTo(1);
+            Reply.Granted granted = answer(store, acquire(second, 1), Reply.Granted.class);
+            assertThat(heard.poll(1, TimeUnit.MINUTES))
+                    .isEqualTo(new Signal.Granted(new ClaimRef(NAME, second, 1), granted));
+            assertThat(heard).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("passes over who is dead")
+    void passesOverTheDead() throws Exception {
+        try (JdbcStore store = open(log)) {
+            SessionId first = session(store);
+            SessionId dead = session(store);
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(store, acquire(dead, 1), Reply.Queued.class)).isNotNull();
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(dead));
+            assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
+            assertThat(log.text("SELECT session FROM holdfast_resource"))
+                    .isEqualTo(Long.toString(Session.numberOf(second)));
+        }
+    }
+
+    @Test
+    @DisplayName("gives a fixed lease, which begins when that is picked up")
+    void fixedLease() throws Exception {
+        try (JdbcStore store = open(log)) {
+            SessionId first = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            Acquire fixed = acquire(session(store), 1, Lease.bounded(Duration.ofMinutes(1)), Sending.FIRST);
+            assertThat(answer(store, fixed, Reply.Queued.class)).isNotNull();
+            assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
+            assertThat(answer(store, fixed, Reply.Granted.class).remaining()).contains(Duration.ofMinutes(1));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName("goes by no queue that has changed since it began, nor does who begins to wait")
+    void queueChangesMeanwhile(boolean isHeld) throws Exception {
+        log.execute(GATED);
+        try (JdbcStore store = openGated(log);
+                Connection stranger = log.begin()) {
+            SessionId first = session(store);
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            TestSource.execute(stranger, "SELECT pg_advisory_xact_lock(7)");
+            Command command = isHeld ? giveWay(first, 1, 2) : acquire(first, 2);
+            CompletableFuture<Reply> behind = Meanwhile.run(() -> answer(store, command, Reply.class));
+            awaitWaiting("wait_event = 'advisory'");
+            // What it asks for was sent once more over another connection, and is there first.
+            TestSource.execute(
+                    stranger,
+                    "INSERT INTO holdfast_claim SELECT name, 0, places + 1, session, 2, 0, 3, 1, 0, 0, 0, 0"
+                            + " FROM holdfast_resource");
+            TestSource.execute(stranger, "UPDATE holdfast_resource SET waiters = waiters + 1, places = places + 1");
+            stranger.commit();
+            assertThat(behind.get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Queued.class);
+            int waiting = isHeld ? 1 : 2;
+            assertThat(log.text("SELECT count(*) FROM holdfast_claim")).isEqualTo("" + waiting);
+            assertThat(log.text("SELECT waiters FROM holdfast_resource")).isEqualTo("" + waiting);
+            assertThat(answer(store, acquire(second, 1), Reply.class))
+                    .isInstanceOf(isHeld ? Reply.Granted.class : Reply.Queued.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @DisplayName(
+            "waits for who is at the row, and then for nobody in between, by one more statement; as does who begins to wait")
+    void waitsForOthers(boolean isHeld) throws Exception {
+        TestSource others = new TestSource(url);
+        others.execute(GATED);
+        StatementLog patient = new StatementLog(url) {
+            @Override
+            public Object call(Connection connection, String text, Call call) throws Throwable {
+                if (text.startsWith("SELECT 1 FROM holdfast_resource")) {
+                    TestSource.execute(connection, "SET lock_timeout = '1min'");
+                }
+                return super.call(connection, text, call);
+            }
+        };
+        try (JdbcStore store = openGated(patient);
+                Connection stranger = others.begin();
+                Connection gate = others.begin()) {
+            SessionId first = session(store);
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            TestSource.execute(stranger, "SELECT 1 FROM holdfast_resource FOR UPDATE");
+            int since = patient.said().size();
+            Command command = isHeld ? giveWay(first, 1, 2) : acquire(first, 2);
+            CompletableFuture<Reply> behind = Meanwhile.run(() -> answer(store, command, Reply.class));
+            awaitWaiting("wait_event_type = 'Lock'");
+            TestSource.execute(gate, "SELECT pg_advisory_xact_lock(7)");
+            stranger.rollback();
+            awaitWaiting("wait_event = 'advisory'");
+            assertThat(others.text("SELECT 1 FROM holdfast_resource FOR UPDATE SKIP LOCKED"))
+                    .isEmpty();
+            gate.rollback();
+            assertThat(behind.get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Queued.class);
+            assertThat(patient.said().subList(since, patient.said().size())).hasSize(2);
+            assertThat(others.text("SELECT waiters || ' ' || places FROM holdfast_resource"))
+                    .isEqualTo(isHeld ? "1 2" : "2 2");
+            assertThat(answer(store, acquire(second, 1), Reply.class))
+                    .isInstanceOf(isHeld ? Reply.Granted.class : Reply.Queued.class);
+        }
+    }
+
+    private void awaitWaiting(String how) {
+        Awaitility.await()
+                .atMost(60, TimeUnit.SECONDS)
+                .until(() -> !log.text("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND " + how)
+                        .isEmpty());
+    }
+
+    @Test
+    @DisplayName("that is sent again changes nothing more")
+    void sentAgain() throws Exception {
+        try (JdbcStore one = open(log);
+                JdbcStore other = open(new TestSource(url))) {
+            SessionId first = session(one);
+            SessionId second = session(other);
+            assertThat(answer(one, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(other, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            assertThat(answer(one, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
+            assertThat(answer(one, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
+            assertThat(answer(one, new Release(new ClaimRef(NAME, first, 1)), Reply.Absent.class))
+                    .isNotNull();
+            assertThat(List.of(
+                            log.text("SELECT count(*) FROM holdfast_claim"),
+                            log.text("SELECT waiters FROM holdfast_resource")))
+                    .containsExactly("1", "1");
+        }
+    }
+
+    @Test
+    @DisplayName("queues nobody who stands in the queue already")
+    void queuesOnce() throws Exception {
+        try (JdbcStore store = open(log)) {
+            SessionId first = session(store);
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            assertThat(answer(store, acquire(first, 2), Reply.Queued.class)).isNotNull();
+            assertThat(answer(store, giveWay(first, 1, 2), Reply.Queued.class)).isNotNull();
+            assertThat(log.text("SELECT count(*) FROM holdfast_claim")).isEqualTo("1");
+            assertThat(answer(store, acquire(second, 1), Reply.Granted.class)).isNotNull();
+        }
+    }
+
+    @Test
+    @DisplayName("is waited for by one statement, which waits for no disk, once it is known that others wait")
+    void queues() throws Exception {
+        try (JdbcStore store = open(log)) {
+            SessionId first = session(store);
+            assertThat(answer(store, acquire(first, 1), Reply.Granted.class)).isNotNull();
+            SessionId second = session(store);
+            assertThat(answer(store, acquire(second, 1), Reply.Queued.class)).isNotNull();
+            SessionId third = session(store);
+            int since = log.said().size();
+            Reply.Queued queued = answer(store, acquire(third, 1), Reply.Queued.class);
+            assertThat(queued.recheckIn()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(100));
+            assertThat(statements(since)).isEqualTo(1);
+            assertThat(log.said().get(log.said().size() - 1)).contains("synchronous_commit");
+            // Sent again it is found.
+            assertThat(answer(store, acquire(third, 1), Reply.Queued.class)).isNotNull();
+            assertThat(log.text("SELECT waiters || ' ' || places FROM holdfast_resource"))
+                    .isEqualTo("2 2");
+            // Behind one who is dead nobody waits.
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(first));
+            assertThat(answer(store, acquire(third, 2), Reply.Queued.class)).isNotNull();
+            assertThat(log.text("SELECT session FROM holdfast_resource"))
+                    .isEqualTo(Long.toString(Session.numberOf(second)));
+            log.execute("UPDATE holdfast_session SET deadline = 1 WHERE id = " + Session.numberOf(second));
+            assertThat(answer(store, acquire(third, 3), Reply.Queued.class)).isNotNull();
+            assertThat(log.text("SELECT session FROM holdfast_resource"))
+                    .isEqualTo(Long.toString(Session.numberOf(third)));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.Lease.Binding;
+import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRows;
+import dev.holdfast.store.ledger.table.Resource;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where claims are kept: the grant that found its resource free in the resource's row, all others in rows of their own,
+ * which the resource's row counts. Decides nothing: who is let in, and what comes of a place that becomes free, is told
+ * in {@link Ledger}.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Claims {
+
+    private final Transaction transaction;
+    private final ClaimRows rows;
+    private final Backing backing;
+
+    Claims(Transaction transaction, ClaimRows rows, Backing backing) {
+        this.transaction = transaction;
+        this.rows = rows;
+        this.backing = backing;
+    }
+
+    /** A claim, whether it lives or not; null if there is none. */
+    @Nullable
+    Claim find(Resource resource, long session, long number) throws SQLException {
+        if (session != 0 && resource.session == session && resource.claim == number) {
+            return Claim.inline(resource);
+        }
+        return resource.grants == 0 && resource.waiters == 0 ? null : rows.find(resource, session, number);
+    }
+
+    /** Puts a claim at the end of the queue. */
+    void enqueue(Claim claim) throws SQLException {
+        transaction.mustWrite();
+        Resource resource = claim.resource;
+        claim.place = nextPlace(resource);
+        rows.add(claim);
+        resource.waiters++;
+        resource.isDirty = true;
+    }
+
+    /**
+     * The place of a new row. Where it is the first one, rows of claims that are there all the same belonged to a row
+     * of the resource that somebody has deleted by hand, and were lost with it.
+     */
+    private long nextPlace(Resource resource) throws SQLException {
+        if (resource.places == 0) {
+            rows.dropUncounted(resource);
+        }
+        return ++resource.places;
+    }
+
+    /** Drops rows of claims on a resource that has never counted one, if it hasn't. */
+    public void dropUncounted(Resource resource) throws SQLException {
+        if (resource.places == 0) {
+            transaction.mustWrite();
+            rows.dropUncounted(resource);
+        }
+    }
+
+    /** Takes a claim out of the queue. */
+    void dequeue(Claim waiter) throws SQLException {
+        transaction.mustWrite();
+        rows.drop(waiter);
+        waiter.place = 0;
+        waiter.resource.waiters = Math.max(0, waiter.resource.waiters - 1);
+        waiter.resource.isDirty = true;
+    }
+
+    /** Adds a new grant. */
+    void addGrant(Claim grant) throws SQLException {
+        transaction.mustWrite();
+        Resource resource = grant.resource;
+        if (resource.hasInlineGrant() || resource.grants > 0 || grant.binding == Binding.DETACHED) {
+            grant.place = nextPlace(resource);
+            rows.add(grant);
+            resource.grants++;
+            resource.shared += grant.weight;
+            resource.isDirty = true;
+            lastIfDetached(grant);
+        } else {
+            resource.session = grant.session;
+            resource.claim = grant.number;
+            setInline(grant);
+        }
+    }
+
+    /** Keeps what was changed in a grant, but for its weight. */
+    void save(Claim grant) throws SQLException {
+        transaction.mustWrite();
+        if (grant.isInline()) {
+            setInline(grant);
+        } else {
+            rows.save(grant);
+            lastIfDetached(grant);
+        }
+    }
+
+    /** Keeps another weight of a grant, and what else was changed in it. */
+    void weigh(Claim grant, int weight) throws SQLException {
+        if (!grant.isInline()) {
+            grant.resource.shared += weight - grant.weight;
+            grant.resource.isDirty = true;
+        }
+        grant.weight = weight;
+        save(grant);
+    }
+
+    /** Takes a claim out, whatever its state. */
+    void remove(Claim claim) throws SQLException {
+        Resource resource = claim.resource;
+        if (claim.isInline()) {
+            clearInline(resource);
+        } else if (claim.isGranted) {
+            transaction.mustWrite();
+            rows.drop(claim);
+            resource.grants = Math.max(0, resource.grants - 1);
+            resource.shared = Math.max(0, resource.shared - claim.weight);
+            resource.isDirty = true;
+        } else {
+            dequeue(claim);
+        }
+    }
+
+    /** Takes out the grant in a resource's row. */
+    void clearInline(Resource resource) {
+        transaction.mustWrite();
+        resource.clearInlineGrant();
+    }
+
+    private void lastIfDetached(Claim grant) throws SQLException {
+        if (grant.outlivesSession()) {
+            backing.mustLast();
+        }
+    }
+
+    private static void setInline(Claim grant) {
+        Resource resource = grant.resource;
+        resource.weight = grant.weight;
+        resource.firstToken = grant.firstToken;
+        resource.endToken = grant.endToken;
+        resource.ends = grant.ends;
+        resource.seq = grant.seq;
+        resource.isDirty = true;
+    }
+}

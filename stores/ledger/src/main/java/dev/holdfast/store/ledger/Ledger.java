@@ -1,0 +1,496 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRows;
+import dev.holdfast.store.ledger.table.Latch;
+import dev.holdfast.store.ledger.table.LatchRows;
+import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Writes;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of the store in one transaction, with the few moves that change it. What a command means is told in
+ * {@link Steps}.
+ *
+ * <p>What is dead is dropped when somebody looks at it, not before: a resource that this class hands out has no dead
+ * holder in its way, and its queue has a live head that does not fit.
+ *
+ * <p>It is one class because each move may set off others: the end of a session drops claims, which admits others,
+ * whose sessions may be over. What rows that touches is the affair of {@link Sessions}, {@link Resources},
+ * {@link Claims} and {@link TokenCounters}.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Ledger {
+
+    private final Rows rows;
+    private final Writes writes;
+    private final ClaimRows claimRows;
+    private final LatchRows latches;
+    private final Backing backing;
+    private final Transaction transaction;
+    private final Sessions sessions;
+    private final Resources resources;
+    private final Claims claims;
+    private final TokenCounters tokens;
+    private final Recount recount;
+
+    /** What was changed in such a way that more may be let in. */
+    private final ArrayDeque<Resource> unsettled = new ArrayDeque<>();
+
+    public Ledger(Backing backing) {
+        this.rows = new Rows(backing.statements());
+        this.writes = new Writes(backing.statements(), backing.joins());
+        this.latches = new LatchRows(backing.statements());
+        this.backing = backing;
+        this.transaction = new Transaction(backing.clock());
+        this.sessions = new Sessions(transaction, rows, backing);
+        this.claimRows = backing.isAlone()
+                ? new ClaimRows(backing.statements())
+                : new LockedClaimRows(backing.statements(), sessions, writes);
+        this.resources = new Resources(transaction, rows, backing.isAlone(), writes);
+        this.claims = new Claims(transaction, claimRows, backing);
+        this.tokens = new TokenCounters(transaction, backing);
+        this.recount = new Recount(transaction);
+    }
+
+    /** Forgets everything, for a new transaction that has what locks it needs. */
+    public void begin(boolean writing) {
+        sessions.forgetAll();
+        resources.forgetAll();
+        claimRows.begin();
+        writes.forgetAll();
+        unsettled.clear();
+        transaction.begin(writing);
+    }
+
+    /** Takes what a transaction has locked, and what was read with that. */
+    public void give(Locked locked) {
+        locked.resources().forEach(resources::give);
+        Locked.Queues queues = locked.queues();
+        if (queues != null) {
+            claimRows.give(locked.resources(), queues.claims());
+            queues.sessions().forEach(sessions::give);
+        }
+        // Behind those of who waits: these were read to stay.
+        locked.sessions().forEach(sessions::give);
+    }
+
+    /** Ends a command: what it has changed is written, at the latest by {@link #finish()}. */
+    public void flush() throws SQLException {
+        settleAll();
+        resources.endStep();
+    }
+
+    /** Gathers all that is not written yet; {@link Writes#send()} is to come, and the commit. */
+    public Writes finish() throws SQLException {
+        claimRows.gather();
+        resources.save();
+        return writes;
+    }
+
+    public Resources resources() {
+        return resources;
+    }
+
+    /** What is to be told once this is committed. */
+    public List<Transaction.Told> told() {
+        return transaction.told();
+    }
+
+    public long now() {
+        return transaction.now();
+    }
+
+    public Backing backing() {
+        return backing;
+    }
+
+    public Rows rows() {
+        return rows;
+    }
+
+    public Sessions sessions() {
+        return sessions;
+    }
+
+    public Claims claims() {
+        return claims;
+    }
+
+    public ClaimRows claimRows() {
+        return claimRows;
+    }
+
+    public TokenCounters tokens() {
+        return tokens;
+    }
+
+    public LatchRows latches() {
+        return latches;
+    }
+
+    void mustWrite() {
+        transaction.mustWrite();
+    }
+
+    // Sessions
+
+    @Nullable
+    public Session live(SessionId id) throws SQLException {
+        return live(Session.numberOf(id));
+    }
+
+    /** A session that lives. One that should not any more is ended by this look. */
+    @Nullable
+    public Session live(long id) throws SQLException {
+        Session session = sessions.known(id);
+        if (session == null || session.hasEnded()) {
+            return null;
+        }
+        if (!sessions.isOver(session)) {
+            return session;
+        }
+        if (backing.isAlone()) {
+            end(session);
+            return null;
+        }
+        return bury(session) ? null : session;
+    }
+
+    /**
+     * Ends a session alone. What it has on the resources that are locked goes when they are looked at, which whoever
+     * found it over is about to do; the rest likewise, by whoever locks that.
+     */
+    private boolean bury(Session session) throws SQLException {
+        mustWrite();
+        if (!backing.bury(session)) {
+            session.isWitnessed = true;
+            return false;
+        }
+        session.epoch = Session.RETIRED;
+        session.deadline = 0;
+        transaction.tell(session.client, new Signal.SessionEnded(Session.idOf(session.id)));
+        return true;
+    }
+
+    /**
+     * Ends a session with all that it holds and waits for; detached grants that were picked up stay, and so does its
+     * row for them.
+     */
+    public void end(Session session) throws SQLException {
+        mustWrite();
+        boolean isNeeded = false;
+        session.epoch = Session.RETIRED;
+        session.deadline = 0;
+        for (ClaimRows.Place place : claimRows.ofSession(session.id, 0, ClaimRows.NO_KEY, Integer.MAX_VALUE)) {
+            Resource resource = resources.load(place.name());
+            if (resource.places == 0) {
+                claims.dropUncounted(resource);
+            } else if (place.claim().outlivesSession()) {
+                isNeeded = true;
+            } else {
+                drop(place.claim().on(resource));
+            }
+        }
+        for (ResourceName name : rows.contended(session.id)) {
+            Resource resource = resources.load(name);
+            if (resource.session == session.id) {
+                claims.clearInline(resource);
+            }
+            unsettled.add(resource);
+        }
+        if (isNeeded) {
+            sessions.save(session);
+        } else {
+            sessions.drop(session);
+        }
+        transaction.tell(session.client, new Signal.SessionEnded(Session.idOf(session.id)));
+    }
+
+    // Resources
+
+    /** The resource as it is, without its dead: one without a row if nobody ever used it. */
+    public Resource resource(ResourceName name) throws SQLException {
+        Resource resource = resources.load(name);
+        if (resource.hasInlineGrant()
+                && (live(resource.session) == null || Claim.inline(resource).isOver(now()))) {
+            // The end of a session leaves alone what nobody waits for.
+            if (resource.hasInlineGrant()) {
+                claims.clearInline(resource);
+            }
+        }
+        if (resource.waiters > 0 && !resource.isSettled) {
+            unsettled.add(resource);
+        }
+        settleAll();
+        return resource;
+    }
+
+    /** Declares a resource that nobody uses anew. */
+    void declare(Resource resource, ResourceSpec spec) throws SQLException {
+        if (!isInUse(resource) && (!resource.declared.equals(spec) || resource.capacity != spec.capacity())) {
+            mustWrite();
+            resource.declared = spec;
+            resource.capacity = spec.capacity();
+            resource.isDirty = true;
+        }
+    }
+
+    /** Drops what is recorded of a resource that nobody uses. */
+    public void forget(Resource resource) throws SQLException {
+        resources.drop(resource);
+        latches.drop(resource);
+    }
+
+    public boolean isInUse(Resource resource) throws SQLException {
+        if (resource.hasInlineGrant() || resource.waiters > 0) {
+            return true;
+        }
+        if (resource.grants > 0) {
+            sweep(resource);
+        }
+        return resource.grants > 0 || latches.isCounting(resource);
+    }
+
+    /** Whether there is room, leaving the queue aside. */
+    public boolean fits(Resource resource, int weight) throws SQLException {
+        if (resource.declared.kind() == Kind.LATCH) {
+            return !latches.isCounting(resource);
+        }
+        if (resource.held() + weight > resource.capacity && resource.grants > 0) {
+            sweep(resource);
+        }
+        return resource.held() + weight <= resource.capacity;
+    }
+
+    /** Whether a claim that comes now is admitted. */
+    boolean admitsAtOnce(Resource resource, int weight) throws SQLException {
+        return (resource.waiters == 0 || resource.declared.order() == Order.BARGING) && fits(resource, weight);
+    }
+
+    /** Drops the dead among the grants that have rows of their own, and counts those anew that are left. */
+    private void sweep(Resource resource) throws SQLException {
+        if (resource.isSwept) {
+            return;
+        }
+        resource.isSwept = true;
+        for (Claim over : claimRows.grantsOver(resource, now())) {
+            drop(over);
+        }
+        List<ClaimRows.Held> all = claimRows.grantedSessions(resource);
+        recount.grants(
+                resource,
+                all.stream().mapToLong(ClaimRows.Held::grants).sum(),
+                all.stream().mapToLong(ClaimRows.Held::weight).sum());
+        for (ClaimRows.Held held : all) {
+            if (live(held.session()) == null) {
+                for (Claim left : claimRows.grantsOf(resource, held.session())) {
+                    if (!left.outlivesSession()) {
+                        drop(left);
+                    }
+                }
+            }
+        }
+    }
+
+    /** The grants that have rows of their own, oldest first. */
+    List<Claim> liveGrants(Resource resource) throws SQLException {
+        sweep(resource);
+        return claimRows.grants(resource, Integer.MAX_VALUE);
+    }
+
+    /** Those that wait, head first, up to a limit. */
+    List<Claim> liveWaiters(Resource resource, int limit) throws SQLException {
+        for (Claim waiter : claimRows.waiters(resource, limit)) {
+            if (live(waiter.session) == null) {
+                dropOrphan(waiter);
+            }
+        }
+        settleAll();
+        return claimRows.waiters(resource, limit);
+    }
+
+    /** Admits from the head of the queue who can go on. */
+    public void settle(Resource resource) throws SQLException {
+        unsettled.add(resource);
+        settleAll();
+    }
+
+    // One after another and not one within another: each end of a session may unsettle more.
+    private void settleAll() throws SQLException {
+        for (Resource next = unsettled.poll(); next != null; next = unsettled.poll()) {
+            admitFromHead(next);
+        }
+    }
+
+    private void admitFromHead(Resource resource) throws SQLException {
+        List<Claim> admitted = List.of();
+        while (resource.waiters > 0) {
+            Claim head = claimRows.head(resource);
+            if (head == null) {
+                recount.noWaiters(resource);
+                break;
+            }
+            Session session = live(head.session);
+            if (session == null) {
+                dropOrphan(head);
+            } else if (fits(resource, head.weight)) {
+                if (grant(head)) {
+                    admitted = admitted.isEmpty() ? new ArrayList<>() : admitted;
+                    admitted.add(head);
+                } else {
+                    transaction.tell(session.client, new Signal.Changed(head.ref()));
+                }
+            } else {
+                break;
+            }
+        }
+        resource.isSettled = true;
+        for (Claim claim : admitted) {
+            tellGranted(claim);
+        }
+    }
+
+    /** Gone by now with its session, unless somebody has deleted that by hand. */
+    private void dropOrphan(Claim waiter) throws SQLException {
+        Claim orphan = claimRows.find(waiter.resource, waiter.session, waiter.number);
+        if (orphan != null) {
+            drop(orphan);
+        }
+    }
+
+    private void tellGranted(Claim claim) throws SQLException {
+        Session session = sessions.known(claim.session);
+        if (session != null) {
+            transaction.tell(
+                    session.client,
+                    claim.hasOwnLease()
+                            ? new Signal.Changed(claim.ref())
+                            : new Signal.Granted(claim.ref(), Answers.granted(claim, now())));
+        }
+    }
+
+    // Claims
+
+    /** A claim that lives; null if there is none. */
+    @Nullable
+    public Claim claim(ClaimRef ref) throws SQLException {
+        Resource resource = resource(ref.resource());
+        long session = Session.numberOf(ref.session());
+        boolean isKeptApart = resource.grants > 0 || resource.waiters > 0;
+        // First, for that may end the claim with its session.
+        boolean isLive = isKeptApart && live(session) != null;
+        Claim claim = claims.find(resource, session, ref.claim());
+        if (claim != null && !claim.isInline() && (claim.isOver(now()) || (!isLive && !claim.outlivesSession()))) {
+            drop(claim);
+            settle(resource);
+            return null;
+        }
+        return claim;
+    }
+
+    /** A grant that lives; null if there is none. */
+    @Nullable
+    public Claim grant(ClaimRef ref) throws SQLException {
+        Claim claim = claim(ref);
+        return claim != null && claim.isGranted ? claim : null;
+    }
+
+    Claim enqueue(Resource resource, Session session, Acquire request) throws SQLException {
+        Claim claim = Claim.of(resource, session.id, request);
+        claims.enqueue(claim);
+        return claim;
+    }
+
+    /** Makes a claim and grants it, picked up; null, and nothing was changed, if the token counter is spent. */
+    @Nullable
+    Claim admit(Resource resource, Session session, Acquire request) throws SQLException {
+        mustWrite();
+        Claim claim = Claim.of(resource, session.id, request);
+        if (tokens.isSpent(resource)) {
+            return null;
+        }
+        boolean begins = claim.pickUp(now());
+        assert begins == claim.hasOwnLease();
+        return grant(claim) ? claim : null;
+    }
+
+    /** Grants a claim, new or from the head of the queue; false, and it is gone, if the token counter is spent. */
+    private boolean grant(Claim claim) throws SQLException {
+        if (claim.place > 0) {
+            claims.dequeue(claim);
+        }
+        TokenBlock block = tokens.reserve(claim.resource, 0, claim.wanted);
+        if (block == null) {
+            return false;
+        }
+        claim.isGranted = true;
+        claim.firstToken = block.first();
+        claim.endToken = block.last();
+        claims.addGrant(claim);
+        return true;
+    }
+
+    /** Keeps what was changed in a latch. */
+    public void save(Resource resource, Latch latch) throws SQLException {
+        mustWrite();
+        latches.save(resource, latch, transaction.unix());
+        backing.mustLast();
+    }
+
+    /** The claimant hears of its grant: a lease of its own begins, once. */
+    public void pickUp(Claim grant) throws SQLException {
+        if (grant.pickUp(now())) {
+            claims.save(grant);
+        }
+    }
+
+    /** Takes a claim out, whatever its state. */
+    public void drop(Claim claim) throws SQLException {
+        claims.remove(claim);
+        unsettled.add(claim.resource);
+    }
+
+    /** Lowers the weight of a grant. */
+    void lighten(Claim grant, int weight) throws SQLException {
+        if (grant.weight > weight) {
+            claims.weigh(grant, weight);
+            settle(grant.resource);
+        }
+    }
+
+    /** Ends a claim and tells its session that its state has changed. */
+    public void refuse(Claim waiter) throws SQLException {
+        Session session = sessions.known(waiter.session);
+        drop(waiter);
+        if (session != null) {
+            transaction.tell(session.client, new Signal.Changed(waiter.ref()));
+        }
+    }
+
+    /** Takes a grant away and tells its session. */
+    void revoke(Claim grant) throws SQLException {
+        Session session = sessions.known(grant.session);
+        if (session != null) {
+            transaction.tell(session.client, new Signal.Revoked(grant.ref()));
+        }
+        drop(grant);
+        settle(grant.resource);
+    }
+}

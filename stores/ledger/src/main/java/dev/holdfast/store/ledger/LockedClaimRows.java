@@ -1,0 +1,259 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRows;
+import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.Writes;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of claims on resources that the transaction has locked, so that nobody else changes them: those that wait
+ * longest are read once, and what changes is written together, before the commit or before something is asked that it
+ * could touch. Each statement is a trip to the server, which is what this saves.
+ *
+ * <p>Not thread-safe.
+ */
+public final class LockedClaimRows extends ClaimRows {
+
+    /** How many are read of those who wait: a hand-over needs the next one, and whether there is another. */
+    public static final int AHEAD = 4;
+
+    /** The first of those who wait for a resource. */
+    private static final class Front {
+        final List<Claim> claims;
+
+        /** Whether nobody else waits. */
+        boolean isAll;
+
+        Front(List<Claim> claims) {
+            this.claims = new ArrayList<>(claims);
+            this.isAll = claims.size() < AHEAD;
+        }
+    }
+
+    private final Statements statements;
+    private final Sessions sessions;
+    private final Writes writes;
+    private final Map<ResourceName, Front> fronts = new HashMap<>();
+
+    /** Claims whose rows are to be made; claims are compared as objects. */
+    private final Set<Claim> added = new LinkedHashSet<>();
+
+    private final List<Row> dropped = new ArrayList<>();
+
+    /** Resources that are given their first claims. Rows of claims that they have not counted are dropped before. */
+    private final List<Resource> uncounted = new ArrayList<>();
+
+    public LockedClaimRows(Statements statements, Sessions sessions, Writes writes) {
+        super(statements);
+        this.statements = statements;
+        this.sessions = sessions;
+        this.writes = writes;
+    }
+
+    /** Forgets everything, for a new transaction. */
+    @Override
+    public void begin() {
+        fronts.clear();
+        added.clear();
+        dropped.clear();
+        uncounted.clear();
+    }
+
+    /**
+     * Takes what was read with the lock: the first of those who wait for these resources, each resource's head first.
+     */
+    @Override
+    public void give(Collection<Resource> resources, List<Claim> heads) {
+        Map<ResourceName, List<Claim>> queues =
+                heads.stream().collect(Collectors.groupingBy(claim -> claim.resource.name));
+        for (Resource resource : resources) {
+            fronts.put(resource.name, new Front(queues.getOrDefault(resource.name, List.of())));
+        }
+    }
+
+    /** Writes what has changed. */
+    @Override
+    public void flush() throws SQLException {
+        gather();
+        writes.send();
+    }
+
+    @Override
+    public void gather() {
+        for (Resource resource : uncounted) {
+            writes.ask(Sql.DROP_UNCOUNTED.text, (statement, before) -> statement.setBytes(before + 1, resource.key));
+        }
+        uncounted.clear();
+        for (Row row : dropped) {
+            writes.change(Sql.DROP_CLAIM, (statement, before) -> setRow(statement, before + 1, row));
+        }
+        dropped.clear();
+        for (Claim claim : added) {
+            writes.change(Sql.ADD_CLAIM, (statement, before) -> setAll(statement, before, claim));
+        }
+        added.clear();
+    }
+
+    private Front front(Resource resource) throws SQLException {
+        Front known = fronts.get(resource.name);
+        if (known == null || (known.claims.isEmpty() && !known.isAll)) {
+            flush();
+            known = new Front(read(resource));
+            fronts.put(resource.name, known);
+        }
+        return known;
+    }
+
+    /** With the session of the head, which is asked for next; the others' are only read when it is their turn. */
+    private List<Claim> read(Resource resource) throws SQLException {
+        PreparedStatement select = statements.prepare(Sql.FRONT);
+        select.setBytes(1, resource.key);
+        select.setInt(2, AHEAD);
+        List<Claim> claims = new ArrayList<>(AHEAD);
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                Claim claim = claim(resource, row);
+                claims.add(claim);
+                if (claims.size() == 1) {
+                    boolean hasSession = row.getLong(14) != 0;
+                    sessions.meet(claim.session, hasSession ? Rows.session(claim.session, row, 13) : null);
+                }
+            }
+        }
+        return claims;
+    }
+
+    @Override
+    @Nullable
+    public Claim head(Resource resource) throws SQLException {
+        List<Claim> claims = front(resource).claims;
+        return claims.isEmpty() ? null : claims.get(0);
+    }
+
+    @Override
+    @Nullable
+    public Claim find(Resource resource, long session, long number) throws SQLException {
+        Front front = front(resource);
+        for (Claim claim : front.claims) {
+            if (claim.session == session && claim.number == number) {
+                return claim;
+            }
+        }
+        for (Claim claim : added) {
+            if (claim.resource == resource && claim.session == session && claim.number == number) {
+                return claim;
+            }
+        }
+        if (front.isAll && resource.grants == 0) {
+            return null;
+        }
+        flush();
+        return super.find(resource, session, number);
+    }
+
+    @Override
+    public void add(Claim claim) {
+        Front front = fronts.get(claim.resource.name);
+        if (front != null && front.isAll && !claim.isGranted) {
+            front.claims.add(claim);
+        }
+        added.add(claim);
+    }
+
+    /** What is still to be added is added as it is then. */
+    @Override
+    public void save(Claim claim) throws SQLException {
+        if (!added.contains(claim)) {
+            super.save(claim);
+        }
+    }
+
+    @Override
+    public void drop(Claim claim) {
+        Front front = fronts.get(claim.resource.name);
+        if (front != null && !claim.isGranted) {
+            front.claims.removeIf(other -> other.place == claim.place);
+        }
+        if (!added.remove(claim)) {
+            dropped.add(Row.of(claim));
+        }
+    }
+
+    @Override
+    public void dropUncounted(Resource resource) {
+        uncounted.add(resource);
+    }
+
+    // What is asked for more rarely is asked of the database as it is then.
+
+    @Override
+    public List<Claim> waiters(Resource resource, int limit) throws SQLException {
+        flush();
+        return super.waiters(resource, limit);
+    }
+
+    @Override
+    public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
+        flush();
+        return super.waitersAbove(resource, weight);
+    }
+
+    @Override
+    public List<Claim> grants(Resource resource, int limit) throws SQLException {
+        flush();
+        return super.grants(resource, limit);
+    }
+
+    @Override
+    public List<Claim> grantsOf(Resource resource, long session) throws SQLException {
+        flush();
+        return super.grantsOf(resource, session);
+    }
+
+    @Override
+    public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
+        flush();
+        return super.grantsOver(resource, now);
+    }
+
+    @Override
+    @Nullable
+    public Claim grant(Resource resource, long token) throws SQLException {
+        flush();
+        return super.grant(resource, token);
+    }
+
+    @Override
+    public List<Held> grantedSessions(Resource resource) throws SQLException {
+        flush();
+        return super.grantedSessions(resource);
+    }
+
+    @Override
+    public long firstEnd(Resource resource) throws SQLException {
+        flush();
+        return super.firstEnd(resource);
+    }
+
+    @Override
+    public List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
+        flush();
+        return super.ofSession(session, afterNumber, afterKey, limit);
+    }
+}

@@ -1,0 +1,221 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Audit;
+import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.ClaimRows;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.Session;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** What the store tells about itself: pages of an audit and of an inspection, and the words of a refusal. */
+final class Reports {
+
+    /** More waiters than this are counted but not named. */
+    private static final int MAX_WAITERS_SHOWN = 100;
+
+    /** A page is never larger, whatever is asked for: it bounds the time of a trip. */
+    private static final int MAX_PAGE = 1_000;
+
+    /** Above all names: UTF-8 has no such byte. */
+    private static final byte[] END = {(byte) 0xff};
+
+    private final Ledger ledger;
+    private final Answers answers;
+
+    Reports(Ledger ledger, Answers answers) {
+        this.ledger = ledger;
+        this.answers = answers;
+    }
+
+    // Audit. First come the claims that have rows of their own, by number and name: the cursor "c17:abc" says that
+    // number 17 on abc was the last. Then the grants in the rows of their resources, by name: the cursor "nabc" says
+    // that abc was the last. A claim that stays is told, whatever comes and goes between the pages.
+
+    Reply audit(Audit command) throws SQLException {
+        long session = Session.numberOf(command.session());
+        // By this look it ends if its time has come.
+        boolean isLive = session != 0 && ledger.live(session) != null;
+        if (!isLive && (session == 0 || ledger.sessions().known(session) == null)) {
+            return new Reply.Audited(List.of(), List.of(), Optional.empty());
+        }
+        int limit = Math.min(command.limit(), MAX_PAGE);
+        Set<ClaimRef> held = new LinkedHashSet<>();
+        List<ClaimRef> waiting = new ArrayList<>();
+        String cursor = command.cursor().orElse("c0:");
+        Optional<String> next = Optional.empty();
+        if (cursor.startsWith("c")) {
+            int before = cursor.indexOf(':');
+            long number = Long.parseLong(cursor.substring(1, before));
+            byte[] key = cursor.substring(before + 1).getBytes(StandardCharsets.UTF_8);
+            List<ClaimRows.Place> page = ledger.claimRows().ofSession(session, number, key, limit + 1);
+            next = auditClaims(command.session(), page.subList(0, Math.min(limit, page.size())), held, waiting);
+            limit -= page.size();
+            cursor = "n";
+        }
+        if (limit >= 0) {
+            next = auditInline(command.session(), isLive, cursor.substring(1), limit, held);
+        }
+        return new Reply.Audited(List.copyOf(held), waiting, next);
+    }
+
+    /** Tells where the page ends. */
+    private Optional<String> auditClaims(
+            SessionId session, List<ClaimRows.Place> page, Set<ClaimRef> held, List<ClaimRef> waiting)
+            throws SQLException {
+        Optional<String> end = Optional.empty();
+        ledger.resources().require(page.stream().map(ClaimRows.Place::name).toList());
+        for (ClaimRows.Place place : page) {
+            ClaimRef ref = new ClaimRef(place.name(), session, place.claim().number);
+            // Looks at the resource too, so that a holder whose time has come makes room before we tell.
+            Claim claim = ledger.claim(ref);
+            if (claim != null && claim.isGranted) {
+                held.add(ref);
+            } else if (claim != null) {
+                waiting.add(ref);
+            }
+            end = Optional.of("c" + ref.claim() + ":" + place.name());
+        }
+        return end;
+    }
+
+    private Optional<String> auditInline(SessionId session, boolean isLive, String after, int limit, Set<ClaimRef> held)
+            throws SQLException {
+        byte[] key = after.getBytes(StandardCharsets.UTF_8);
+        List<Rows.Inline> page = ledger.rows().inline(Session.numberOf(session), key, limit + 1);
+        String last = after;
+        // Only what is over is looked at closer, which makes room for others.
+        Predicate<Rows.Inline> isOver = inline -> !isLive || inline.isOver(ledger.now());
+        ledger.resources()
+                .require(page.stream().filter(isOver).map(Rows.Inline::name).toList());
+        for (Rows.Inline inline : page.subList(0, Math.min(limit, page.size()))) {
+            ClaimRef ref = new ClaimRef(inline.name(), session, inline.claim());
+            if (!isOver.test(inline) || ledger.claim(ref) != null) {
+                held.add(ref);
+            }
+            last = inline.name().value();
+        }
+        return page.size() > limit ? Optional.of("n" + last) : Optional.empty();
+    }
+
+    // Inspection. The cursor is the last name of the page. All holders of a resource are told at once.
+
+    Reply inspect(Inspect command) throws SQLException {
+        if (command.scope() == Inspect.Scope.NAME) {
+            return inspectOne(command.prefix());
+        }
+        int limit = Math.min(command.limit(), MAX_PAGE);
+        byte[] prefix = command.prefix().getBytes(StandardCharsets.UTF_8);
+        byte[] from = command.cursor().map(Reports::after).orElse(prefix);
+        List<ResourceName> page = ledger.rows().inUse(from, endOf(prefix), limit + 1);
+        boolean isLast = page.size() <= limit;
+        Optional<String> next =
+                isLast ? Optional.empty() : Optional.of(page.get(limit - 1).value());
+        return new Reply.Inspected(told(isLast ? page : page.subList(0, limit)), next);
+    }
+
+    private Reply inspectOne(String name) throws SQLException {
+        byte[] key = name.getBytes(StandardCharsets.UTF_8);
+        return new Reply.Inspected(told(ledger.rows().inUse(key, after(name), 1)), Optional.empty());
+    }
+
+    private List<ResourceInfo> told(List<ResourceName> names) throws SQLException {
+        List<ResourceInfo> found = new ArrayList<>();
+        ledger.resources().require(names);
+        for (ResourceName name : names) {
+            Resource resource = ledger.resource(name);
+            if (ledger.isInUse(resource)) {
+                found.add(info(resource));
+            }
+        }
+        return found;
+    }
+
+    /** The smallest key behind a name. */
+    private static byte[] after(String name) {
+        byte[] key = name.getBytes(StandardCharsets.UTF_8);
+        return Arrays.copyOf(key, key.length + 1);
+    }
+
+    /** The smallest key behind all that begin with a prefix. */
+    private static byte[] endOf(byte[] prefix) {
+        byte[] end = Arrays.copyOf(prefix, prefix.length + 1);
+        end[prefix.length] = END[0];
+        return prefix.length == 0 ? END : end;
+    }
+
+    private ResourceInfo info(Resource resource) throws SQLException {
+        List<Claim> grants = new ArrayList<>();
+        if (resource.hasInlineGrant()) {
+            grants.add(Claim.inline(resource));
+        }
+        if (resource.grants > 0) {
+            grants.addAll(ledger.liveGrants(resource));
+        }
+        List<Claim> waiters = resource.waiters == 0 ? List.of() : ledger.liveWaiters(resource, MAX_WAITERS_SHOWN);
+        return new ResourceInfo(
+                resource.name,
+                new ResourceSpec(resource.declared.kind(), resource.capacity, resource.declared.order()),
+                resource.declared.capacity(),
+                parties(grants),
+                grants.size(),
+                grants.stream().mapToLong(grant -> grant.weight).sum(),
+                parties(waiters),
+                resource.waiters,
+                resource.lastToken);
+    }
+
+    private List<Party> parties(List<Claim> claims) throws SQLException {
+        List<Party> parties = new ArrayList<>(claims.size());
+        for (Claim claim : claims) {
+            Session session = ledger.sessions().known(claim.session);
+            parties.add(new Party(
+                    claim.ref(),
+                    session == null ? "" : session.label,
+                    claim.weight,
+                    claim.isGranted ? Optional.of(claim.tokens()) : Optional.empty(),
+                    Micros.duration(answers.leftInAll(claim))));
+        }
+        return parties;
+    }
+
+    /** Who is in the way, in the words of the user's message. */
+    String taken(Resource resource) throws SQLException {
+        Optional<Claim> holder = resource.hasInlineGrant()
+                ? Optional.of(Claim.inline(resource))
+                : resource.grants > 0
+                        ? ledger.claimRows().grants(resource, 1).stream().findFirst()
+                        : Optional.empty();
+        if (holder.isEmpty() || holder.get().weight == 0) {
+            return ledger.latches().isCounting(resource) ? "the latch is not open" : "others wait for it";
+        }
+        Session session = ledger.sessions().known(holder.get().session);
+        long seconds = (answers.leftInAll(holder.get()) + 999_999) / 1_000_000;
+        return "'" + (session == null ? "" : session.label) + "' holds it with token " + holder.get().endToken
+                + " and about " + seconds + "s of lease left";
+    }
+
+    static String text(ResourceSpec spec) {
+        String kind = spec.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        String order = spec.order().name().toLowerCase(Locale.ROOT);
+        return order + " " + kind + " of capacity " + spec.capacity();
+    }
+}

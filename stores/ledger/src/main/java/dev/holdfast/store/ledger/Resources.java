@@ -1,0 +1,119 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.Writes;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The resources that a command has met: each is read once, and written once if it was changed.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Resources {
+
+    private final Transaction transaction;
+    private final Rows rows;
+    private final boolean isAlone;
+    private final Writes writes;
+    private final Map<ResourceName, Resource> met = new HashMap<>();
+
+    Resources(Transaction transaction, Rows rows, boolean isAlone, Writes writes) {
+        this.transaction = transaction;
+        this.rows = rows;
+        this.isAlone = isAlone;
+        this.writes = writes;
+    }
+
+    /** For a new transaction, whatever was changed. */
+    void forgetAll() {
+        met.clear();
+    }
+
+    /** A resource as it is recorded, its dead included: one without a row if nobody ever used it. */
+    public Resource load(ResourceName name) throws SQLException {
+        Resource known = met.get(name);
+        if (known != null) {
+            return known;
+        }
+        if (!isAlone) {
+            throw new NotLocked(List.of(name));
+        }
+        Resource resource = rows.resource(name);
+        if (resource == null) {
+            resource = new Resource(name, name.utf8());
+            resource.lastToken = rows.floor();
+        }
+        met.put(name, resource);
+        return resource;
+    }
+
+    /** What a resource is that the last transaction was about, if somebody waits for it. */
+    public Optional<ResourceSpec> awaited(ResourceName name) {
+        Resource known = met.get(name);
+        return known != null && known.waiters > 0 ? Optional.of(known.declared) : Optional.empty();
+    }
+
+    /** A resource that is locked, or that has no row. */
+    public void give(Resource resource) {
+        met.put(resource.name, resource);
+    }
+
+    /**
+     * Where only what is locked may be used: looks whether all of these are.
+     *
+     * @throws NotLocked if not
+     */
+    void require(Collection<ResourceName> names) {
+        List<ResourceName> missing = isAlone
+                ? List.of()
+                : names.stream().filter(name -> !met.containsKey(name)).toList();
+        if (!missing.isEmpty()) {
+            throw new NotLocked(missing);
+        }
+    }
+
+    /**
+     * A command has ended: writes what was changed, and what comes next reads anew. What is locked is only written when
+     * all have ended.
+     */
+    void endStep() throws SQLException {
+        if (isAlone) {
+            save();
+            met.clear();
+            return;
+        }
+        for (Resource resource : met.values()) {
+            resource.isSwept = false;
+            resource.isSettled = false;
+        }
+    }
+
+    /** Writes what was changed, or adds it to what is written at the end of the transaction. */
+    void save() throws SQLException {
+        for (Resource resource : met.values()) {
+            if (resource.isDirty) {
+                transaction.mustWrite();
+                if (resource.isStored && !isAlone) {
+                    Rows.save(resource, writes);
+                } else {
+                    rows.save(resource);
+                }
+            }
+        }
+    }
+
+    /** Drops the row of a resource that nobody uses. */
+    void drop(Resource resource) throws SQLException {
+        transaction.mustWrite();
+        rows.drop(resource);
+        met.remove(resource.name);
+    }
+}

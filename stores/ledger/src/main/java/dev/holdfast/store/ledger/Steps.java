@@ -1,0 +1,400 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Advance;
+import dev.holdfast.spi.Command.Audit;
+import dev.holdfast.spi.Command.CloseSession;
+import dev.holdfast.spi.Command.CountDown;
+import dev.holdfast.spi.Command.Extend;
+import dev.holdfast.spi.Command.ForceRelease;
+import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.Command.KeepAlive;
+import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Resize;
+import dev.holdfast.spi.Command.Retire;
+import dev.holdfast.spi.Command.SetCount;
+import dev.holdfast.spi.Command.ShrinkTo;
+import dev.holdfast.spi.Command.Withdraw;
+import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.store.ledger.table.Claim;
+import dev.holdfast.store.ledger.table.Latch;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.Session;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each command does to the rows and answers, inside a transaction that somebody else began and commits.
+ *
+ * <p>A step first reads and checks, and writes when nothing can refuse it any more, so that a command that is refused
+ * changes nothing.
+ */
+public final class Steps {
+
+    private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
+
+    private final Ledger ledger;
+    private final Backing backing;
+    private final Answers answers;
+    private final Reports reports;
+
+    public Steps(Ledger ledger, Backing backing) {
+        this.ledger = ledger;
+        this.backing = backing;
+        this.answers = new Answers(ledger);
+        this.reports = new Reports(ledger, answers);
+    }
+
+    /** Whether a command usually changes nothing, so that it is worth a look first. */
+    public static boolean isLook(Command command) {
+        return command instanceof Poll || command instanceof Audit || command instanceof Inspect;
+    }
+
+    /** Carries out one command. */
+    public Reply answer(Command command) throws SQLException {
+        Reply reply = command instanceof Command.OnResource onResource ? onResource(onResource) : other(command);
+        ledger.flush();
+        return reply;
+    }
+
+    private Reply other(Command command) throws SQLException {
+        if (command instanceof Poll poll) {
+            return poll(poll);
+        } else if (command instanceof KeepAlive keepAlive) {
+            return keepAlive(keepAlive);
+        } else if (command instanceof OpenSession open) {
+            return open(open);
+        } else if (command instanceof Retire retire) {
+            return retire(retire);
+        } else if (command instanceof CloseSession close) {
+            return close(close);
+        } else if (command instanceof Audit audit) {
+            return reports.audit(audit);
+        } else if (command instanceof Inspect inspect) {
+            return reports.inspect(inspect);
+        }
+        throw new IllegalArgumentException("Not a command that this store knows: " + command);
+    }
+
+    private Reply onResource(Command.OnResource command) throws SQLException {
+        if (command instanceof Acquire acquire) {
+            return acquire(acquire);
+        } else if (command instanceof Release release) {
+            return release(release);
+        } else if (command instanceof Yield yield) {
+            return yieldFor(yield);
+        } else if (command instanceof Advance advance) {
+            return advance(advance);
+        } else if (command instanceof Withdraw withdraw) {
+            return withdraw(withdraw);
+        } else if (command instanceof ShrinkTo shrink) {
+            return shrinkTo(shrink);
+        } else if (command instanceof Extend extend) {
+            return extend(extend);
+        } else if (command instanceof SetCount setCount) {
+            return setCount(setCount);
+        } else if (command instanceof CountDown countDown) {
+            return countDown(countDown);
+        } else if (command instanceof Resize resize) {
+            return resize(resize);
+        } else if (command instanceof ForceRelease force) {
+            return forceRelease(force);
+        }
+        throw new IllegalArgumentException("Not a command that this store knows: " + command);
+    }
+
+    // Sessions
+
+    private Reply open(OpenSession command) throws SQLException {
+        Session session = backing.newcomer(command, ledger.now());
+        ledger.sessions().add(session);
+        return new Reply.SessionOpened(Session.idOf(session.id), Micros.duration(session.ttl));
+    }
+
+    private Reply keepAlive(KeepAlive command) throws SQLException {
+        Session session = ledger.live(command.session());
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        if (command.epoch() < session.epoch) {
+            return new Reply.Stale();
+        }
+        session.epoch = command.epoch();
+        session.deadline = ledger.now() + session.ttl;
+        ledger.sessions().save(session);
+        return new Reply.SessionAlive();
+    }
+
+    private Reply retire(Retire command) throws SQLException {
+        Session session = ledger.live(command.session());
+        if (session != null && session.epoch != Session.RETIRED) {
+            session.epoch = Session.RETIRED;
+            ledger.sessions().save(session);
+        }
+        return new Reply.Done();
+    }
+
+    private Reply close(CloseSession command) throws SQLException {
+        Session session = ledger.live(command.session());
+        if (session != null) {
+            ledger.end(session);
+        }
+        return new Reply.Done();
+    }
+
+    // Claims
+
+    private Reply.ClaimReply acquire(Acquire command) throws SQLException {
+        Session session = ledger.live(command.claim().session());
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        if (command.epoch() < session.epoch) {
+            return new Reply.Stale();
+        }
+        Claim present = ledger.claim(command.claim());
+        return present != null ? present(present) : make(session, command);
+    }
+
+    private Reply.ClaimReply make(Session session, Acquire command) throws SQLException {
+        Resource resource = ledger.resource(command.resource());
+        if (ledger.isInUse(resource)) {
+            Reply.@Nullable Refused refused = refused(resource, command);
+            if (refused != null) {
+                return refused;
+            }
+        } else {
+            ledger.declare(resource, command.spec());
+        }
+        if (ledger.admitsAtOnce(resource, command.weight())) {
+            Claim granted = ledger.admit(resource, session, command);
+            return granted == null ? spent() : answers.stateOf(granted);
+        }
+        if (command.waiting() == Command.Waiting.TRY) {
+            return new Reply.Refused(Refusal.TAKEN, reports.taken(resource));
+        }
+        return answers.stateOf(ledger.enqueue(resource, session, command));
+    }
+
+    /** Why a claim can never be made as things are, room aside; null if it can. */
+    private static Reply.@Nullable Refused refused(Resource known, Acquire command) {
+        if (!known.declared.equals(command.spec())) {
+            return mismatch(known);
+        }
+        if (command.weight() > known.capacity) {
+            return new Reply.Refused(
+                    Refusal.TOO_HEAVY,
+                    "the claim asks for " + command.weight() + ", but the capacity is " + known.capacity
+                            + " at present");
+        }
+        return null;
+    }
+
+    private static Reply.Refused mismatch(Resource known) {
+        return new Reply.Refused(Refusal.MISMATCH, "it is in use as " + Reports.text(known.declared));
+    }
+
+    private static Reply.Refused spent() {
+        return new Reply.Refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
+    }
+
+    /** The state of a claim, for the claimant: where it is a grant, the claimant picks it up with this. */
+    private Reply.ClaimReply present(Claim claim) throws SQLException {
+        if (claim.isGranted) {
+            ledger.pickUp(claim);
+        }
+        return answers.stateOf(claim);
+    }
+
+    private Reply poll(Poll command) throws SQLException {
+        List<Reply.ClaimReply> states = new ArrayList<>(command.claims().size());
+        for (ClaimRef ref : command.claims()) {
+            Claim claim = ledger.claim(ref);
+            states.add(claim == null ? new Reply.Absent() : present(claim));
+        }
+        return new Reply.Polled(states);
+    }
+
+    private Reply withdraw(Withdraw command) throws SQLException {
+        Claim claim = ledger.claim(command.claim());
+        if (claim != null) {
+            ledger.drop(claim);
+        }
+        return new Reply.Done();
+    }
+
+    private Reply release(Release command) throws SQLException {
+        Claim grant = ledger.grant(command.claim());
+        if (grant == null) {
+            return new Reply.Absent();
+        }
+        ledger.drop(grant);
+        return new Reply.Released();
+    }
+
+    private Reply yieldFor(Yield command) throws SQLException {
+        Session session = ledger.live(command.claim().session());
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        Acquire next = command.next();
+        if (next.epoch() < session.epoch) {
+            return new Reply.Stale();
+        }
+        Claim grant = ledger.grant(command.claim());
+        if (grant == null) {
+            return acquire(next);
+        }
+        Reply.@Nullable Refused refused =
+                ledger.tokens().isSpent(grant.resource) ? spent() : refused(grant.resource, next);
+        if (refused != null) {
+            return refused;
+        }
+        ledger.drop(grant);
+        ledger.settle(grant.resource);
+        return acquire(next);
+    }
+
+    private Reply advance(Advance command) throws SQLException {
+        Claim grant = ledger.grant(command.claim());
+        if (grant == null) {
+            return new Reply.Absent();
+        }
+        if (grant.endToken == command.blockEnd()) {
+            TokenBlock fresh = ledger.tokens().reserve(grant.resource, command.atLeast(), command.tokens());
+            if (fresh == null) {
+                return new Reply.Unsupported("its fencing tokens are used up");
+            }
+            grant.firstToken = fresh.first();
+            grant.endToken = fresh.last();
+            ledger.claims().save(grant);
+        }
+        return new Reply.Advanced(grant.tokens(), grant.resource.waiters > 0);
+    }
+
+    private Reply shrinkTo(ShrinkTo command) throws SQLException {
+        Claim grant = ledger.grant(command.claim());
+        if (grant == null) {
+            return new Reply.Absent();
+        }
+        ledger.lighten(grant, command.weight());
+        return new Reply.Done();
+    }
+
+    private Reply extend(Extend command) throws SQLException {
+        Claim grant = ledger.grant(command.claim());
+        if (grant == null || !grant.hasOwnLease()) {
+            return new Reply.Absent();
+        }
+        boolean begins = grant.pickUp(ledger.now());
+        boolean acts = command.seq() > grant.seq;
+        if (acts) {
+            grant.seq = command.seq();
+            grant.ends = ledger.now() + Micros.of(command.lease());
+        }
+        if (begins || acts) {
+            ledger.claims().save(grant);
+        }
+        return new Reply.Extended(grant.seq, Micros.duration(grant.ends - ledger.now()));
+    }
+
+    // Resources
+
+    private Reply setCount(SetCount command) throws SQLException {
+        Session session = ledger.live(command.session());
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        if (command.epoch() < session.epoch) {
+            return new Reply.Stale();
+        }
+        Resource resource = ledger.resource(command.resource());
+        ledger.declare(resource, LATCH);
+        if (resource.declared.kind() != Kind.LATCH) {
+            return mismatch(resource);
+        }
+        Latch latch = ledger.latches().find(resource);
+        if (latch.remaining == 0 && command.generation() > latch.generation) {
+            ledger.mustWrite();
+            latch.generation = command.generation();
+            latch.remaining = command.count();
+            ledger.save(resource, latch);
+            resource.isDirty = true;
+        }
+        return new Reply.Count(latch.generation, latch.remaining);
+    }
+
+    private Reply countDown(CountDown command) throws SQLException {
+        Resource resource = ledger.resource(command.resource());
+        if (resource.declared.kind() != Kind.LATCH && ledger.isInUse(resource)) {
+            return mismatch(resource);
+        }
+        Latch latch = ledger.latches().find(resource);
+        if (latch.generation == command.generation() && latch.remaining > 0) {
+            ledger.mustWrite();
+            if (ledger.latches().addCounted(resource, command.id())) {
+                latch.remaining = Math.max(0, latch.remaining - command.n());
+                ledger.save(resource, latch);
+            }
+            if (latch.remaining == 0) {
+                // Open, it counts no more, so nobody can count twice.
+                ledger.latches().dropCounted(resource);
+                ledger.settle(resource);
+            }
+        }
+        return new Reply.Count(latch.generation, latch.remaining);
+    }
+
+    private Reply resize(Resize command) throws SQLException {
+        Session session = ledger.live(command.session());
+        if (session == null) {
+            return new Reply.SessionEnded();
+        }
+        if (command.epoch() < session.epoch) {
+            return new Reply.Stale();
+        }
+        Resource resource = ledger.resource(command.resource());
+        if (!ledger.isInUse(resource)) {
+            return new Reply.Absent();
+        }
+        if (resource.declared.kind() != Kind.SEMAPHORE) {
+            return mismatch(resource);
+        }
+        ledger.mustWrite();
+        resource.capacity = command.capacity();
+        resource.isDirty = true;
+        for (Claim waiter : ledger.claimRows().waitersAbove(resource, resource.capacity)) {
+            ledger.refuse(waiter);
+        }
+        ledger.settle(resource);
+        return new Reply.Done();
+    }
+
+    private Reply forceRelease(ForceRelease command) throws SQLException {
+        Resource resource = ledger.resource(command.resource());
+        Claim grant = grantOf(resource, command.token());
+        if (grant == null || ledger.grant(grant.ref()) == null) {
+            return new Reply.Absent();
+        }
+        ledger.revoke(grant);
+        return new Reply.Released();
+    }
+
+    private @Nullable Claim grantOf(Resource resource, long token) throws SQLException {
+        boolean isInline = resource.hasInlineGrant() && resource.firstToken <= token && token <= resource.endToken;
+        return isInline ? Claim.inline(resource) : ledger.claimRows().grant(resource, token);
+    }
+}

@@ -1,0 +1,42 @@
+package dev.holdfast.store.ledger;
+
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.ledger.table.Resource;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** Gives the blocks of fencing tokens, each above all that its resource ever had. */
+final class TokenCounters {
+
+    private final Transaction transaction;
+    private final Backing backing;
+
+    TokenCounters(Transaction transaction, Backing backing) {
+        this.transaction = transaction;
+        this.backing = backing;
+    }
+
+    /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is spent. */
+    @Nullable
+    TokenBlock reserve(Resource resource, long atLeast, int want) throws SQLException {
+        transaction.mustWrite();
+        long last = Math.max(Math.max(resource.lastToken, backing.tokenFloor()), atLeast);
+        if (isSpent(last)) {
+            return null;
+        }
+        TokenBlock block = Tokens.next(last, transaction.unix(), want);
+        resource.lastToken = block.last();
+        resource.isDirty = true;
+        backing.reserved(block.last());
+        return block;
+    }
+
+    boolean isSpent(Resource resource) {
+        return isSpent(resource.lastToken);
+    }
+
+    private boolean isSpent(long lastToken) {
+        return lastToken >= Tokens.MAX_TOKEN || Tokens.floor(transaction.unix()) > Tokens.MAX_TOKEN;
+    }
+}

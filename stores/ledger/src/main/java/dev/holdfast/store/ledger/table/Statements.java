@@ -1,0 +1,196 @@
+package dev.holdfast.store.ledger.table;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The prepared statements of one connection, and what all who use them have in common.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Statements {
+
+    /** What follows wherever a person has to act. */
+    public static final String WHAT_TO_DO =
+            "\"A database says that something is damaged\" in docs/operations.md tells how";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Statements.class);
+
+    private static final byte[] NO_NAME = {};
+
+    /** Enough to find the row by, and not a page of it. */
+    private static final int BYTES_SHOWN = 16;
+
+    private final Texts texts;
+    private final Map<String, PreparedStatement> prepared = new HashMap<>();
+    private @Nullable Connection connection;
+
+    /** The statements of a connection that stays. */
+    public Statements(Connection connection) {
+        this(Texts.OF_SQLITE);
+        this.connection = connection;
+    }
+
+    /** Statements for one connection after another. */
+    public Statements(Texts texts) {
+        this.texts = texts;
+    }
+
+    /** From here on the statements are those of this connection. */
+    public void attach(Connection other) {
+        if (other != connection) {
+            forget();
+            connection = other;
+        }
+    }
+
+    /** The connection that the statements are of. */
+    public Connection connection() {
+        if (connection == null) {
+            throw new IllegalStateException("There is no connection to prepare a statement on");
+        }
+        return connection;
+    }
+
+    /** The texts that statements are prepared from. */
+    public Texts texts() {
+        return texts;
+    }
+
+    public PreparedStatement prepare(Sql sql) throws SQLException {
+        return prepare(texts.of(sql));
+    }
+
+    /** The statement of a text, prepared the first time. */
+    public PreparedStatement prepare(String text) throws SQLException {
+        PreparedStatement known = prepared.get(text);
+        if (known == null) {
+            known = connection().prepareStatement(text);
+            prepared.put(text, known);
+        }
+        return known;
+    }
+
+    /** The statement of a text that tells the keys that it made; prepared the first time. */
+    public PreparedStatement prepareWithKeys(String text) throws SQLException {
+        PreparedStatement known = prepared.get(text);
+        if (known == null) {
+            known = connection().prepareStatement(text, Statement.RETURN_GENERATED_KEYS);
+            prepared.put(text, known);
+        }
+        return known;
+    }
+
+    /** After a failure: a driver may have closed the statement that failed, without a word. */
+    public void forget() {
+        for (PreparedStatement statement : prepared.values()) {
+            try {
+                statement.close();
+            } catch (SQLException e) {
+                // It is not used again.
+            } catch (RuntimeException | Error e) {
+                LOG.error("a statement could not be closed", e);
+            }
+        }
+        prepared.clear();
+    }
+
+    /** Every row that is written was read, or found missing, in the same transaction. */
+    public static void changeOne(PreparedStatement write) throws SQLException {
+        int rows = write.executeUpdate();
+        if (rows != 1) {
+            throw changed(rows);
+        }
+    }
+
+    /** Says of a failure that a row was not there any more. */
+    private static final class RowGone extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        RowGone() {
+            super("The row of a claim or a resource is not there any more", null, false, false);
+        }
+    }
+
+    /** Whether a row was gone between the reading and the writing: deleted by hand, as a rule. */
+    public static boolean isRowGone(StoreException failure) {
+        return failure.getCause() instanceof RowGone;
+    }
+
+    /** What is told of a statement that had to change one row. */
+    public static StoreException changed(int rows) {
+        return new StoreException(
+                StoreException.Reason.CORRUPT,
+                StoreException.Effect.NONE,
+                "a statement that changes one row changed " + rows
+                        + ", so somebody deletes rows by hand, or an index of the database is damaged; the step was"
+                        + " undone, and " + WHAT_TO_DO,
+                rows == 0 ? new RowGone() : null);
+    }
+
+    public static ResourceName name(byte @Nullable [] key) {
+        byte[] bytes = key == null ? NO_NAME : key;
+        try {
+            return new ResourceName(StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString());
+        } catch (CharacterCodingException | IllegalArgumentException e) {
+            throw new StoreException(
+                    StoreException.Reason.CORRUPT,
+                    StoreException.Effect.NONE,
+                    "a row has a name that is none: it has " + bytes.length + " bytes and begins with '"
+                            + HexFormat.of().formatHex(bytes, 0, Math.min(BYTES_SHOWN, bytes.length))
+                            + "' in hexadecimal; nothing was changed, and a person must act: "
+                            + WHAT_TO_DO,
+                    e);
+        }
+    }
+
+    public static StoreException damaged(ResourceName name, String what) {
+        return new StoreException(
+                StoreException.Reason.CORRUPT,
+                StoreException.Effect.NONE,
+                "what is recorded for '" + name + "' is damaged: " + what
+                        + "; nothing was changed, and a person must act: " + WHAT_TO_DO,
+                null);
+    }
+
+    /** The names in the first column. */
+    public static List<ResourceName> names(PreparedStatement select) throws SQLException {
+        List<ResourceName> names = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                names.add(name(row.getBytes(1)));
+            }
+        }
+        return names;
+    }
+
+    /** The numbers in the first column. */
+    public static List<Long> numbers(PreparedStatement select) throws SQLException {
+        List<Long> numbers = new ArrayList<>();
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                numbers.add(row.getLong(1));
+            }
+        }
+        return numbers;
+    }
+}

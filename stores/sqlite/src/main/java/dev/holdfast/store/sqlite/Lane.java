@@ -1,0 +1,387 @@
+package dev.holdfast.store.sqlite;
+
+import static java.util.Objects.requireNonNullElse;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Poll;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.store.ledger.Ledger;
+import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.Transaction;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, and how commands become transactions on it: a single one as a single statement if it can be, a look
+ * as a transaction that only reads, and all else, together, as one that writes.
+ *
+ * <p>A failure before the commit leaves nothing behind. If the commit itself fails nobody can say what is on the disk,
+ * and the effect is unknown.
+ */
+final class Lane implements Batcher.Trip {
+
+    /** Work that is no command. */
+    @FunctionalInterface
+    interface Work {
+        void carryOut(Ledger ledger) throws SQLException;
+    }
+
+    /**
+     * How long a trip on the thread of a caller waits for a database that others keep busy: most are free again by
+     * then, and no caller notices.
+     */
+    private static final Duration PATIENCE_OF_CALLERS = Duration.ofMillis(50);
+
+    /**
+     * Held while the connection is in use. The batcher's trips come one by one anyway; this keeps housekeeping apart
+     * from them.
+     */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final Dialect dialect;
+    private final Consumer<List<Transaction.Told>> telling;
+    private final Ledger ledger;
+    private final Steps steps;
+
+    @GuardedBy("lock")
+    private final Courtesy courtesy = new Courtesy();
+
+    @GuardedBy("lock")
+    private boolean closed;
+
+    /** @param telling is given what is to be told when a transaction is committed, with no lock held */
+    Lane(Dialect dialect, Consumer<List<Transaction.Told>> telling) {
+        this.dialect = dialect;
+        this.telling = telling;
+        this.ledger = new Ledger(dialect);
+        this.steps = new Steps(ledger, dialect);
+    }
+
+    @Override
+    public void make(int lane, List<Batcher.Call> calls) {
+        List<Transaction.Told> told = new ArrayList<>(0);
+        lock.lock();
+        try {
+            carryOut(calls, () -> inOrder(calls, told));
+        } finally {
+            lock.unlock();
+            tell(told);
+        }
+    }
+
+    /** Waits neither for housekeeping nor, for more than a moment, for other processes. */
+    @Override
+    public boolean makeAtOnce(int lane, Batcher.Call call) {
+        if (!lock.tryLock()) {
+            return false;
+        }
+        List<Transaction.Told> told = new ArrayList<>(0);
+        Patience patience = new Patience(PATIENCE_OF_CALLERS);
+        try {
+            carryOut(List.of(call), () -> alone(call, told, patience));
+        } catch (StoreException e) {
+            if (!patience.isSpent()) {
+                call.fail(e);
+            }
+        } finally {
+            lock.unlock();
+            tell(told);
+        }
+        return call.isAnswered();
+    }
+
+    @GuardedBy("lock")
+    private void carryOut(List<Batcher.Call> calls, Runnable trip) {
+        try {
+            mustBeOpen();
+            courtesy.begin();
+            trip.run();
+            courtesy.end();
+        } catch (Gone gone) {
+            calls.forEach(call -> refuse(call, gone));
+        }
+    }
+
+    /** A holder need not wait for its deadline to hear of it: its next keep-alive says that the session has ended. */
+    private static void refuse(Batcher.Call call, Gone gone) {
+        if (call.command() instanceof Command.KeepAlive) {
+            call.answer(new Reply.SessionEnded());
+        } else {
+            call.fail(gone.failure());
+        }
+    }
+
+    /**
+     * Carries out work that is no command, as one transaction that may write.
+     *
+     * @throws StoreException if that fails
+     */
+    void transact(Work work) {
+        List<Transaction.Told> told;
+        lock.lock();
+        try {
+            mustBeOpen();
+            told = write(work, new Patience(dialect.patience()));
+        } catch (Gone gone) {
+            throw gone.failure();
+        } finally {
+            lock.unlock();
+        }
+        tell(told);
+    }
+
+    private List<Transaction.Told> write(Work work, Patience patience) {
+        while (true) {
+            try {
+                write(work);
+                return ledger.told();
+            } catch (Busy busy) {
+                patience.pause(busy);
+            }
+        }
+    }
+
+    private void tell(List<Transaction.Told> told) {
+        if (!told.isEmpty()) {
+            telling.accept(told);
+        }
+    }
+
+    /** Ends the connection when nobody uses it. */
+    void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                dialect.close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @GuardedBy("lock")
+    private void mustBeOpen() throws Gone {
+        if (closed) {
+            throw new StoreException(
+                    StoreException.Reason.CLOSED, Effect.NONE, "the store was closed by this client", null);
+        }
+        dialect.check();
+    }
+
+    /** A look needs no right to write, nor the long way that a transaction which may have changed something takes. */
+    private void inOrder(List<Batcher.Call> calls, List<Transaction.Told> told) {
+        int from = 0;
+        for (int i = 0; i < calls.size(); i++) {
+            if (Steps.isLook(calls.get(i).command())) {
+                together(calls.subList(from, i), told);
+                alone(calls.get(i), told);
+                from = i + 1;
+            }
+        }
+        together(calls.subList(from, calls.size()), told);
+    }
+
+    private void alone(Batcher.Call call, List<Transaction.Told> told) {
+        try {
+            alone(call, told, new Patience(dialect.patience()));
+        } catch (StoreException e) {
+            call.fail(e);
+        }
+    }
+
+    private void alone(Batcher.Call call, List<Transaction.Told> told, Patience patience) {
+        while (!call.isAnswered()) {
+            try {
+                attempt(call, told);
+            } catch (Busy busy) {
+                patience.pause(busy);
+            }
+        }
+    }
+
+    private void attempt(Batcher.Call call, List<Transaction.Told> told) throws Busy {
+        Command command = call.command();
+        call.answer(command instanceof Poll poll ? poll(poll, told) : reply(command, told));
+    }
+
+    private Reply reply(Command command, List<Transaction.Told> told) throws Busy {
+        Reply reply = Steps.isLook(command) ? look(command) : quick(command);
+        if (reply == null) {
+            Reply[] replies = new Reply[1];
+            write(state -> replies[0] = step(command));
+            told.addAll(ledger.told());
+            reply = replies[0];
+        }
+        return reply;
+    }
+
+    /** Only of the claims to which something may have happened more is read. */
+    private Reply poll(Poll poll, List<Transaction.Told> told) throws Busy {
+        Map<ClaimRef, Reply.Queued> quiet = requireNonNullElse(single(() -> dialect.quiet(poll.claims())), Map.of());
+        List<ClaimRef> others = poll.claims().stream()
+                .filter(claim -> !quiet.containsKey(claim))
+                .toList();
+        Iterator<Reply.ClaimReply> states = Collections.emptyIterator();
+        if (!others.isEmpty()) {
+            Reply reply = reply(new Poll(others), told);
+            if (!(reply instanceof Reply.Polled polled)) {
+                return reply;
+            }
+            states = polled.states().iterator();
+        }
+        List<Reply.ClaimReply> all = new ArrayList<>(poll.claims().size());
+        for (ClaimRef claim : poll.claims()) {
+            Reply.Queued waits = quiet.get(claim);
+            all.add(waits == null ? states.next() : waits);
+        }
+        return new Reply.Polled(all);
+    }
+
+    private void together(List<Batcher.Call> calls, List<Transaction.Told> told) {
+        if (calls.size() <= 1) {
+            calls.forEach(call -> alone(call, told));
+            return;
+        }
+        Patience patience = new Patience(dialect.patience());
+        Reply[] replies = new Reply[calls.size()];
+        try {
+            told.addAll(write(
+                    state -> {
+                        for (int i = 0; i < replies.length; i++) {
+                            replies[i] = quickOrStep(calls.get(i).command());
+                        }
+                    },
+                    patience));
+        } catch (StoreException e) {
+            if (e.effect() == Effect.NONE && !patience.isSpent()) {
+                // One of them is to blame, and the others shall not suffer for it.
+                calls.forEach(call -> alone(call, told));
+            } else {
+                calls.forEach(call -> call.fail(e));
+            }
+            return;
+        }
+        for (int i = 0; i < replies.length; i++) {
+            calls.get(i).answer(replies[i]);
+        }
+    }
+
+    private Reply quickOrStep(Command command) throws SQLException {
+        Reply reply = dialect.quick(command);
+        return reply == null ? step(command) : reply;
+    }
+
+    private Reply step(Command command) throws SQLException {
+        return steps.answer(command);
+    }
+
+    /** Something that is done by single statements. */
+    @FunctionalInterface
+    private interface Single<R> {
+        @Nullable
+        R run() throws SQLException;
+    }
+
+    private @Nullable Reply quick(Command command) throws Busy {
+        return single(() -> dialect.quick(command));
+    }
+
+    private <R> @Nullable R single(Single<R> work) throws Busy {
+        try {
+            return work.run();
+        } catch (SQLException e) {
+            throw failed(e, dialect.effectOf(e));
+        } catch (RuntimeException | Error e) {
+            abandon();
+            throw e;
+        }
+    }
+
+    /** Undoes what is under way after an unexpected error. Prepared statements may be in any state, and are closed. */
+    private void abandon() {
+        dialect.rollback();
+        dialect.statements().forget();
+    }
+
+    /** Answers from one state of the database; null if there is something to write. */
+    private @Nullable Reply look(Command command) throws Busy {
+        try {
+            dialect.begin(false);
+            ledger.begin(false);
+            Reply reply = step(command);
+            dialect.commit();
+            return reply;
+        } catch (Transaction.Due due) {
+            dialect.rollback();
+            return null;
+        } catch (SQLException e) {
+            dialect.rollback();
+            throw failed(e, Effect.NONE);
+        } catch (StoreException e) {
+            dialect.rollback();
+            throw e;
+        } catch (RuntimeException | Error e) {
+            abandon();
+            throw e;
+        }
+    }
+
+    private void write(Work work) throws Busy {
+        Effect effect = Effect.NONE;
+        try {
+            dialect.begin(true);
+            ledger.begin(true);
+            work.carryOut(ledger);
+            effect = Effect.UNKNOWN;
+            dialect.commit();
+        } catch (SQLException e) {
+            dialect.rollback();
+            throw failed(e, effect);
+        } catch (StoreException e) {
+            dialect.rollback();
+            throw e;
+        } catch (RuntimeException | Error e) {
+            abandon();
+            throw e;
+        }
+    }
+
+    /** What a busy database refuses to do it has not done, the commit included. */
+    private StoreException failed(SQLException e, Effect effect) throws Busy {
+        if (dialect.isBusy(e)) {
+            throw new Busy(dialect.translated(e, Effect.NONE));
+        }
+        dialect.statements().forget();
+        return dialect.translated(e, effect);
+    }
+
+    /** The database had no time for us; what was tried is undone. */
+    static final class Busy extends Exception {
+        private static final long serialVersionUID = 1L;
+        private final StoreException failure;
+
+        Busy(StoreException failure) {
+            super(null, failure, false, false);
+            this.failure = failure;
+        }
+
+        /** What to tell if there is no further try. */
+        StoreException failure() {
+            return failure;
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.Wait;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Polls of claims that wait while nothing happens to them. What a claim waits for is remembered: while the file has not
+ * changed, those who are in the way are alive and no lease of theirs is over, it still waits, and none of its rows is
+ * read. After a change one statement for each claim finds that all who are in the way are alive; where it finds no row
+ * something may have happened, and {@link Steps} finds out what.
+ *
+ * <p>Not thread-safe.
+ */
+final class QuietPoll {
+
+    private static final String LOOK = "SELECT h.client, q.client, o.ttl, w.place = f.place,"
+            + " min(o.deadline, h.deadline, q.deadline, CASE WHEN r.ends > 0 THEN r.ends ELSE h.deadline END)"
+            + " FROM holdfast_claim w"
+            + " JOIN holdfast_session o ON o.id = w.session"
+            + " JOIN holdfast_resource r ON r.name = w.name"
+            + " JOIN holdfast_session h ON h.id = r.session"
+            + " JOIN holdfast_claim f ON f.name = w.name AND f.granted = 0"
+            + " AND f.place = (SELECT min(place) FROM holdfast_claim WHERE name = ?3 AND granted = 0)"
+            + " JOIN holdfast_session q ON q.id = f.session"
+            + " WHERE w.session = ?1 AND w.claim = ?2 AND w.name = ?3 AND w.granted = 0 AND r.grants = 0"
+            // Else the row of the resource was deleted by hand and made again, and the claim is lost.
+            + " AND r.waiters > 0 AND r.places >= w.place"
+            // A row that makes no sense: the long way says what is wrong with it.
+            + " AND r.capacity = r.spec >> 16 AND r.last_token >= r.end_token"
+            + " AND o.deadline > ?4 AND h.deadline > ?4 AND q.deadline > ?4 AND (r.ends <= 0 OR r.ends > ?4)";
+
+    /**
+     * Of the file and of this connection: the first number changes with each commit of others, the second with each row
+     * that we write.
+     */
+    private static final String VERSION = "SELECT data_version, total_changes() FROM pragma_data_version";
+
+    private static final long HEAD_RECHECK_MICROS = 40_000;
+    private static final long RECHECK_MICROS = 100_000;
+
+    /** What a poll costs for each claim is then a per cent or two of a core, however many wait. */
+    private static final long RECHECK_MICROS_PER_CLAIM = 250;
+
+    private static final long MAX_RECHECK_MICROS = 1_000_000;
+
+    /** So many claims are read anew with each poll that finds a change. */
+    private static final int FEW = 32;
+
+    /**
+     * Where there are more, reading them takes one or two per cent of a core at most, however often the file changes.
+     */
+    private static final long PAUSE_NANOS_PER_CLAIM = 1_000_000;
+
+    private static final long MAX_PAUSE_NANOS = 1_000_000_000;
+
+    private record Version(long ofFile, long ofOwnChanges) {
+        static final Version NONE = new Version(-1, -1);
+    }
+
+    private final Statements statements;
+    private final SqliteClients clients;
+    private final long own;
+    private final BooleanSupplier isTold;
+
+    private final Map<ClaimRef, Wait> waits = new HashMap<>();
+
+    /** The state that {@link #waits} were read from, or an older one. */
+    private Version version = Version.NONE;
+
+    private long readAtNanos = SystemTime.nanoTime() - MAX_PAUSE_NANOS;
+
+    /** The claims of the last poll, which may be more than are remembered yet. */
+    private int asked;
+
+    /**
+     * @param isTold whether other processes tell us what they do for our claims, so that polling is the second line
+     * only
+     */
+    QuietPoll(Statements statements, SqliteClients clients, long own, BooleanSupplier isTold) {
+        this.statements = statements;
+        this.clients = clients;
+        this.own = own;
+        this.isTold = isTold;
+    }
+
+    /** Those of the claims that still wait, by what can be told without reading all that belongs to them. */
+    Map<ClaimRef, Reply.Queued> among(List<ClaimRef> claims, long now) throws SQLException {
+        forgetIfChanged(claims);
+        asked = claims.size();
+        Map<ClaimRef, Reply.Queued> quiet = new HashMap<>();
+        for (ClaimRef claim : claims) {
+            Wait known = waits.get(claim);
+            Wait wait = known != null ? known : read(claim, now);
+            if (wait != null && now < wait.until() && areAlive(wait.clients())) {
+                waits.put(claim, wait);
+                quiet.put(claim, new Reply.Queued(Micros.duration(Math.min(recheck(wait), wait.until() - now))));
+            } else {
+                waits.remove(claim);
+            }
+        }
+        return quiet;
+    }
+
+    /** Remembers what a polled claim waits for, as read since {@link #among}. */
+    void remember(ClaimRef claim, Wait wait) {
+        waits.put(claim, wait);
+    }
+
+    /**
+     * After how many microseconds to look whether the process of a holder has ended: the head sooner than those who
+     * would not be admitted anyway, and the later the more are looked after.
+     */
+    long recheck(Wait wait) {
+        long regular = wait.isHead() ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
+        int many = isTold.getAsBoolean() ? Math.max(waits.size(), asked) : 1;
+        long forMany = Math.min(many * RECHECK_MICROS_PER_CLAIM, MAX_RECHECK_MICROS);
+        return Math.min(Math.max(regular, forMany), wait.ttl() / 3);
+    }
+
+    /**
+     * Forgets what was read before a change, of all or of those that are polled. The version is read before the rows
+     * are: what is committed in between is seen by the next poll.
+     */
+    private void forgetIfChanged(List<ClaimRef> polled) throws SQLException {
+        Version present = readVersion();
+        if (present.equals(version)) {
+            return;
+        }
+        long now = SystemTime.nanoTime();
+        long pause = Math.min(MAX_PAUSE_NANOS, (waits.size() - FEW) * PAUSE_NANOS_PER_CLAIM);
+        if (now - readAtNanos >= pause || !isTold.getAsBoolean()) {
+            waits.clear();
+            version = present;
+            readAtNanos = now;
+        } else if (polled.size() <= FEW) {
+            // Perhaps a hint has made us look.
+            polled.forEach(waits::remove);
+        }
+    }
+
+    private Version readVersion() throws SQLException {
+        try (ResultSet row = statements.prepare(VERSION).executeQuery()) {
+            return row.next() ? new Version(row.getLong(1), row.getLong(2)) : Version.NONE;
+        }
+    }
+
+    private @Nullable Wait read(ClaimRef claim, long now) throws SQLException {
+        PreparedStatement select = statements.prepare(LOOK);
+        select.setLong(1, Session.numberOf(claim.session()));
+        select.setLong(2, claim.claim());
+        select.setBytes(3, claim.resource().utf8());
+        select.setLong(4, now);
+        try (ResultSet row = select.executeQuery()) {
+            if (!row.next()) {
+                return null;
+            }
+            long holder = row.getLong(1);
+            long head = row.getLong(2);
+            Set<Long> inTheWay = holder == head ? Set.of(holder) : Set.of(holder, head);
+            return new Wait(row.getInt(4) != 0, row.getLong(3), inTheWay, row.getLong(5));
+        }
+    }
+
+    private boolean areAlive(Set<Long> holders) throws SQLException {
+        for (long holder : holders) {
+            if (holder != own && clients.isGone(holder)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

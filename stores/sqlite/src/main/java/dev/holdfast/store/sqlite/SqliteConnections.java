@@ -1,0 +1,140 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.sqlite.process.Machine;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.jspecify.annotations.Nullable;
+import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteOpenMode;
+
+/** Opens the database of a file and makes sure that it is one, ours, of our version and of this boot. */
+final class SqliteConnections {
+
+    /**
+     * Pages in the write-ahead log before a commit takes them over into the database: bounds the log at about 4 MiB.
+     */
+    private static final int CHECKPOINT_PAGES = 1_000;
+
+    private static final long LOG_BYTES_MAX = 4L * 1024 * 1024;
+
+    private final SqliteFile file;
+    private final SqliteSchema schema;
+    private final Machine machine;
+    private final StoreClock clock;
+
+    SqliteConnections(SqliteFile file, SqliteSchema schema, Machine machine, StoreClock clock) {
+        this.file = file;
+        this.schema = schema;
+        this.machine = machine;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens the file.
+     *
+     * @throws StoreException if there is something else in the file, or it can't be used
+     */
+    SqliteDatabase open(SqliteOptions options) {
+        Patience patience = new Patience(options.patience());
+        while (true) {
+            Connection connection = null;
+            try {
+                connection = options.between().apply(connect());
+                setUp(connection, options);
+                SqliteMeta meta = SqliteMeta.read(connection);
+                // Meets the log, which is there by now.
+                file.check();
+                Statements statements = new Statements(connection);
+                return new SqliteDatabase(file, connection, statements, machine, clock, meta, options);
+            } catch (SQLException e) {
+                close(connection);
+                StoreException failure = SqliteFailures.translated(e, Effect.NONE, file.path());
+                if (!SqliteFailures.isBusy(e)) {
+                    throw failure;
+                }
+                patience.pause(new Lane.Busy(failure));
+            } catch (Gone gone) {
+                close(connection);
+                throw gone.failure();
+            } catch (RuntimeException | Error e) {
+                close(connection);
+                throw e;
+            }
+        }
+    }
+
+    // As a URI in the sense of SQLite, whose path is encoded: the driver takes what follows a question mark in a plain
+    // path for settings. Without the mode that makes a missing file: that would have the wrong permissions, and after
+    // a deletion it would be a second truth.
+    private Connection connect() throws SQLException {
+        SQLiteConfig config = new SQLiteConfig();
+        config.setBusyTimeout(0);
+        config.resetOpenMode(SQLiteOpenMode.CREATE);
+        return config.createConnection(
+                "jdbc:sqlite:" + file.path().toUri().toString().replaceFirst("^file:/+", "file:///"));
+    }
+
+    private void setUp(Connection connection, SqliteOptions options) throws SQLException {
+        // In one transaction: somebody else may be making the tables.
+        run(connection, "BEGIN");
+        boolean isOld = schema.check(connection, file.path().toString());
+        run(connection, "COMMIT");
+        String mode = text(connection, "PRAGMA journal_mode = WAL");
+        if (!mode.equalsIgnoreCase("wal")) {
+            throw new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "the file system of " + file.path()
+                            + " can't share memory between processes, which SQLite needs here; use a local disk",
+                    null);
+        }
+        run(connection, "PRAGMA synchronous = " + options.synchronous());
+        run(connection, "PRAGMA wal_autocheckpoint = " + CHECKPOINT_PAGES);
+        run(connection, "PRAGMA journal_size_limit = " + LOG_BYTES_MAX);
+        for (String pragma : options.pragmas()) {
+            run(connection, "PRAGMA " + pragma);
+        }
+        if (isOld || SqliteMeta.read(connection).isOfAnotherBoot(machine, clock)) {
+            // Whatever the setting: this must be on the disk before anything is granted on it.
+            run(connection, "PRAGMA synchronous = FULL");
+            run(connection, "BEGIN IMMEDIATE");
+            schema.make(connection, file.path().toString());
+            SqliteMeta.create(connection, machine, clock);
+            SqliteMeta.beginBoot(connection, machine, clock);
+            run(connection, "COMMIT");
+            run(connection, "PRAGMA synchronous = " + options.synchronous());
+        }
+    }
+
+    private static void run(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            // Some of these answer with a row, and some don't.
+            boolean answers = statement.execute(sql);
+            assert answers || statement.getUpdateCount() >= -1;
+        }
+    }
+
+    private static String text(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            return row.next() ? row.getString(1) : "";
+        }
+    }
+
+    private static void close(@Nullable Connection connection) {
+        if (connection != null) {
+            try {
+                connection.close();
+            } catch (SQLException alreadyFailing) {
+                // What failed before says more.
+            }
+        }
+    }
+}

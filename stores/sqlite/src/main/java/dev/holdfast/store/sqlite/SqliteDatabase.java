@@ -1,0 +1,33 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.sqlite.process.Machine;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * An open file, found to be ours.
+ *
+ * @param meta what it said about itself when it was opened
+ */
+record SqliteDatabase(
+        SqliteFile file,
+        Connection connection,
+        Statements statements,
+        Machine machine,
+        StoreClock clock,
+        SqliteMeta meta,
+        SqliteOptions options) {
+
+    /** Whether every commit is on the disk before it is answered. */
+    boolean flushesAlways() {
+        return options.synchronous() == SqliteStore.Synchronous.FULL;
+    }
+
+    StoreException translated(SQLException failure, Effect effect) {
+        return SqliteFailures.translated(failure, effect, file.path());
+    }
+}

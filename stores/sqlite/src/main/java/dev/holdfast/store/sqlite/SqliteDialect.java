@@ -1,0 +1,353 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.OpenSession;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.Wait;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.table.Micros;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** SQLite: one file, one writer at a time, on the machine of all who use it. */
+final class SqliteDialect implements Dialect {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SqliteDialect.class);
+
+    /** How often the file is looked at: a look costs a tenth of a commit that is not flushed. */
+    private static final long CHECK_NANOS = 100_000_000;
+
+    private static final long MIN_TTL_MICROS = 200_000;
+
+    private static final int RANDOM_BITS = 31;
+
+    /**
+     * Ten seconds' worth: as often is one commit flushed for the sake of the tokens, and as far ahead of the clock may
+     * they begin after a boot.
+     */
+    private static final long HORIZON_TOKENS = Tokens.floor(10_000_000);
+
+    /** How long a flush waits for others: a caller may wait for it, who asks again where it fails. */
+    private static final Duration FLUSH_PATIENCE = Duration.ofMillis(500);
+
+    private final SqliteDatabase database;
+    private final StoreClock clock;
+    private final Statements statements;
+    private final SqliteClients clients;
+    private final FastPath fastPath;
+    private final QuietPoll quietPoll;
+    private final RandomGenerator random;
+    private final long client;
+    private final long tokenFloor;
+    /** Whether a transaction is under way. */
+    private boolean isActive;
+
+    /** Whether the transaction that was begun last may write. */
+    private boolean isWriting;
+
+    /** Whether a transaction may still be open that has failed. */
+    private boolean isLeft;
+
+    private long checkedAtNanos;
+
+    /** No token above it is given before it is on the disk that there may be such tokens. */
+    private long horizon;
+
+    /** What the horizon will be when the transaction that is under way is on the disk. */
+    private long nextHorizon;
+
+    /** Whether the transaction that is under way has to be on the disk before anybody is answered. */
+    private boolean mustLast;
+
+    /** @param isTold whether other processes tell us what they do for our claims */
+    SqliteDialect(
+            SqliteDatabase database,
+            SqliteClients clients,
+            RandomGenerator random,
+            long client,
+            BooleanSupplier isTold) {
+        this.database = database;
+        this.clock = database.clock();
+        this.statements = database.statements();
+        this.clients = clients;
+        this.random = random;
+        this.client = client;
+        this.fastPath = new FastPath(statements);
+        this.quietPoll = new QuietPoll(statements, clients, client, isTold);
+        this.tokenFloor = database.meta().bootFloor();
+        this.horizon =
+                database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
+        this.checkedAtNanos = SystemTime.nanoTime();
+    }
+
+    @Override
+    public long client() {
+        return client;
+    }
+
+    @Override
+    public StoreClock clock() {
+        return clock;
+    }
+
+    @Override
+    public Statements statements() {
+        return statements;
+    }
+
+    @Override
+    public Duration patience() {
+        return database.options().patience();
+    }
+
+    @Override
+    public void check() throws Gone {
+        long now = SystemTime.nanoTime();
+        if (now - checkedAtNanos > CHECK_NANOS) {
+            database.file().check();
+            checkBoot();
+            checkedAtNanos = now;
+        }
+    }
+
+    /** Two machines that use one file at the same time record their boots in turn. */
+    private void checkBoot() throws Gone {
+        try (ResultSet row =
+                statements.prepare("SELECT boot FROM holdfast_meta").executeQuery()) {
+            if (!row.next() || !row.getString(1).equals(database.machine().boot())) {
+                throw new Gone(new StoreException(
+                        Reason.DENIED,
+                        Effect.NONE,
+                        "another machine uses the file " + database.file().path()
+                                + " too, and locks can't hold between the two; use a store on a server",
+                        null));
+            }
+        } catch (SQLException e) {
+            if (!isBusy(e)) {
+                throw translated(e, Effect.NONE);
+            }
+        }
+    }
+
+    @Override
+    public @Nullable Reply quick(Command command) throws SQLException {
+        undoLeft();
+        return fastPath.tryIt(command, clock, tokenFloor, horizon);
+    }
+
+    @Override
+    public Map<ClaimRef, Reply.Queued> quiet(List<ClaimRef> claims) throws SQLException {
+        undoLeft();
+        return quietPoll.among(claims, clock.nowMicros());
+    }
+
+    @Override
+    public void begin(boolean writing) throws SQLException {
+        undoLeft();
+        isActive = true;
+        try {
+            statements.prepare(writing ? "BEGIN IMMEDIATE" : "BEGIN").executeUpdate();
+        } catch (SQLException e) {
+            isActive = false;
+            throw e;
+        }
+        isWriting = writing;
+        mustLast = false;
+        nextHorizon = horizon;
+    }
+
+    @Override
+    public void commit() throws SQLException {
+        statements.prepare("COMMIT").executeUpdate();
+        isActive = false;
+        if (mustLast && !database.flushesAlways()) {
+            flush();
+            horizon = nextHorizon;
+        }
+    }
+
+    /**
+     * Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too.
+     */
+    private void flush() throws SQLException {
+        Patience patience = new Patience(FLUSH_PATIENCE);
+        try (Statement statement = database.connection().createStatement()) {
+            statement.executeUpdate("PRAGMA synchronous = FULL");
+            while (true) {
+                try {
+                    statement.executeUpdate("UPDATE holdfast_meta SET flushes = flushes + 1");
+                    break;
+                } catch (SQLException e) {
+                    StoreException failure = translated(e, Effect.UNKNOWN);
+                    if (!isBusy(e)) {
+                        throw failure;
+                    }
+                    patience.pause(new Lane.Busy(failure));
+                }
+            }
+            statement.executeUpdate("PRAGMA synchronous = NORMAL");
+        }
+    }
+
+    @Override
+    public void rollback() {
+        if (isActive) {
+            isActive = false;
+            try {
+                statements.prepare("ROLLBACK").executeUpdate();
+            } catch (SQLException e) {
+                // After some failures SQLite has rolled back by itself. Whatever else is wrong, the next BEGIN says it.
+                statements.forget();
+            } catch (RuntimeException | Error e) {
+                LOG.error("a transaction could not be undone; that is tried again before anything else", e);
+                statements.forget();
+                isLeft = true;
+            }
+        }
+    }
+
+    /** Undoes a transaction that could not be undone when it failed: nothing may become a part of that. */
+    private void undoLeft() {
+        if (isLeft) {
+            isLeft = false;
+            isActive = true;
+            rollback();
+        }
+        if (isLeft) {
+            throw new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, "a transaction that failed could not be undone yet", null);
+        }
+    }
+
+    @Override
+    public boolean isBusy(SQLException failure) {
+        return SqliteFailures.isBusy(failure);
+    }
+
+    @Override
+    public Effect effectOf(SQLException failure) {
+        return SqliteFailures.effectOf(failure);
+    }
+
+    @Override
+    public StoreException translated(SQLException failure, Effect effect) {
+        return database.translated(failure, effect);
+    }
+
+    @Override
+    public boolean isGone(long other) throws SQLException {
+        return clients.isGone(other);
+    }
+
+    /**
+     * The number of a session is never used again: it begins with the second in which it was opened, goes on by chance,
+     * and is not that of another session that is there.
+     */
+    @Override
+    public Session newcomer(OpenSession command, long now) throws SQLException {
+        clients.addOwn();
+        long ttl = Math.max(MIN_TTL_MICROS, Micros.of(command.ttl()));
+        return new Session(freeNumber(), client, ttl, command.label(), 0, now + ttl);
+    }
+
+    private long freeNumber() throws SQLException {
+        long seconds = clock.unixMicros() / 1_000_000;
+        PreparedStatement select = statements.prepare("SELECT 1 FROM holdfast_session WHERE id = ?");
+        while (true) {
+            long number = (seconds & 0xffff_ffffL) << RANDOM_BITS | random.nextLong() >>> (Long.SIZE - RANDOM_BITS);
+            select.setLong(1, number);
+            try (ResultSet row = select.executeQuery()) {
+                if (!row.next()) {
+                    return number;
+                }
+            }
+        }
+    }
+
+    @Override
+    public void forgotten(Session session) throws SQLException {
+        clients.dropIfUnused(session.client);
+    }
+
+    @Override
+    public long tokenFloor() {
+        return tokenFloor;
+    }
+
+    /**
+     * A power cut may undo commits that were not flushed, and with them what the counters were. It can't undo the
+     * horizon, and after the next boot no counter begins below that.
+     */
+    @Override
+    public void reserved(long lastToken) throws SQLException {
+        if (lastToken > nextHorizon) {
+            nextHorizon = lastToken + HORIZON_TOKENS;
+            mustLast = true;
+            PreparedStatement update = statements.prepare("UPDATE holdfast_meta SET horizon = max(horizon, ?)");
+            update.setLong(1, nextHorizon);
+            update.executeUpdate();
+        }
+    }
+
+    /** With the time by both clocks: after a boot of the machine that tells how long a lease still goes. */
+    @Override
+    public void mustLast() throws SQLException {
+        mustLast = true;
+        PreparedStatement update = statements.prepare("UPDATE holdfast_meta SET seen = ?, seen_unix = ?");
+        update.setLong(1, clock.nowMicros());
+        update.setLong(2, clock.unixMicros());
+        update.executeUpdate();
+    }
+
+    @Override
+    public boolean isAlone() {
+        return true;
+    }
+
+    /** Nothing is sent: the database is in this process. */
+    @Override
+    public boolean joins() {
+        return false;
+    }
+
+    @Override
+    public boolean bury(Session session) {
+        throw new IllegalStateException("What is alone with its database ends sessions wholly");
+    }
+
+    @Override
+    public long recheck(ClaimRef claim, Wait wait) {
+        if (!isWriting) {
+            // A poll, then. A claim that is new may never be polled, and nobody would forget it.
+            quietPoll.remember(claim, wait);
+        }
+        return quietPoll.recheck(wait);
+    }
+
+    @Override
+    public void close() {
+        try {
+            database.connection().close();
+        } catch (SQLException e) {
+            throw translated(e, Effect.NONE);
+        }
+    }
+}

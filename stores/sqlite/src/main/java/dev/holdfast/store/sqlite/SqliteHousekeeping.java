@@ -1,0 +1,190 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.ledger.Ledger;
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.table.Resource;
+import dev.holdfast.store.ledger.table.Rows;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes what nobody needs any more: resources that rested for a day, sessions whose time has come and whom nobody
+ * missed, and the traces of programs that crashed. In small transactions, between those of the commands; one process
+ * does it for all, every ten minutes.
+ */
+final class SqliteHousekeeping {
+
+    /** How long a resource that nobody uses keeps its own token counter, and a latch its generation. */
+    static final long RETENTION_MICROS = 24L * 3_600 * 1_000_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(SqliteHousekeeping.class);
+
+    private static final long EVERY_MICROS = 600L * 1_000_000;
+
+    /** Bounds the time for which a command may have to wait for it. */
+    private static final int PAGE = 100;
+
+    private final Lane lane;
+    private final Statements statements;
+    private final Executor executor;
+    private final Wakes wakes;
+    private final StoreClock clock;
+    private final AtomicBoolean running = new AtomicBoolean();
+    private volatile long askedAtMicros;
+
+    SqliteHousekeeping(Lane lane, Statements statements, Executor executor, Wakes wakes, StoreClock clock) {
+        this.lane = lane;
+        this.statements = statements;
+        this.executor = executor;
+        this.wakes = wakes;
+        this.clock = clock;
+        this.askedAtMicros = clock.nowMicros() - EVERY_MICROS;
+    }
+
+    /** Starts it in the background if it may be time. Costs next to nothing if not. */
+    void consider() {
+        boolean isBegun = false;
+        try {
+            long now = clock.nowMicros();
+            if (now - askedAtMicros >= EVERY_MICROS && running.compareAndSet(false, true)) {
+                isBegun = true;
+                askedAtMicros = now;
+                executor.execute(this::attempt);
+            }
+        } catch (RejectedExecutionException closing) {
+            running.set(false);
+        } catch (RuntimeException | Error e) {
+            // Whoever sends a command has nothing to do with it.
+            LOG.error("housekeeping could not be begun; it is tried again later", e);
+            if (isBegun) {
+                running.set(false);
+            }
+        }
+    }
+
+    private void attempt() {
+        try {
+            boolean[] isDue = {false};
+            lane.transact(ledger -> isDue[0] = takeTurn());
+            if (isDue[0]) {
+                run();
+            }
+        } catch (StoreException e) {
+            // The next command says what is wrong, to somebody who can act on it.
+            LOG.debug("housekeeping was given up", e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("housekeeping failed; it is tried again later", e);
+        } finally {
+            running.set(false);
+        }
+    }
+
+    /** Does it now, all of it. */
+    void run() {
+        repeat(SqliteHousekeeping::endSessions);
+        dropResources();
+        repeat(SqliteHousekeeping::forgetSessions);
+        lane.transact(ledger -> dropClients());
+        wakes.clean(Instant.EPOCH.plus(clock.unixMicros() - EVERY_MICROS, ChronoUnit.MICROS), this::isKnown);
+    }
+
+    /** A part of the work, in a transaction of its own; tells how much it found to do. */
+    private interface Part {
+        int carryOut(Ledger ledger) throws SQLException;
+    }
+
+    private void repeat(Part part) {
+        int[] found = {0};
+        do {
+            lane.transact(ledger -> {
+                found[0] = part.carryOut(ledger);
+                ledger.flush();
+            });
+        } while (found[0] == PAGE);
+    }
+
+    private static int endSessions(Ledger ledger) throws SQLException {
+        List<Long> over = ledger.rows().sessionsOver(ledger.now(), PAGE);
+        for (long id : over) {
+            Session ended = ledger.live(id);
+            assert ended == null;
+        }
+        return over.size();
+    }
+
+    private static int forgetSessions(Ledger ledger) throws SQLException {
+        List<Long> unused = ledger.rows().sessionsUnused(PAGE);
+        for (long id : unused) {
+            Session session = ledger.sessions().known(id);
+            if (session != null) {
+                ledger.sessions().drop(session);
+            }
+        }
+        return unused.size();
+    }
+
+    private void dropResources() {
+        long rested = clock.unixMicros() - RETENTION_MICROS;
+        long below = Tokens.floor(Math.max(0, rested));
+        byte[][] after = {new byte[0]};
+        repeat(ledger -> {
+            List<Rows.Resting> page = ledger.rows().resting(after[0], below, PAGE);
+            for (Rows.Resting one : page) {
+                ResourceName name = one.name();
+                Resource resource = ledger.resource(name);
+                if (!ledger.isInUse(resource)
+                        && resource.lastToken < below
+                        && ledger.latches().find(resource).changed < rested) {
+                    ledger.forget(resource);
+                }
+                after[0] = name.utf8();
+            }
+            return page.size();
+        });
+    }
+
+    // What only SQLite has
+
+    /** Whether nobody has done it for a while; then it is our turn, and nobody else's. */
+    private boolean takeTurn() throws SQLException {
+        long unix = clock.unixMicros();
+        PreparedStatement update =
+                statements.prepare("UPDATE holdfast_meta SET purged = ?1 WHERE purged <= ?1 - ?2 OR purged > ?1");
+        update.setLong(1, unix);
+        update.setLong(2, EVERY_MICROS);
+        return update.executeUpdate() > 0;
+    }
+
+    private void dropClients() throws SQLException {
+        statements
+                .prepare("DELETE FROM holdfast_client"
+                        + " WHERE NOT EXISTS (SELECT 1 FROM holdfast_session WHERE client = holdfast_client.id)")
+                .executeUpdate();
+    }
+
+    private boolean isKnown(long client) {
+        boolean[] known = {true};
+        lane.transact(ledger -> {
+            PreparedStatement select = statements.prepare("SELECT 1 FROM holdfast_client WHERE id = ?");
+            select.setLong(1, client);
+            try (ResultSet row = select.executeQuery()) {
+                known[0] = row.next();
+            }
+        });
+        return known[0];
+    }
+}

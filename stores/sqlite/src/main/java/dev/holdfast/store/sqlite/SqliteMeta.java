@@ -1,0 +1,158 @@
+package dev.holdfast.store.sqlite;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.table.Session;
+import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.sqlite.process.Machine;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * The one row about the file itself, and the first thing that happens to a file after a boot of the machine.
+ *
+ * <p>With the machine every process ended, so every session did, and what counts since the boot begins anew. Only
+ * detached grants go on: the wall clock says how much of their leases has passed meanwhile, and where it went back none
+ * of it has.
+ */
+final class SqliteMeta {
+
+    private final String boot;
+    private final long seen;
+    private final long bootFloor;
+    private final long horizon;
+
+    private SqliteMeta(ResultSet row) throws SQLException {
+        this.boot = row.getString(1);
+        this.seen = row.getLong(2);
+        this.bootFloor = row.getLong(3);
+        this.horizon = row.getLong(4);
+    }
+
+    /** No token that was given before this boot is above it. */
+    long bootFloor() {
+        return bootFloor;
+    }
+
+    /** No token that may not be on the disk yet is above it. */
+    long horizon() {
+        return horizon;
+    }
+
+    /** Reads the row, and changes nothing. */
+    static SqliteMeta read(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT boot, seen, boot_floor, horizon FROM holdfast_meta")) {
+            if (!row.next()) {
+                throw new StoreException(
+                        Reason.CORRUPT,
+                        Effect.NONE,
+                        "the table holdfast_meta has no row; " + Statements.WHAT_TO_DO,
+                        null);
+            }
+            return new SqliteMeta(row);
+        }
+    }
+
+    /**
+     * Whether what is recorded counts by another clock than ours.
+     *
+     * @throws StoreException if it says that it is ours, and can't be
+     */
+    boolean isOfAnotherBoot(Machine machine, StoreClock clock) {
+        if (!boot.equals(machine.boot())) {
+            return true;
+        }
+        if (machine.hasBootClock() && seen > clock.nowMicros()) {
+            throw new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "the clock of this process is behind that of others that use the same file, so it can't tell which leases are over",
+                    null);
+        }
+        return false;
+    }
+
+    /** Writes the first row, for an empty file. */
+    static void create(Connection connection, Machine machine, StoreClock clock) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement("INSERT INTO holdfast_meta"
+                + " (one, boot, seen, seen_unix, token_floor, boot_floor, horizon, purged, flushes)"
+                + " SELECT 1, ?1, ?2, ?3, 0, 0, 0, ?3, 0 WHERE NOT EXISTS (SELECT 1 FROM holdfast_meta)")) {
+            insert.setString(1, machine.boot());
+            insert.setLong(2, clock.nowMicros());
+            insert.setLong(3, clock.unixMicros());
+            insert.executeUpdate();
+        }
+    }
+
+    /** Ends what ended with the machine, inside a transaction that may write. */
+    static void beginBoot(Connection connection, Machine machine, StoreClock clock) throws SQLException {
+        SqliteMeta old = read(connection);
+        if (!old.isOfAnotherBoot(machine, clock)) {
+            return;
+        }
+        refuseOtherClock(connection, old, machine);
+        long now = clock.nowMicros();
+        long unix = clock.unixMicros();
+        run(connection, "DELETE FROM holdfast_claim WHERE granted = 0 OR binding <> 2 OR ends <= 0");
+        run(
+                connection,
+                "UPDATE holdfast_claim SET ends = ends - (SELECT seen + max(0, ? - seen_unix) FROM holdfast_meta) + ?",
+                unix,
+                now);
+        run(connection, "DELETE FROM holdfast_claim WHERE ends <= ?", now);
+        run(
+                connection,
+                "UPDATE holdfast_resource SET session = 0, claim = 0, weight = 0, first_token = 0, end_token = 0, ends = 0,"
+                        + " seq = 0, waiters = 0,"
+                        + " grants = (SELECT count(*) FROM holdfast_claim c WHERE c.name = holdfast_resource.name),"
+                        + " shared = (SELECT coalesce(sum(weight), 0) FROM holdfast_claim c WHERE c.name = holdfast_resource.name)"
+                        + " WHERE session <> 0 OR waiters > 0 OR grants > 0");
+        run(
+                connection,
+                "DELETE FROM holdfast_session"
+                        + " WHERE NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)");
+        run(connection, "UPDATE holdfast_session SET deadline = 0, epoch = ?", Session.RETIRED);
+        run(connection, "DELETE FROM holdfast_client");
+        try (PreparedStatement update = connection.prepareStatement(
+                "UPDATE holdfast_meta SET boot = ?, seen = ?, seen_unix = ?, boot_floor = max(boot_floor, horizon)")) {
+            update.setString(1, machine.boot());
+            update.setLong(2, now);
+            update.setLong(3, unix);
+            update.executeUpdate();
+        }
+    }
+
+    /** A boot ends with the machine; programs that count by the wall clock may be alive and well. */
+    private static void refuseOtherClock(Connection connection, SqliteMeta old, Machine machine) throws SQLException {
+        boolean bothCountBoots = machine.hasBootClock() && !old.boot.equals(Machine.WALL);
+        if (bothCountBoots) {
+            return;
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT 1 FROM holdfast_session LIMIT 1")) {
+            if (row.next()) {
+                throw new StoreException(
+                        Reason.DENIED,
+                        Effect.NONE,
+                        "programs that count time differently have used this file, and may do so still: some could tell since when the machine runs, and some"
+                                + " could not. Stop them, and delete the file",
+                        null);
+            }
+        }
+    }
+
+    private static void run(Connection connection, String sql, long... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                statement.setLong(i + 1, values[i]);
+            }
+            statement.executeUpdate();
+        }
+    }
+}

@@ -1,0 +1,296 @@
+package dev.holdfast.store.sqlite;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.Batcher;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.FixedLease;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.Listener;
+import dev.holdfast.store.ledger.runtime.StoreThreads;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.ProcFs;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.sqlite.SQLiteJDBCLoader;
+
+/**
+ * Locks in one local SQLite file, for the processes of one machine.
+ *
+ * <pre>{@code
+ * try (Holdfast holdfast = Holdfast.connect("sqlite:/var/lib/shop/locks.db")) { … }
+ * }</pre>
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>A holder whose process has died is noticed by those who wait within milliseconds, and not only when its lease
+ *   ends; see {@link Presence} for holds of child
+ *       processes.
+ *   <li>Deadlines are counted by the clock that all processes of the machine share since its boot, so nothing ends
+ *   early or late when the time of day is set.
+ *   <li>Locks survive the end of every process, and a reboot ends all but detached grants.
+ *   <li>Only for the processes of one machine: a file on a network file system is refused where it can be told.
+ * </ul>
+ *
+ * <p>One instance has one connection, one thread that listens for other processes, and one that comes and goes for
+ * commands of callers who don't wait.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class SqliteStore implements LockStore {
+
+    private static final int MAX_BATCH = 256;
+
+    private final StoreTraits traits;
+    private final Listener listener = new Listener();
+    private final StoreThreads threads;
+    private final ThreadPoolExecutor executor;
+    private final Wakes wakes;
+    private final Lane lane;
+    private final Batcher batcher;
+    private final Presence presence;
+    private final SqliteHousekeeping housekeeping;
+    private final long client;
+
+    private SqliteStore(Builder options) {
+        this.threads = new StoreThreads(options.threads);
+        Machine machine = options.machine == null ? Machine.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
+        StoreClock clock = options.clock == null ? MachineClock.of(machine) : options.clock;
+        SplittableRandom random = new SplittableRandom(Randomness.nextLong());
+        ProcFs proc = new ProcFs(ProcFs.ROOT);
+        SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, ProcFs.ROOT);
+        SqliteSchema schema = new SqliteSchema(options.versions);
+        SqliteDatabase database = new SqliteConnections(file, schema, machine, clock)
+                .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));
+        this.client = 1 + (random.nextLong() >>> 2);
+        this.traits = traits(machine);
+        this.wakes = new Wakes(file, client, machine.observes(), threads, listener);
+        SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
+        this.lane = new Lane(new SqliteDialect(database, clients, random, client, wakes::isListening), this::tell);
+        this.executor = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                5,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                work -> threads.make(work, "holdfast-sqlite"));
+        this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
+        this.presence = new Presence(lane, clients, proc, client);
+        this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakes, clock);
+    }
+
+    private static StoreTraits traits(Machine machine) {
+        return new StoreTraits(
+                "SQLite " + SQLiteJDBCLoader.getVersion(),
+                machine.observes(),
+                true,
+                true,
+                true,
+                Set.of(Admission.values()),
+                Duration.ofMillis(200),
+                Duration.ofNanos(1_000),
+                FixedLease.NATIVE,
+                true,
+                TokenSource.CLOCKED,
+                true,
+                true,
+                true,
+                Duration.ofMillis(2));
+    }
+
+    /**
+     * Opens a file with the default options, and makes it if it isn't there.
+     *
+     * @throws StoreException as of {@link Builder#open()}
+     */
+    public static SqliteStore open(Path file) {
+        return builder(file).open();
+    }
+
+    /** Begins to set up a store in a file. */
+    public static Builder builder(Path file) {
+        return new Builder(file);
+    }
+
+    /** How others judge whether the holder behind this store is still there. */
+    public Presence presence() {
+        return presence;
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, Caller caller) {
+        if (command instanceof Command.OpenSession || command instanceof Command.KeepAlive) {
+            wakes.listen();
+            housekeeping.consider();
+        }
+        return batcher.submit(command, caller);
+    }
+
+    @Override
+    public Subscription subscribe(Consumer<Signal> told) {
+        return listener.subscribe(told);
+    }
+
+    @Override
+    public void close() {
+        listener.unsubscribe();
+        batcher.close();
+        wakes.close();
+        lane.close();
+        executor.shutdown();
+        threads.awaitEnd();
+    }
+
+    /** Does the housekeeping now. */
+    SqliteHousekeeping housekeeping() {
+        return housekeeping;
+    }
+
+    private void tell(List<Transaction.Told> told) {
+        for (Transaction.Told one : told) {
+            if (one.client() == client) {
+                listener.accept(one.signal());
+            } else {
+                wakes.tell(one.client(), one.signal());
+            }
+        }
+    }
+
+    /**
+     * How hard a commit is. What has to outlive the machine's present run is on the disk in either case before anybody
+     * hears of it.
+     */
+    public enum Synchronous {
+        /** Every commit is flushed to the disk. */
+        FULL,
+
+        /**
+         * A commit survives the death of every process. A power cut, or a crash of the system, may undo the last ones;
+         * all that they could have granted ends with the machine anyway. The default.
+         */
+        NORMAL
+    }
+
+    /** Sets up a store. Not thread-safe. */
+    public static final class Builder {
+        private final Path file;
+        private Synchronous synchronous = Synchronous.NORMAL;
+        private boolean makesDirectory;
+        private List<List<String>> versions = SqliteSchema.VERSIONS;
+        private Duration patience = Duration.ofSeconds(5);
+        private List<String> pragmas = List.of();
+        private @Nullable Machine machine;
+        private @Nullable StoreClock clock;
+        private Threads threads = Threads.DAEMONS;
+        private UnaryOperator<Connection> between = UnaryOperator.identity();
+
+        private Builder(Path file) {
+            this.file = file;
+        }
+
+        /** How hard a commit is; {@link Synchronous#NORMAL} if not set. */
+        @CanIgnoreReturnValue
+        public Builder synchronous(Synchronous hardness) {
+            synchronous = hardness;
+            return this;
+        }
+
+        /** Makes the directory of the file too, for this user only, if it isn't there. */
+        @CanIgnoreReturnValue
+        public Builder makeDirectory() {
+            makesDirectory = true;
+            return this;
+        }
+
+        /** For tests: where threads come from. */
+        @CanIgnoreReturnValue
+        Builder threads(Threads from) {
+            threads = from;
+            return this;
+        }
+
+        /** For tests: what stands between the store and its connection. */
+        @CanIgnoreReturnValue
+        Builder between(UnaryOperator<Connection> other) {
+            between = other;
+            return this;
+        }
+
+        /** For tests: another machine. */
+        @CanIgnoreReturnValue
+        Builder machine(Machine other) {
+            machine = other;
+            return this;
+        }
+
+        /** For tests: another clock. */
+        @CanIgnoreReturnValue
+        Builder clock(StoreClock other) {
+            clock = other;
+            return this;
+        }
+
+        /** For tests: what is set on the connection besides. */
+        @CanIgnoreReturnValue
+        Builder pragmas(String... more) {
+            pragmas = List.of(more);
+            return this;
+        }
+
+        /** For tests: how long a trip waits for a database that others keep busy. */
+        @CanIgnoreReturnValue
+        Builder patience(Duration other) {
+            patience = other;
+            return this;
+        }
+
+        /** For tests: other versions of the tables. */
+        @CanIgnoreReturnValue
+        Builder versions(List<List<String>> other) {
+            versions = other;
+            return this;
+        }
+
+        /**
+         * Opens the store.
+         *
+         * <p><b>Blocking:</b> for a few reads of the file, and one write if it is new or the machine was started since
+         * it was last used; for some seconds if others keep it busy.
+         *
+         * @throws StoreException if the file can't be used: it is no database, or that of another program or another
+         *     version, it can't be written, it is on a network file system; the text says which, and nothing was
+         *     touched
+         */
+        public SqliteStore open() {
+            return new SqliteStore(this);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/** Locks in a SQLite file. */
+module dev.holdfast.store.sqlite {
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires transitive dev.holdfast;
+    requires dev.holdfast.store.ledger;
+    requires transitive java.sql;
+    requires org.slf4j;
+    requires org.xerial.sqlitejdbc;
+
+    exports dev.holdfast.store.sqlite;
+
+    provides dev.holdfast.spi.StoreProvider with
+            dev.holdfast.store.sqlite.SqliteStoreProvider;
+}

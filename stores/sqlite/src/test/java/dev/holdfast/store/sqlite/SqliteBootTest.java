@@ -1,0 +1,251 @@
+package dev.holdfast.store.sqlite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.servers.sql.TestClient;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.ledger.runtime.SystemTime;
+import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.ProcFs;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the file is worth after the machine was started again. */
+class SqliteBootTest {
+
+    private static final ResourceSpec PERMITS = new ResourceSpec(Kind.SEMAPHORE, 3, Order.FAIR);
+
+    @TempDir
+    Path directory;
+
+    private final ManualTime time = new ManualTime();
+
+    private Path file() {
+        return directory.resolve("locks.db");
+    }
+
+    private SqliteStore open(String boot) {
+        return SqliteStore.builder(file()).clock(time).machine(machine(boot)).open();
+    }
+
+    private static Machine machine(String boot) {
+        Machine own = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
+        return new Machine(boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
+    }
+
+    @Test
+    void everySessionEndedWithTheMachine() {
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            ClaimRef held = client.ref("x");
+            assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+            assertThat(client.acquire(client.ref("x"))).isInstanceOf(Reply.Queued.class);
+            assertThat(client.acquire(client.ref("s"), PERMITS, 1, Lease.SESSION))
+                    .isInstanceOf(Reply.Granted.class);
+            assertThat(client.acquire(client.ref("s"), PERMITS, 2, Lease.SESSION))
+                    .isInstanceOf(Reply.Granted.class);
+
+            try (SqliteStore after = open("boot-2")) {
+                TestClient next = new TestClient(after);
+                assertThat(next.poll(held)).isInstanceOf(Reply.Absent.class);
+                assertThat(next.granted("x").awaited()).isFalse();
+                assertThat(next.acquire(next.ref("s"), PERMITS, 3, Lease.SESSION))
+                        .isInstanceOf(Reply.Granted.class);
+                assertThat(next.send(new Command.KeepAlive(client.session, 0))).isInstanceOf(Reply.SessionEnded.class);
+            }
+        }
+    }
+
+    @Test
+    void detachedGrantsGoOnByTheWallClock() {
+        ClaimRef held;
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            held = client.ref("x");
+            assertThat(client.acquire(held, ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
+                    .isInstanceOf(Reply.Granted.class);
+            time.advance(Duration.ofMinutes(1));
+        }
+        // Three minutes without power; the clock of the new boot begins anew.
+        time.advance(Duration.ofMinutes(3));
+        time.stepMonotonic(Duration.ofMinutes(-10));
+
+        try (SqliteStore after = open("boot-2")) {
+            TestClient next = new TestClient(after);
+            assertThat(next.poll(held))
+                    .isInstanceOfSatisfying(
+                            Reply.Granted.class,
+                            granted -> assertThat(granted.remaining()).contains(Duration.ofMinutes(6)));
+            ClaimRef waiter = next.ref("x");
+            assertThat(next.acquire(waiter)).isInstanceOf(Reply.Queued.class);
+
+            time.advance(Duration.ofMinutes(6));
+            next.keepAlive();
+            assertThat(next.poll(waiter)).isInstanceOf(Reply.Granted.class);
+        }
+    }
+
+    @Test
+    void aDetachedGrantWhoseTimeIsOverIsFree() {
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            assertThat(client.acquire(client.ref("x"), ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
+                    .isInstanceOf(Reply.Granted.class);
+        }
+        time.advance(Duration.ofMinutes(11));
+        time.stepMonotonic(Duration.ofMinutes(-10));
+
+        try (SqliteStore after = open("boot-2")) {
+            assertThat(new TestClient(after).granted("x").awaited()).isFalse();
+        }
+    }
+
+    @Test
+    void aWallClockThatWentBackNeverEndsADetachedGrantEarly() {
+        ClaimRef held;
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            held = client.ref("x");
+            assertThat(client.acquire(held, ResourceSpec.MUTEX, 1, Lease.detached(Duration.ofMinutes(10))))
+                    .isInstanceOf(Reply.Granted.class);
+        }
+        time.stepWall(Duration.ofDays(-365));
+
+        try (SqliteStore after = open("boot-2")) {
+            assertThat(new TestClient(after).poll(held))
+                    .isInstanceOfSatisfying(
+                            Reply.Granted.class,
+                            granted -> assertThat(granted.remaining()).contains(Duration.ofMinutes(10)));
+        }
+    }
+
+    @Test
+    void aLatchKeepsItsCount() {
+        ResourceName latch = new ResourceName("ready");
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            assertThat(client.send(new Command.SetCount(latch, client.session, 0, 1, 3)))
+                    .isEqualTo(new Reply.Count(1, 3));
+            assertThat(client.send(new Command.CountDown(latch, 1, "a", 1))).isEqualTo(new Reply.Count(1, 2));
+        }
+        try (SqliteStore after = open("boot-2")) {
+            TestClient next = new TestClient(after);
+            assertThat(next.send(new Command.CountDown(latch, 1, "a", 1))).isEqualTo(new Reply.Count(1, 2));
+            assertThat(next.send(new Command.CountDown(latch, 1, "b", 2))).isEqualTo(new Reply.Count(1, 0));
+        }
+    }
+
+    /**
+     * With synchronous = NORMAL a power cut may undo the last commits; then the counter is what it was, and the wall
+     * clock may be anything.
+     */
+    @Test
+    void tokensRiseOverLostCommitsAndALostClock() {
+        TokenBlock last;
+        try (SqliteStore before = open("boot-1")) {
+            TestClient client = new TestClient(before);
+            for (int i = 0; i < 100; i++) {
+                time.advance(Duration.ofMillis(700));
+                client.granted("x" + i);
+            }
+            time.advance(Duration.ofMillis(700));
+            ClaimRef claim = client.ref("y");
+            TokenBlock first = ((Reply.Granted) client.acquire(claim)).tokens();
+            Reply.Advanced ahead = client.send(
+                    new Command.Advance(claim, first.last(), 200, first.last() + 9_000_000_000L), Reply.Advanced.class);
+            last = ahead.tokens();
+        }
+        // What was not flushed: the counters. What was: the horizon, or those tokens would not have been given.
+        Database.run(file(), "UPDATE holdfast_resource SET last_token = 5");
+        time.stepWall(Duration.ofDays(-30));
+
+        try (SqliteStore after = open("boot-2")) {
+            TestClient next = new TestClient(after);
+            for (String name : new String[] {"x1", "x2", "y", "new"}) {
+                assertThat(next.granted(name).tokens().first()).isGreaterThan(last.last());
+            }
+        }
+    }
+
+    @Test
+    void afterABootTokensFollowTheClockAgainSoon() {
+        try (SqliteStore before = open("boot-1")) {
+            assertThat(new TestClient(before).granted("x").tokens().first()).isPositive();
+        }
+        time.advance(Duration.ofSeconds(20));
+
+        try (SqliteStore after = open("boot-2")) {
+            Reply.Granted granted = (Reply.Granted) acquireMany(new TestClient(after), "x", 1_000);
+            assertThat(granted.tokens().first()).isEqualTo(Tokens.floor(time.unixMicros()));
+            assertThat(granted.tokens().size()).isEqualTo(1_000);
+        }
+    }
+
+    private static Reply acquireMany(TestClient client, String name, int tokens) {
+        return client.send(new Command.Acquire(
+                client.ref(name),
+                0,
+                Command.Sending.FIRST,
+                ResourceSpec.MUTEX,
+                1,
+                Lease.SESSION,
+                Command.Waiting.TRY,
+                tokens));
+    }
+
+    @Test
+    void twoMachinesThatShareAFileAreNoticed() {
+        try (SqliteStore here = open("boot-1")) {
+            TestClient client = new TestClient(here);
+            try (SqliteStore there = open("boot-2")) {
+                assertThat(new TestClient(there).granted("x").awaited()).isFalse();
+                long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+                assertThatThrownBy(() -> {
+                            while (System.nanoTime() < deadline) {
+                                client.send(new Command.Inspect("", Optional.empty(), 1));
+                            }
+                        })
+                        .isInstanceOf(StoreException.class)
+                        .hasMessageContaining("another machine");
+            }
+        }
+    }
+
+    @Test
+    void programsThatCountByDifferentClocksDoNotMix() {
+        try (SqliteStore here = open("boot-1")) {
+            TestClient client = new TestClient(here);
+            assertThatThrownBy(() -> open(Machine.WALL))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("count time differently");
+            client.close();
+        }
+        open(Machine.WALL).close();
+    }
+
+    @Test
+    void aClockThatIsBehindTheOthersIsRefused() {
+        try (SqliteStore here = open("boot-1")) {
+            new TestClient(here).keepAlive();
+            time.stepMonotonic(Duration.ofMinutes(-1));
+
+            assertThatThrownBy(() -> open("boot-1"))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("behind");
+        }
+    }
+}

@@ -1,0 +1,315 @@
+package dev.holdfast.store.sqlite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.servers.sql.ChildProcess;
+import dev.holdfast.servers.sql.UnansweredCalls;
+import dev.holdfast.spi.Tokens;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a user of the client sees when something happens to the file. */
+class SqliteClientTest {
+
+    /** What is told before a lease of this length is over was not told by its end. */
+    private static final Duration LONG = Duration.ofHours(1);
+
+    @TempDir
+    Path directory;
+
+    private Path file() {
+        return directory.resolve("locks.db");
+    }
+
+    private Holdfast.Builder client() {
+        return Holdfast.builder("sqlite:" + file()).sessionTtl(LONG).keepAliveEvery(Duration.ofMillis(100));
+    }
+
+    private static void refused(ThrowingCallable call, String... words) {
+        assertThatThrownBy(call).isInstanceOf(StoreRefusedException.class).hasMessageContainingAll(words);
+    }
+
+    /** What may be done to a file in use. */
+    enum Harm {
+        DELETED("was deleted") {
+            @Override
+            void to(Path file) throws IOException {
+                Files.delete(file);
+            }
+        },
+        REPLACED("was replaced") {
+            @Override
+            void to(Path file) throws IOException {
+                Path other = file.resolveSibling("other.db");
+                SqliteStore.open(other).close();
+                Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            }
+        },
+        WITHOUT_ITS_LOG("lost its log") {
+            @Override
+            void to(Path file) throws IOException {
+                Files.delete(file.resolveSibling(file.getFileName() + "-wal"));
+            }
+        },
+        OF_ANOTHER_MACHINE("another machine") {
+            @Override
+            void to(Path file) {
+                Database.run(file, "UPDATE holdfast_meta SET boot = 'elsewhere'");
+            }
+        };
+
+        final String words;
+
+        Harm(String words) {
+            this.words = words;
+        }
+
+        abstract void to(Path file) throws IOException;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("C2")
+    void aHolderIsToldAtItsNextKeepAliveThatTheFileIsNotTheTruthAnyMore(Harm harm) throws Exception {
+        try (Holdfast holdfast = client().build()) {
+            Hold hold = holdfast.lock("ledger").acquire();
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            hold.onLost(told::complete);
+
+            harm.to(file());
+
+            Loss loss = told.get(60, TimeUnit.SECONDS);
+            assertThat(loss.name()).isEqualTo("ledger");
+            assertThat(loss.cause()).isEqualTo(Loss.Cause.SESSION_ENDED);
+            assertThat(hold.isHeld()).isFalse();
+            assertThatThrownBy(hold::fencingToken).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
+            for (String name : List.of("ledger", "other")) {
+                refused(() -> holdfast.lock(name).acquire(), name, file().toString(), harm.words);
+                refused(() -> holdfast.lock(name).tryLock(), name, file().toString(), harm.words);
+            }
+        }
+    }
+
+    @Test
+    void aFileThatWasDeletedIsNotMadeAgainByWhoHadItOpen() throws Exception {
+        try (Holdfast holdfast = client().build()) {
+            assertThat(holdfast.lock("ledger").tryLock()).isTrue();
+            Files.delete(file());
+
+            refused(
+                    () -> {
+                        for (int i = 0; holdfast.lock("other/" + i).tryLock(); i++) {
+                            assertThat(i).isLessThan(1_000_000);
+                        }
+                    },
+                    "was deleted");
+
+            assertThat(file()).doesNotExist();
+        }
+        assertThat(file()).doesNotExist();
+    }
+
+    @Test
+    void whereThereIsNoRoomForAnotherLockThatIsSaidAndWhatIsHeldLasts() throws Exception {
+        try (SqliteStore store = SqliteStore.builder(file())
+                        .pragmas("max_page_count = 40")
+                        .open();
+                Holdfast holdfast = Holdfast.builder(store)
+                        .sessionTtl(Duration.ofSeconds(30))
+                        .keepAliveEvery(Duration.ofMillis(100))
+                        .build()) {
+            Hold hold = holdfast.lock("ledger").acquire();
+            List<Hold> fill = new ArrayList<>();
+
+            Throwable refused = catchThrowable(() -> {
+                while (fill.size() < 10_000) {
+                    fill.add(holdfast.lock(name(fill.size())).acquire());
+                }
+            });
+
+            assertThat(refused)
+                    .isInstanceOf(StoreRefusedException.class)
+                    .hasMessageContainingAll(name(fill.size()), file().toString(), "no room left", "make some");
+            refused(() -> holdfast.lock(name(fill.size())).tryLock(), "no room left");
+            assertThat(hold.isHeld()).isTrue();
+            hold.ensureHeld();
+            for (Hold each : fill) {
+                each.close();
+            }
+            hold.close();
+            // The names that there is room for can be locked again.
+            holdfast.lock("ledger").acquire().close();
+        }
+        try (Holdfast roomier = client().build()) {
+            roomier.lock(name(10_000)).acquire().close();
+        }
+    }
+
+    private static String name(int number) {
+        return "x".repeat(400) + number;
+    }
+
+    @Test
+    @Tag("C2")
+    @Tag("C15")
+    void aFullDiskEndsAHoldAtItsDeadlineAndRoomEndsTheTrouble() throws Exception {
+        try (ChildProcess child = onSmallDisk()) {
+            assertThat(child.ask("fill under a hold")).isEqualTo("full");
+            assertThat(child.ask("acquire"))
+                    .startsWith("StoreRefusedException Lock 'other'")
+                    .contains("no room left");
+            assertThat(child.ask("loss")).isEqualTo("EXPIRED");
+            assertThat(child.ask("close")).startsWith("LockLostException Hold on 'ledger'");
+            assertThat(child.ask("empty")).isEqualTo("room");
+            assertThat(child.ask("again")).isEqualTo("held with a greater token");
+        }
+    }
+
+    /** A disk of its own, which nobody else sees, and which ends with it. */
+    private ChildProcess onSmallDisk() throws Exception {
+        String[] prefix = {
+            "unshare",
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "sh",
+            "-c",
+            "mount -t tmpfs -o size=1m tmpfs \"$0\" && exec \"$@\"",
+            directory.toString()
+        };
+        List<String> probe = new ArrayList<>(List.of(prefix));
+        probe.add("true");
+        assumeTrue(succeeds(probe), "this user can't mount a small disk");
+        return new ChildProcess(SmallDiskMain.class, file(), prefix);
+    }
+
+    private static boolean succeeds(List<String> command) throws InterruptedException {
+        try {
+            Process process = new ProcessBuilder(command).start();
+            return process.waitFor(60, TimeUnit.SECONDS) && process.exitValue() == 0;
+        } catch (IOException noSuchCommand) {
+            return false;
+        }
+    }
+
+    @Test
+    void aDamagedRowIsToldWithTheNameOfItsLockAndAllOthersGoOn() throws Exception {
+        try (Holdfast holdfast = client().build()) {
+            holdfast.lock("bad").acquire().close();
+            Hold other = holdfast.lock("good").acquire();
+            Database.run(file(), "UPDATE holdfast_resource SET last_token = -1 WHERE name = CAST('bad' AS BLOB)");
+
+            refused(() -> holdfast.lock("bad").acquire(), "'bad'", "damaged");
+            refused(() -> holdfast.lock("bad").tryLock(), "'bad'", "damaged");
+
+            assertThat(other.isHeld()).isTrue();
+            other.close();
+            other = holdfast.lock("good").acquire();
+            other.close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Tokens.MAX_TOKEN, Long.MAX_VALUE})
+    void aLockWhoseTokensAreUsedUpIsNotGrantedAnyMore(long last) throws Exception {
+        try (Holdfast holdfast = client().build()) {
+            holdfast.lock("worn").acquire().close();
+            Database.run(file(), "UPDATE holdfast_resource SET last_token = " + last);
+
+            refused(() -> holdfast.lock("worn").acquire(), "'worn'", "fencing tokens are used up");
+            refused(() -> holdfast.lock("worn").tryLock(), "'worn'", "fencing tokens are used up");
+
+            holdfast.lock("fresh").acquire().close();
+        }
+    }
+
+    @Test
+    void whatCantBeUsedIsRefusedBeforeThereIsAClient() throws IOException {
+        refused(() -> Holdfast.connect("sqlite:" + directory), directory.toString(), "is a directory");
+        refused(() -> Holdfast.connect("sqlite:" + directory.resolve("no/locks.db")), "isn't there");
+
+        Files.writeString(file(), "Dear diary, ".repeat(200));
+        refused(() -> Holdfast.connect("sqlite:" + file()), file().toString(), "not a SQLite database");
+        Files.delete(file());
+
+        Database.run(file(), "CREATE TABLE diary (day TEXT)");
+        refused(() -> Holdfast.connect("sqlite:" + file()), file().toString(), "another program");
+        Files.delete(file());
+
+        SqliteStore.open(file()).close();
+        Database.run(file(), "PRAGMA user_version = 2000");
+        refused(() -> Holdfast.connect("sqlite:" + file()), "version 2.0", "knows 1.0");
+    }
+
+    @Test
+    void aFileThatMayNotBeWrittenIsRefusedBeforeThereIsAClient() throws Exception {
+        SqliteStore.open(file()).close();
+        try (Immutable frozen = Immutable.freeze(file())) {
+            assumeTrue(frozen.works(), "this user may write everywhere");
+
+            refused(() -> Holdfast.connect("sqlite:" + file()), file().toString(), "may not read and write");
+        }
+    }
+
+    @Test
+    void clientsOfTwoMinorVersionsKeepEachOtherOut() throws Exception {
+        List<List<String>> next = new ArrayList<>(SqliteSchema.VERSIONS);
+        next.add(List.of("ALTER TABLE holdfast_resource ADD COLUMN comment TEXT"));
+        try (Holdfast older = client().build();
+                SqliteStore store = SqliteStore.builder(file()).versions(next).open();
+                Holdfast newer = Holdfast.builder(store).build()) {
+            Hold first = older.lock("ledger").acquire();
+            assertThat(newer.lock("ledger").tryLock()).isFalse();
+            CompletableFuture<Hold> waiting =
+                    newer.lock("ledger").acquireAsync().toCompletableFuture();
+            long token = first.fencingToken();
+            first.close();
+
+            Hold second = waiting.get(60, TimeUnit.SECONDS);
+            assertThat(second.fencingToken()).isGreaterThan(token);
+            assertThat(older.lock("ledger").tryLock()).isFalse();
+            second.close();
+            older.lock("ledger").acquire().close();
+        }
+    }
+
+    @Test
+    @Tag("C15")
+    void aFileThatSomebodyKeepsLockedKeepsNoCaller() throws Exception {
+        try (SqliteStore store = SqliteStore.builder(file())
+                        .patience(UnansweredCalls.LONG_WAIT)
+                        .open();
+                Connection other = Database.open(file())) {
+            Statement statement = other.createStatement();
+            UnansweredCalls.endInTime(
+                    store,
+                    () -> assertThat(statement.executeUpdate("BEGIN IMMEDIATE")).isZero(),
+                    () -> assertThat(statement.executeUpdate("ROLLBACK")).isZero());
+        }
+    }
+}

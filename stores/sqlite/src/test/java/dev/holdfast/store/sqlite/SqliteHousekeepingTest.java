@@ -1,0 +1,132 @@
+package dev.holdfast.store.sqlite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.servers.sql.TestClient;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.store.ledger.table.Micros;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SqliteHousekeepingTest {
+
+    private static final Duration RETENTION = Micros.duration(SqliteHousekeeping.RETENTION_MICROS + 1);
+
+    @TempDir
+    Path directory;
+
+    private final ManualTime time = new ManualTime();
+    private Path file;
+    private SqliteStore store;
+    private TestClient client;
+
+    @BeforeEach
+    void open() {
+        file = directory.resolve("locks.db");
+        store = SqliteStore.builder(file).clock(time).open();
+        client = new TestClient(store, Duration.ofDays(10));
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private long rows(String table) {
+        return Database.number(file, "SELECT count(*) FROM " + table);
+    }
+
+    @Test
+    void whatRestedForADayIsForgottenButItsTokens() {
+        long last = 0;
+        for (int i = 0; i < 1_000; i++) {
+            ClaimRef claim = client.ref("job/" + i);
+            last = Math.max(
+                    last, ((Reply.Granted) client.acquire(claim)).tokens().last());
+            client.release(claim);
+        }
+        ClaimRef held = client.ref("held");
+        assertThat(client.acquire(held)).isInstanceOf(Reply.Granted.class);
+        time.advance(RETENTION);
+        time.stepWall(RETENTION.negated());
+        store.housekeeping().run();
+        assertThat(rows("holdfast_resource"))
+                .as("by the wall clock no day has gone by")
+                .isEqualTo(1_001);
+
+        time.stepWall(RETENTION);
+        store.housekeeping().run();
+
+        assertThat(rows("holdfast_resource")).isEqualTo(1);
+        time.stepWall(RETENTION.multipliedBy(3).negated());
+        assertThat(client.granted("job/7").tokens().first()).isGreaterThan(last);
+        assertThat(client.poll(held)).isInstanceOf(Reply.Granted.class);
+    }
+
+    @Test
+    void aLatchIsForgottenWhenItRested() {
+        ResourceName latch = new ResourceName("ready");
+        client.send(new Command.SetCount(latch, client.session, 0, 1, 2), Reply.Count.class);
+        client.send(new Command.CountDown(latch, 1, "a", 1), Reply.Count.class);
+        time.advance(RETENTION);
+        store.housekeeping().run();
+        assertThat(client.send(new Command.CountDown(latch, 1, "a", 1))).isEqualTo(new Reply.Count(1, 1));
+
+        client.send(new Command.CountDown(latch, 1, "b", 1), Reply.Count.class);
+        store.housekeeping().run();
+        assertThat(rows("holdfast_latch")).as("it has not rested yet").isEqualTo(1);
+        assertThat(rows("holdfast_count")).isZero();
+
+        time.advance(RETENTION);
+        store.housekeeping().run();
+        assertThat(rows("holdfast_latch")).isZero();
+        assertThat(rows("holdfast_resource")).isZero();
+    }
+
+    @Test
+    void whatTheDeadHaveLeftIsRemoved() throws IOException {
+        SqliteStore crashed = SqliteStore.builder(file).clock(time).open();
+        TestClient dead = new TestClient(crashed, Duration.ofSeconds(10));
+        ResourceSpec permits = new ResourceSpec(Kind.SEMAPHORE, 5, Order.FAIR);
+        assertThat(dead.granted("x").awaited()).isFalse();
+        assertThat(dead.acquire(dead.ref("x"))).isInstanceOf(Reply.Queued.class);
+        assertThat(dead.acquire(dead.ref("s"), permits, 1, Lease.SESSION)).isInstanceOf(Reply.Granted.class);
+        assertThat(dead.acquire(dead.ref("s"), permits, 1, Lease.SESSION)).isInstanceOf(Reply.Granted.class);
+        assertThat(dead.acquire(dead.ref("d"), permits, 1, Lease.detached(Duration.ofMinutes(1))))
+                .isInstanceOf(Reply.Granted.class);
+        crashed.close();
+        Path left = Files.createDirectory(directory.resolve("locks.db-wake/77"));
+        Files.createFile(left.resolve("mail"));
+        Files.setLastModifiedTime(left, FileTime.from(Instant.EPOCH));
+
+        time.advance(Duration.ofSeconds(11));
+        store.housekeeping().run();
+        assertThat(rows("holdfast_session"))
+                .as("one lives, and one is kept for its detached grant")
+                .isEqualTo(2);
+        assertThat(rows("holdfast_claim")).isEqualTo(1);
+        assertThat(left).doesNotExist();
+
+        time.advance(Duration.ofMinutes(1));
+        store.housekeeping().run();
+        assertThat(rows("holdfast_session")).isEqualTo(1);
+        assertThat(rows("holdfast_claim")).isZero();
+        assertThat(rows("holdfast_client")).isEqualTo(1);
+        client.keepAlive();
+    }
+}
