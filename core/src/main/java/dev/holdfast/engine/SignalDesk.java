@@ -43,7 +43,7 @@ final class SignalDesk implements Consumer<Signal> {
             engine.parts.used().forEach(part -> ended(part.keeper, ended.session()));
         } else if (signal instanceof Signal.Resubscribed gap) {
             engine.parts.used().stream()
-                    .filter(part -> gap.part().isEmpty() || gap.part().getAsInt() == part.number)
+                    .filter(part -> gap.partition().isEmpty() || gap.partition().getAsInt() == part.number)
                     .forEach(part -> part.poller.pollAll());
         }
     }

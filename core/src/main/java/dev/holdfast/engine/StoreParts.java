@@ -16,7 +16,7 @@ final class StoreParts {
     StoreParts(Engine engine, LockStore store) {
         this.engine = engine;
         this.store = store;
-        this.parts = new AtomicReferenceArray<>(store.parts());
+        this.parts = new AtomicReferenceArray<>(store.partitions());
     }
 
     /** Whether the store has more than one. */
@@ -26,7 +26,7 @@ final class StoreParts {
 
     /** The number of the part of a name. */
     int numberOf(ResourceName name) {
-        return areSeveral() ? store.partOf(name) : 0;
+        return areSeveral() ? store.partitionOf(name) : 0;
     }
 
     /** The part of a name. */

@@ -59,27 +59,28 @@ public sealed interface Command {
      *
      * @param ttl how long it lives without a keep-alive; a store may lengthen it to its minimum and granularity
      * @param label who it is, for people: at most 256 bytes of UTF-8
-     * @param part the part of the store that it is a session of, see {@link LockStore#parts()}; the id tells the store
+     * @param partition the partition of the store that it is a session of, see {@link LockStore#partitions()}; the id
+     * tells the store
      */
-    record OpenSession(Duration ttl, String label, int part) implements Command {
+    record OpenSession(Duration ttl, String label, int partition) implements Command {
         /** The longest label, in bytes of UTF-8. */
         public static final int MAX_LABEL_BYTES = 256;
 
         /**
-         * Checks the ttl, the label and the part.
+         * Checks the ttl, the label and the partition.
          *
          * @throws IllegalArgumentException if the ttl is not positive or beyond {@link #MAX_DURATION}, the
-         *     label is too long, or the part is negative
+         *     label is too long, or the partition is negative
          */
         public OpenSession {
-            checkLeast("The number of a part", part, 0);
+            checkLeast("The number of a partition", partition, 0);
             checkDuration("The ttl of a session", ttl);
             if (label.getBytes(StandardCharsets.UTF_8).length > MAX_LABEL_BYTES) {
                 throw new IllegalArgumentException("A label has at most " + MAX_LABEL_BYTES + " bytes of UTF-8");
             }
         }
 
-        /** A session of the first part, which is the only one of most stores. */
+        /** A session of the first partition, which is the only one of most stores. */
         public OpenSession(Duration ttl, String label) {
             this(ttl, label, 0);
         }

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * </ul>
  *
  * <p><b>Ordering:</b> commands of one client on one resource arrive in the order in which they were given unless a
- * connection breaks, so nothing may depend on it. Between resources there is no order, and a slow part of a store
+ * connection breaks, so nothing may depend on it. Between resources there is no order, and a slow partition of a store
  * never delays the rest.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread at any time.
@@ -31,19 +31,20 @@ public interface LockStore extends AutoCloseable {
     StoreTraits traits();
 
     /**
-     * In how many parts this store keeps sessions: 1 for most. Where there are more, a session is one of a single part,
-     * and so are its claims, its deadline, its epoch and its end; a client opens one for each part that it uses. What
-     * befalls a part does not delay the others, so a client judges each by itself. Constant for the life of the store.
+     * In how many partitions this store keeps sessions: 1 for most. Where there are more, a session is one of a single
+     * partition, and so are its claims, its deadline, its epoch and its end; a client opens one for each partition that
+     * it uses. What befalls a partition does not delay the others, so a client judges each by itself. Constant for the
+     * life of the store.
      */
-    default int parts() {
+    default int partitions() {
         return 1;
     }
 
     /**
-     * The part to which a resource belongs, from 0: always the same for a name, for all clients of the store. In a
-     * session of another part the resource can't be had: for it, that session has ended.
+     * The partition to which a resource belongs, from 0: always the same for a name, for all clients of the store. In a
+     * session of another partition the resource can't be had: for it, that session has ended.
      */
-    default int partOf(ResourceName name) {
+    default int partitionOf(ResourceName name) {
         return 0;
     }
 
@@ -51,8 +52,9 @@ public interface LockStore extends AutoCloseable {
      * Carries out one command.
      *
      * <p><b>Blocking:</b> never waits for another caller's work. With {@link Caller#WAITS} a store whose trait {@code
-     * callerRuns} is set may make the trip on the calling thread if that part of the store is idle, and the trip can't
-     * keep it for more than a moment, whatever the store has to wait for; with {@link Caller#GOES_ON} it never does.
+     * callerRuns} is set may make the trip on the calling thread if that partition of the store is idle, and the trip
+     * can't keep it for more than a moment, whatever the store has to wait for; with {@link Caller#GOES_ON} it never
+     * does.
      *
      * <p><b>Interruption:</b> a pending or arriving interrupt changes nothing and stays pending.
      *

@@ -25,9 +25,9 @@ public sealed interface Signal {
     /**
      * The subscription was made again after a gap: every waiting claim is to be polled at once.
      *
-     * @param part the part of the store whose claims are meant; empty for all
+     * @param partition the partition of the store whose claims are meant; empty for all
      */
-    record Resubscribed(OptionalInt part) implements Signal {
+    record Resubscribed(OptionalInt partition) implements Signal {
         /** For all claims. */
         public Resubscribed() {
             this(OptionalInt.empty());

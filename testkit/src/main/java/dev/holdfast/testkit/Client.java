@@ -42,7 +42,7 @@ final class Client {
     static Client open(LockStore store, Duration ttl, String label) {
         List<SessionId> sessions = new ArrayList<>();
         Duration shortest = Command.MAX_DURATION;
-        for (int part = 0; part < store.parts(); part++) {
+        for (int part = 0; part < store.partitions(); part++) {
             Reply.SessionOpened opened =
                     Bench.send(store, new Command.OpenSession(ttl, label, part), Reply.SessionOpened.class);
             sessions.add(opened.session());
@@ -95,7 +95,7 @@ final class Client {
 
     /** The session under which a resource is asked for. */
     SessionId sessionOf(ResourceName resource) {
-        return sessions.get(store.partOf(resource));
+        return sessions.get(store.partitionOf(resource));
     }
 
     SessionId sessionOf(Probe probe) {

@@ -129,7 +129,7 @@ public abstract class LockStoreConformance {
     }
 
     @Nested
-    final class Parts extends PartRules {
+    final class Partitions extends PartitionRules {
         @Override
         StoreUnderTest openSubject() throws Exception {
             return open();

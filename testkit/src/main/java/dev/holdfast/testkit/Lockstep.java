@@ -81,7 +81,7 @@ final class Lockstep {
         this.time = bench.hasClock();
         this.things = Step.things(bench.traits);
         this.wrongBy = bench.retells() ? 1L << 20 : 1;
-        this.slots = new SessionPair[Step.SESSIONS][bench.first.parts()];
+        this.slots = new SessionPair[Step.SESSIONS][bench.first.partitions()];
         Duration grain = bench.traits.ttlGranularity().plusMillis(1);
         this.agreement = new Agreement(grain, time, bench.traits.waitersKnown(), bench.retells(), this::toReference);
     }
@@ -260,7 +260,7 @@ final class Lockstep {
     private Optional<String> open(int slot, boolean isLong) {
         Duration ttl = time ? Duration.ofSeconds(isLong ? 30 : 5) : Duration.ofHours(1);
         Set<Integer> parts = new TreeSet<>();
-        things.forEach(thing -> parts.add(bench.first.partOf(name(thing))));
+        things.forEach(thing -> parts.add(bench.first.partitionOf(name(thing))));
         for (int part : parts) {
             Command command = new Command.OpenSession(ttl, "slot-" + slot, part);
             Reply real = Bench.send(store(slot), command);
@@ -380,11 +380,11 @@ final class Lockstep {
 
     private ClaimRef ref(Step step, int number, World world) {
         ResourceName name = name(step.thing());
-        return new ClaimRef(name, world.session(slots[step.session()][bench.first.partOf(name)]), number);
+        return new ClaimRef(name, world.session(slots[step.session()][bench.first.partitionOf(name)]), number);
     }
 
     private SessionId sessionFor(Step step, Step.Thing thing, World world) {
-        return world.session(slots[step.session()][bench.first.partOf(name(thing))]);
+        return world.session(slots[step.session()][bench.first.partitionOf(name(thing))]);
     }
 
     private ClaimRef toReference(ClaimRef claim) {

@@ -474,7 +474,7 @@ final class Mutants {
                         .inParts()
                         .in(
                                 STATE,
-                                "return session != null && session.part == partOf(resource) ? session : null;",
+                                "return session != null && session.partition == partitionOf(resource) ? session : null;",
                                 "return session;")
                         .notInRuns(),
                 Mutant.of("the end of a session ends its client's sessions in other parts", "U3")

@@ -299,7 +299,7 @@ final class Client implements LinkWatch {
         if (isClosed && !process.isDead()) {
             run.world.fail(Rule.CLOSED, name() + " was closed, and sends " + Words.of(command));
         }
-        if (command instanceof Command.CloseSession && !isClosing && run.server.parts() > 1) {
+        if (command instanceof Command.CloseSession && !isClosing && run.server.partitions() > 1) {
             run.reached.hit(Reach.SESSION_RESTED);
         }
         hasRetired |= command instanceof Command.Retire;

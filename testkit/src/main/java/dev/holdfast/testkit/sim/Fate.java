@@ -46,7 +46,7 @@ final class Fate {
         times(plan.storeSteps, this::stepStore);
         times(plan.forced, this::force);
         times(plan.ambushes, () -> withOne(this::ambush));
-        if (run.server.parts() > 1 && dice.chance(0.6)) {
+        if (run.server.partitions() > 1 && dice.chance(0.6)) {
             failParts();
         }
         times(plan.expiresActively ? 20 : 0, () -> run.server.expire(anyLink()));
@@ -54,8 +54,8 @@ final class Fate {
 
     /** Some parts of the store fail, also where nothing else does: the others must not notice. */
     private void failParts() {
-        for (int i = 0; i + 1 < run.server.parts(); i++) {
-            int part = dice.below(run.server.parts());
+        for (int i = 0; i + 1 < run.server.partitions(); i++) {
+            int part = dice.below(run.server.partitions());
             run.weather.makeFrail(part);
             times((int) dice.between(1, 3), () -> failPart(part));
         }

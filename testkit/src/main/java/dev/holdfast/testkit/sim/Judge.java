@@ -297,8 +297,8 @@ final class Judge {
     private boolean isUndisturbed(Holding holding) {
         return plan.isCalm
                 && holding.wish.parts.stream()
-                        .allMatch(part -> weather.isSpared(
-                                server.partOf(new ResourceName(part.resource().name()))));
+                        .allMatch(part -> weather.isSpared(server.partitionOf(
+                                new ResourceName(part.resource().name()))));
     }
 
     /** Whether all parts of the store go on without a break. */

@@ -125,7 +125,7 @@ final class Run {
 
     /** Whether nothing goes wrong with a resource but what its users do. */
     boolean isUndisturbed(String resource) {
-        return plan.isCalm && weather.isSpared(server.partOf(new ResourceName(resource)));
+        return plan.isCalm && weather.isSpared(server.partitionOf(new ResourceName(resource)));
     }
 
     // ---- Calm

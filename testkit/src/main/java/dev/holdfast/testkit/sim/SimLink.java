@@ -51,15 +51,15 @@ final class SimLink implements LockStore {
 
     /** One connection after the other, of which each keeps the order. */
     private static final class Lane {
-        final int part;
+        final int partition;
         final Deque<Call> underWay = new ArrayDeque<>();
         long newestArrival;
         long newestReply;
         long connection;
         long downUntil;
 
-        Lane(int part) {
-            this.part = part;
+        Lane(int partition) {
+            this.partition = partition;
         }
     }
 
@@ -80,10 +80,10 @@ final class SimLink implements LockStore {
         this.weather = weather;
         this.dice = dice;
         this.watch = watch;
-        // Where the store has parts each is a server of its own, with one connection to it.
-        this.lanes = new Lane[server.parts() > 1 ? server.parts() : LANES];
+        // Where the store has partitions each is a server of its own, with one connection to it.
+        this.lanes = new Lane[server.partitions() > 1 ? server.partitions() : LANES];
         for (int i = 0; i < lanes.length; i++) {
-            lanes[i] = new Lane(server.parts() > 1 ? i : CONTROL_LANE);
+            lanes[i] = new Lane(server.partitions() > 1 ? i : CONTROL_LANE);
         }
     }
 
@@ -97,13 +97,13 @@ final class SimLink implements LockStore {
     }
 
     @Override
-    public int parts() {
-        return server.parts();
+    public int partitions() {
+        return server.partitions();
     }
 
     @Override
-    public int partOf(ResourceName name) {
-        return server.partOf(name);
+    public int partitionOf(ResourceName name) {
+        return server.partitionOf(name);
     }
 
     @Override
@@ -129,7 +129,7 @@ final class SimLink implements LockStore {
                     failure(StoreException.Reason.CLOSED, StoreException.Effect.NONE, "the link was closed"));
         }
         Lane lane = laneOf(command);
-        if (!server.isUp() || world.now() < lane.downUntil || weather.isDown(lane.part)) {
+        if (!server.isUp() || world.now() < lane.downUntil || weather.isDown(lane.partition)) {
             process.after(weather.delay(dice), () -> fail(call, StoreException.Effect.NONE, "no connection"));
         } else if (dice.chance(weather.breaking())) {
             lane.underWay.add(call);
@@ -149,7 +149,7 @@ final class SimLink implements LockStore {
         boolean isLost = dice.chance(weather.signalLoss())
                 || world.now() < lane.downUntil
                 || weather.isCut(this, Weather.Way.BACK)
-                || weather.isOut(lane.part);
+                || weather.isOut(lane.partition);
         if (isLost) {
             watch.signalLost(signal);
             return;
@@ -199,7 +199,7 @@ final class SimLink implements LockStore {
             return;
         }
         // A server that stands still takes what has come when it goes on.
-        long travel = weather.delay(dice) + (isCut ? weather.cutLeft() : 0) + weather.outLeft(lane.part);
+        long travel = weather.delay(dice) + (isCut ? weather.cutLeft() : 0) + weather.outLeft(lane.partition);
         lane.newestArrival = Math.max(lane.newestArrival + 1, world.now() + travel);
         world.after(lane.newestArrival - world.now(), () -> arrive(call, lane, connection));
         if (dice.chance(weather.harmlessCopy(call.command))) {
@@ -211,7 +211,7 @@ final class SimLink implements LockStore {
         if (lane.connection != connection) {
             return;
         }
-        if (!server.isUp() || weather.isDown(lane.part)) {
+        if (!server.isUp() || weather.isDown(lane.partition)) {
             breakUp(lane);
             return;
         }
@@ -274,12 +274,12 @@ final class SimLink implements LockStore {
             }
             process.after(weather.delay(dice), () -> fail(call, StoreException.Effect.UNKNOWN, "the connection broke"));
         }
-        if (lanes.length == server.parts() || lane == lanes[CONTROL_LANE]) {
-            OptionalInt part = server.parts() > 1 ? OptionalInt.of(lane.part) : OptionalInt.empty();
+        if (lanes.length == server.partitions() || lane == lanes[CONTROL_LANE]) {
+            OptionalInt partition = server.partitions() > 1 ? OptionalInt.of(lane.partition) : OptionalInt.empty();
             long connection = lane.connection;
             process.after(lane.downUntil - world.now() + weather.delay(dice), () -> {
                 if (lane.connection == connection) {
-                    tell(new Signal.Resubscribed(part));
+                    tell(new Signal.Resubscribed(partition));
                 }
             });
         }
@@ -313,18 +313,18 @@ final class SimLink implements LockStore {
         }
     }
 
-    /** A part has failed: connections to it break. */
-    void breakPart(int part) {
-        breakUp(lanes[part]);
+    /** A partition has failed: connections to it break. */
+    void breakPart(int partition) {
+        breakUp(lanes[partition]);
     }
 
     private Lane controlLane(@Nullable SessionId session) {
-        return server.parts() > 1 && session != null ? lanes[server.partOf(session)] : lanes[CONTROL_LANE];
+        return server.partitions() > 1 && session != null ? lanes[server.partitionOf(session)] : lanes[CONTROL_LANE];
     }
 
     private Lane laneOf(Command command) {
-        if (server.parts() > 1) {
-            return lanes[server.partOf(command)];
+        if (server.partitions() > 1) {
+            return lanes[server.partitionOf(command)];
         }
         return command instanceof Command.OnResource on
                 ? lanes[1 + Math.floorMod(on.resource().value().hashCode(), LANES - 1)]

@@ -29,7 +29,7 @@ final class SimServer {
     private final Reached reached;
     private final Map<SessionId, SimLink> owners = new HashMap<>();
 
-    /** In which part each session is, if there are several. */
+    /** In which partition each session is, if there are several. */
     private final Map<SessionId, Integer> places = new HashMap<>();
 
     private final StoreTraits traits;
@@ -50,36 +50,36 @@ final class SimServer {
         return traits;
     }
 
-    int parts() {
-        return store.parts();
+    int partitions() {
+        return store.partitions();
     }
 
-    int partOf(ResourceName name) {
-        return store.partOf(name);
+    int partitionOf(ResourceName name) {
+        return store.partitionOf(name);
     }
 
-    int partOf(SessionId session) {
+    int partitionOf(SessionId session) {
         return places.getOrDefault(session, 0);
     }
 
-    /** The part that a command is for; what is for several or none goes to the first. */
-    int partOf(Command command) {
+    /** The partition that a command is for; what is for several or none goes to the first. */
+    int partitionOf(Command command) {
         if (command instanceof Command.OnResource on) {
-            return partOf(on.resource());
+            return partitionOf(on.resource());
         } else if (command instanceof Command.OpenSession open) {
-            return open.part();
+            return open.partition();
         } else if (command instanceof Command.KeepAlive keepAlive) {
-            return partOf(keepAlive.session());
+            return partitionOf(keepAlive.session());
         } else if (command instanceof Command.Retire retire) {
-            return partOf(retire.session());
+            return partitionOf(retire.session());
         } else if (command instanceof Command.CloseSession close) {
-            return partOf(close.session());
+            return partitionOf(close.session());
         } else if (command instanceof Command.Audit audit) {
-            return partOf(audit.session());
+            return partitionOf(audit.session());
         } else if (command instanceof Command.Poll poll && !poll.claims().isEmpty()) {
-            return partOf(poll.claims().get(0).resource());
+            return partitionOf(poll.claims().get(0).resource());
         } else if (command instanceof Command.Inspect look && look.scope() == Command.Inspect.Scope.NAME) {
-            return partOf(new ResourceName(look.prefix()));
+            return partitionOf(new ResourceName(look.prefix()));
         }
         return 0;
     }
@@ -100,7 +100,7 @@ final class SimServer {
         Reply reply = outcome.reply();
         if (reply instanceof Reply.SessionOpened opened) {
             owners.put(opened.session(), from);
-            places.put(opened.session(), ((Command.OpenSession) command).part());
+            places.put(opened.session(), ((Command.OpenSession) command).partition());
         }
         if (world.trace().isInWords()) {
             world.say("store: " + Words.of(command) + " -> " + Words.of(reply));

@@ -22,13 +22,13 @@ public interface SimStore {
         return false;
     }
 
-    /** As {@link dev.holdfast.spi.LockStore#parts()}. */
-    default int parts() {
+    /** As {@link dev.holdfast.spi.LockStore#partitions()}. */
+    default int partitions() {
         return 1;
     }
 
-    /** As {@link dev.holdfast.spi.LockStore#partOf}. */
-    default int partOf(ResourceName name) {
+    /** As {@link dev.holdfast.spi.LockStore#partitionOf}. */
+    default int partitionOf(ResourceName name) {
         return 0;
     }
 
@@ -54,13 +54,13 @@ public interface SimStore {
             }
 
             @Override
-            public int parts() {
-                return machine.parts();
+            public int partitions() {
+                return machine.partitions();
             }
 
             @Override
-            public int partOf(ResourceName name) {
-                return machine.partOf(name);
+            public int partitionOf(ResourceName name) {
+                return machine.partitionOf(name);
             }
 
             @Override

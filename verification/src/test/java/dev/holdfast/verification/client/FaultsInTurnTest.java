@@ -274,8 +274,8 @@ class FaultsInTurnTest {
         }
 
         @Override
-        public int partOf(ResourceName name) {
-            return store.partOf(name);
+        public int partitionOf(ResourceName name) {
+            return store.partitionOf(name);
         }
 
         @Override

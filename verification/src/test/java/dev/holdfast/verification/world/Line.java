@@ -208,13 +208,13 @@ public final class Line implements LockStore {
     }
 
     @Override
-    public int parts() {
-        return store.parts();
+    public int partitions() {
+        return store.partitions();
     }
 
     @Override
-    public int partOf(ResourceName name) {
-        return store.partOf(name);
+    public int partitionOf(ResourceName name) {
+        return store.partitionOf(name);
     }
 
     @Override

@@ -58,23 +58,23 @@ public final class ReferenceMachine {
         this(new State());
     }
 
-    /** Makes an empty store that keeps sessions in parts. */
-    public ReferenceMachine(int parts) {
-        this(new State(parts));
+    /** Makes an empty store that keeps sessions in partitions. */
+    public ReferenceMachine(int partitions) {
+        this(new State(partitions));
     }
 
     ReferenceMachine(State state) {
         this.state = state;
     }
 
-    /** As {@link dev.holdfast.spi.LockStore#parts()}. */
-    public int parts() {
-        return state.parts();
+    /** As {@link dev.holdfast.spi.LockStore#partitions()}. */
+    public int partitions() {
+        return state.partitions();
     }
 
-    /** As {@link dev.holdfast.spi.LockStore#partOf}. */
-    public int partOf(ResourceName name) {
-        return state.partOf(name);
+    /** As {@link dev.holdfast.spi.LockStore#partitionOf}. */
+    public int partitionOf(ResourceName name) {
+        return state.partitionOf(name);
     }
 
     /**

@@ -80,12 +80,12 @@ public final class ReferenceStore implements LockStore {
     }
 
     /**
-     * Makes an empty store that keeps sessions in parts, as one that is spread over several servers does.
+     * Makes an empty store that keeps sessions in partitions, as one that is spread over several servers does.
      *
      * @param unixMicros as above
      */
-    public ReferenceStore(LongSupplier unixMicros, int parts) {
-        this(new Shared(unixMicros, parts), () -> {});
+    public ReferenceStore(LongSupplier unixMicros, int partitions) {
+        this(new Shared(unixMicros, partitions), () -> {});
     }
 
     private ReferenceStore(Shared shared, Runnable onClose) {
@@ -109,13 +109,13 @@ public final class ReferenceStore implements LockStore {
     }
 
     @Override
-    public int parts() {
-        return shared.parts;
+    public int partitions() {
+        return shared.partitions;
     }
 
     @Override
-    public int partOf(ResourceName name) {
-        return State.partOf(name, shared.parts);
+    public int partitionOf(ResourceName name) {
+        return State.partitionOf(name, shared.partitions);
     }
 
     @Override
@@ -168,13 +168,15 @@ public final class ReferenceStore implements LockStore {
         /** Whom to tell about a session: the connection that opened it. Guarded by this. */
         private final Map<SessionId, Mailbox> owners = new HashMap<>();
 
-        /** In how many parts the machine keeps sessions; it is asked for the part of a name without a lock. */
-        private final int parts;
+        /**
+         * In how many partitions the machine keeps sessions; it is asked for the partition of a name without a lock.
+         */
+        private final int partitions;
 
-        Shared(LongSupplier clock, int parts) {
+        Shared(LongSupplier clock, int partitions) {
             this.clock = clock;
-            this.machine = new ReferenceMachine(parts);
-            this.parts = parts;
+            this.machine = new ReferenceMachine(partitions);
+            this.partitions = partitions;
         }
 
         Reply apply(Command command, Mailbox from) {

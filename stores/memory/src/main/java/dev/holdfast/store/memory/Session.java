@@ -11,8 +11,8 @@ final class Session extends Expiring {
     final String label;
     final long ttl;
 
-    /** The part of the store that it is a session of. */
-    final int part;
+    /** The partition of the store that it is a session of. */
+    final int partition;
 
     /** Rises only. */
     long epoch;
@@ -25,11 +25,11 @@ final class Session extends Expiring {
     /** In the order in which they were made. */
     final Set<Claim> claims = new LinkedHashSet<>();
 
-    Session(long number, SessionId id, String label, long ttl, int part) {
+    Session(long number, SessionId id, String label, long ttl, int partition) {
         super(number);
         this.id = id;
         this.label = label;
         this.ttl = ttl;
-        this.part = part;
+        this.partition = partition;
     }
 }

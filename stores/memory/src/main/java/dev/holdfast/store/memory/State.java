@@ -50,8 +50,8 @@ class State {
     /** No token of a resource without a record is above it. */
     private long floor;
 
-    /** In how many parts the sessions are. */
-    private final int parts;
+    /** In how many partitions the sessions are. */
+    private final int partitions;
 
     private long numbers;
 
@@ -65,24 +65,24 @@ class State {
         this(1);
     }
 
-    State(int parts) {
-        if (parts < 1) {
-            throw new IllegalArgumentException("A store has at least one part, not " + parts);
+    State(int partitions) {
+        if (partitions < 1) {
+            throw new IllegalArgumentException("A store has at least one partition, not " + partitions);
         }
-        this.parts = parts;
+        this.partitions = partitions;
     }
 
-    int parts() {
-        return parts;
+    int partitions() {
+        return partitions;
     }
 
-    /** The part of a name. */
-    int partOf(ResourceName name) {
-        return partOf(name, parts);
+    /** The partition of a name. */
+    int partitionOf(ResourceName name) {
+        return partitionOf(name, partitions);
     }
 
-    static int partOf(ResourceName name, int parts) {
-        return Math.floorMod(name.hashCode(), parts);
+    static int partitionOf(ResourceName name, int partitions) {
+        return Math.floorMod(name.hashCode(), partitions);
     }
 
     /** Begins a step: nothing that is over by now is seen by what follows. */
@@ -112,14 +112,15 @@ class State {
     // Sessions
 
     Session open(OpenSession command) {
-        if (command.part() >= parts) {
-            throw new IllegalArgumentException("There is no part " + command.part() + ": there are " + parts);
+        if (command.partition() >= partitions) {
+            throw new IllegalArgumentException(
+                    "There is no partition " + command.partition() + ": there are " + partitions);
         }
         long number = ++numbers;
         // Unlike any id of a store that this JVM had before, as long as the clock goes on.
         SessionId id = new SessionId("m" + Long.toString(now, 36) + "-" + Long.toString(number, 36));
         Session session =
-                new Session(number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())), command.part());
+                new Session(number, id, command.label(), Math.max(MIN_TTL, micros(command.ttl())), command.partition());
         sessions.put(id, session);
         renew(session);
         return session;
@@ -135,11 +136,11 @@ class State {
         return session != null && session.live ? session : null;
     }
 
-    /** A session under which a resource may be asked for: one of its part. */
+    /** A session under which a resource may be asked for: one of its partition. */
     @Nullable
     Session liveSession(SessionId id, ResourceName resource) {
         Session session = liveSession(id);
-        return session != null && session.part == partOf(resource) ? session : null;
+        return session != null && session.partition == partitionOf(resource) ? session : null;
     }
 
     /** Also of a session that has ended, while detached grants of it last. */

@@ -80,7 +80,7 @@ final class Buckets {
         if (command instanceof Command.OnResource onResource) {
             return of(onResource.resource());
         } else if (command instanceof Command.OpenSession open) {
-            return open.part();
+            return open.partition();
         } else if (command instanceof Command.KeepAlive keepAlive) {
             return layout.bucketOf(keepAlive.session());
         } else if (command instanceof Command.Retire retire) {
@@ -154,13 +154,13 @@ final class Buckets {
         List<CompletableFuture<?>> all = new ArrayList<>();
         places.forEach((bucket, its) -> {
             for (int from = 0; from < its.size(); from += LARGEST_POLL) {
-                List<Integer> part = its.subList(from, Math.min(its.size(), from + LARGEST_POLL));
-                List<ClaimRef> asked = part.stream().map(claims::get).toList();
+                List<Integer> partition = its.subList(from, Math.min(its.size(), from + LARGEST_POLL));
+                List<ClaimRef> asked = partition.stream().map(claims::get).toList();
                 all.add(acknowledgement
                         .poll(pipeline(bucket), asked)
                         .thenAccept(told -> {
                             for (int i = 0; i < told.size(); i++) {
-                                states[part.get(i)] = told.get(i);
+                                states[partition.get(i)] = told.get(i);
                             }
                         })
                         .toCompletableFuture());

@@ -270,25 +270,26 @@ public final class RedisStore implements LockStore {
     }
 
     private CompletionStage<Reply> open(Command.OpenSession open) {
-        if (open.part() >= buckets.count()) {
-            return CompletableFuture.failedFuture(new IllegalArgumentException("There is no part " + open.part()));
+        if (open.partition() >= buckets.count()) {
+            return CompletableFuture.failedFuture(
+                    new IllegalArgumentException("There is no partition " + open.partition()));
         }
         if (!replicas.leaveTimeFor(open.ttl())) {
             return CompletableFuture.failedFuture(replicas.tooSlowFor(open.ttl()));
         }
         watch.opened(open.ttl());
         // What waits under it is to be told from the beginning; but a session without that is better than none.
-        CompletableFuture<?> heard = topology.listen(open.part())
+        CompletableFuture<?> heard = topology.listen(open.partition())
                 .toCompletableFuture()
                 .thenApply(done -> "")
                 .completeOnTimeout("", LONGEST_LISTENING.toNanos(), TimeUnit.NANOSECONDS);
-        String nonce = layout.nonce(Randomness.nextLong(), open.part());
+        String nonce = layout.nonce(Randomness.nextLong(), open.partition());
         ScriptCall request = ScriptCall.openSession(open, Micros.of(MIN_TTL), nonce, topology.nameOf(client));
         return answered(open, request)
                 .thenCombine(heard, (reply, done) -> reply)
                 .whenComplete((reply, failure) -> {
                     if (failure != null) {
-                        topology.ignore(open.part());
+                        topology.ignore(open.partition());
                     }
                 });
     }
@@ -319,12 +320,12 @@ public final class RedisStore implements LockStore {
     }
 
     @Override
-    public int parts() {
+    public int partitions() {
         return buckets.count();
     }
 
     @Override
-    public int partOf(ResourceName name) {
+    public int partitionOf(ResourceName name) {
         return buckets.of(name);
     }
 

@@ -39,7 +39,7 @@ class ClusterOpeningTest {
         ResourceName resource = new ResourceName(name);
         SessionId session = send(
                         store,
-                        new Command.OpenSession(Duration.ofMinutes(1), "test", store.partOf(resource)),
+                        new Command.OpenSession(Duration.ofMinutes(1), "test", store.partitionOf(resource)),
                         Reply.SessionOpened.class)
                 .session();
         send(store, acquire(claim(name, session, 1)), Reply.Granted.class);
@@ -68,7 +68,7 @@ class ClusterOpeningTest {
                 "redis-cluster://127.0.0.1:" + one + "?namespace=found&timeout=PT30S&connectTimeout=PT1M");
         try (LockStore store = StoreProvider.of(uri).open(uri)) {
             assertThat(store.traits().product()).startsWith("Redis ");
-            assertThat(store.parts()).isEqualTo(1_024);
+            assertThat(store.partitions()).isEqualTo(1_024);
             for (int i = 0; i < 20; i++) {
                 lock(store, "name-" + i);
             }

@@ -83,7 +83,7 @@ class ClusterThrowingTest {
                 AtomicInteger made = new AtomicInteger();
                 try (var listening = opened.topology.signals().subscribe(signal -> {
                     if (signal instanceof Signal.Resubscribed again
-                            && again.part().equals(OptionalInt.of(moving))) {
+                            && again.partition().equals(OptionalInt.of(moving))) {
                         made.incrementAndGet();
                     }
                 })) {

@@ -50,8 +50,8 @@ class RedisManyHoldersTest {
         }
 
         @Override
-        public int partOf(ResourceName name) {
-            return store.partOf(name);
+        public int partitionOf(ResourceName name) {
+            return store.partitionOf(name);
         }
 
         @Override

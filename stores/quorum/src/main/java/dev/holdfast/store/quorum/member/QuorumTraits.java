@@ -41,7 +41,7 @@ public final class QuorumTraits {
                     traits.detached() && traits.fixedLease() == FixedLease.NATIVE,
                     product,
                     "it has no leases that outlive a session, by which it would be noticed that it has lost its data");
-            need(member.parts() == 1, product, "its sessions have parts, of which one may end without the others");
+            need(member.partitions() == 1, product, "its sessions have parts, of which one may end without the others");
             need(
                     traits.tokenSource() == TokenSource.CLOCKED,
                     product,

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("Where a store has parts, each is judged by itself")
 @Tag("C18")
-class PartsTest {
+class PartitionsTest {
 
     private static final int PARTS = 8;
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
@@ -48,9 +48,9 @@ class PartsTest {
 
     /** One name of each part, by its number. */
     private final List<String> names = IntStream.range(0, PARTS)
-            .mapToObj(part -> IntStream.range(0, 1_000)
+            .mapToObj(partition -> IntStream.range(0, 1_000)
                     .mapToObj(i -> "name-" + i)
-                    .filter(name -> line.partOf(new ResourceName(name)) == part)
+                    .filter(name -> line.partitionOf(new ResourceName(name)) == partition)
                     .findFirst()
                     .orElseThrow())
             .toList();
@@ -61,15 +61,15 @@ class PartsTest {
     }
 
     /** All that is about a part: what opens its sessions, what is sent under them, and what is about its names. */
-    private boolean isOf(int part, Command command) {
+    private boolean isOf(int partition, Command command) {
         if (command instanceof Command.OnResource on) {
-            return line.partOf(on.resource()) == part;
+            return line.partitionOf(on.resource()) == partition;
         } else if (command instanceof Command.Poll poll) {
-            return line.partOf(poll.claims().get(0).resource()) == part;
+            return line.partitionOf(poll.claims().get(0).resource()) == partition;
         } else if (command instanceof Command.OpenSession open) {
-            return open.part() == part;
+            return open.partition() == partition;
         }
-        return sessionOf(command) != null && sessionsOf(part).contains(sessionOf(command));
+        return sessionOf(command) != null && sessionsOf(partition).contains(sessionOf(command));
     }
 
     private static SessionId sessionOf(Command command) {
@@ -84,10 +84,10 @@ class PartsTest {
     }
 
     /** The sessions under which something of a part was asked for. */
-    private Set<SessionId> sessionsOf(int part) {
+    private Set<SessionId> sessionsOf(int partition) {
         Set<SessionId> sessions = ConcurrentHashMap.newKeySet();
         line.sent(Command.Acquire.class).stream()
-                .filter(acquire -> line.partOf(acquire.resource()) == part)
+                .filter(acquire -> line.partitionOf(acquire.resource()) == partition)
                 .forEach(acquire -> sessions.add(acquire.claim().session()));
         return sessions;
     }
@@ -107,7 +107,7 @@ class PartsTest {
         Hold second = acquired(names.get(5));
         acquired(names.get(5) + "-no").close();
         assertThat(line.sent(Command.OpenSession.class))
-                .extracting(Command.OpenSession::part)
+                .extracting(Command.OpenSession::partition)
                 .contains(3, 5)
                 .doesNotContain(2);
         first.close();
@@ -128,7 +128,7 @@ class PartsTest {
                 .allMatch(command -> isOf(5, command) || sessionOf(command) != null);
         acquired(names.get(3)).close();
         assertThat(line.sent(Command.OpenSession.class))
-                .extracting(Command.OpenSession::part)
+                .extracting(Command.OpenSession::partition)
                 .containsExactly(3);
         second.close();
     }
@@ -151,8 +151,10 @@ class PartsTest {
 
         assertThat(held.get(4).isHeld()).isFalse();
         assertThatThrownBy(waitsThere::result).isInstanceOf(StoreUnavailableException.class);
-        for (int part = 0; part < PARTS; part++) {
-            assertThat(held.get(part).isHeld()).as("the hold in part %d", part).isEqualTo(part != 4);
+        for (int partition = 0; partition < PARTS; partition++) {
+            assertThat(held.get(partition).isHeld())
+                    .as("the hold in part %d", partition)
+                    .isEqualTo(partition != 4);
         }
         assertThat(bob.lock(names.get(4)).tryLock()).isTrue();
         bob.lock(names.get(4)).unlock();
@@ -160,20 +162,20 @@ class PartsTest {
         for (int i = 0; i < 5; i++) {
             world.passes(Duration.ofSeconds(1));
         }
-        for (int part = 0; part < PARTS; part++) {
-            if (part != 4) {
-                held.get(part).close();
+        for (int partition = 0; partition < PARTS; partition++) {
+            if (partition != 4) {
+                held.get(partition).close();
             } else {
-                assertThatThrownBy(held.get(part)::close).hasMessageContaining(names.get(4));
+                assertThatThrownBy(held.get(partition)::close).hasMessageContaining(names.get(4));
             }
         }
         acquired(names.get(4)).close();
     }
 
-    private String another(int part) {
+    private String another(int partition) {
         return IntStream.range(1_000, 10_000)
                 .mapToObj(i -> "name-" + i)
-                .filter(name -> line.partOf(new ResourceName(name)) == part)
+                .filter(name -> line.partitionOf(new ResourceName(name)) == partition)
                 .findFirst()
                 .orElseThrow();
     }

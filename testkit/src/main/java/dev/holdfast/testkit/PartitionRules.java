@@ -17,11 +17,11 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** U: a store that keeps sessions in parts keeps them apart. */
+/** U: a store that keeps sessions in partitions keeps them apart. */
 @Tag("U")
-abstract class PartRules extends Harness {
+abstract class PartitionRules extends Harness {
 
-    /** Two names of different parts; of which there are two at least. */
+    /** Two names of different partitions; of which there are two at least. */
     private String here = "";
 
     private String there = "";
@@ -31,34 +31,34 @@ abstract class PartRules extends Harness {
         here = "name-0";
         there = IntStream.range(1, 10_000)
                 .mapToObj(i -> "name-" + i)
-                .filter(name -> partOf(name) != partOf(here))
+                .filter(name -> partitionOf(name) != partitionOf(here))
                 .findFirst()
                 .orElse("");
     }
 
-    private int partOf(String name) {
-        return bench.first.partOf(new ResourceName(name));
+    private int partitionOf(String name) {
+        return bench.first.partitionOf(new ResourceName(name));
     }
 
     private void needsParts() {
-        Bench.needs(bench.first.parts() > 1, "the store has one part only");
+        Bench.needs(bench.first.partitions() > 1, "the store has one partition only");
     }
 
     @Test
-    @DisplayName("U1: a name belongs to one part, the same for all clients")
+    @DisplayName("U1: a name belongs to one partition, the same for all clients")
     void nameHasOnePart() {
-        assertThat(bench.first.parts()).isPositive().isEqualTo(bench.second.parts());
+        assertThat(bench.first.partitions()).isPositive().isEqualTo(bench.second.partitions());
         for (int i = 0; i < 1_000; i++) {
             ResourceName name = new ResourceName("name-" + i);
-            assertThat(bench.first.partOf(name))
-                    .isEqualTo(bench.second.partOf(name))
-                    .isBetween(0, bench.first.parts() - 1);
+            assertThat(bench.first.partitionOf(name))
+                    .isEqualTo(bench.second.partitionOf(name))
+                    .isBetween(0, bench.first.partitions() - 1);
         }
-        assertThat(there.isEmpty()).isEqualTo(bench.first.parts() == 1);
+        assertThat(there.isEmpty()).isEqualTo(bench.first.partitions() == 1);
     }
 
     @Test
-    @DisplayName("U2: under a session of another part nothing can be had")
+    @DisplayName("U2: under a session of another partition nothing can be had")
     void sessionsServeTheirOwnPartOnly() {
         needsParts();
         Client alice = bench.client("alice");
@@ -79,7 +79,7 @@ abstract class PartRules extends Harness {
     }
 
     @Test
-    @DisplayName("U3: the end, the deadline and the epoch of a session are of its part alone")
+    @DisplayName("U3: the end, the deadline and the epoch of a session are of its partition alone")
     void sessionsLiveByThemselves() {
         needsParts();
         Client alice = bench.client("alice");
@@ -96,7 +96,7 @@ abstract class PartRules extends Harness {
     }
 
     @Test
-    @DisplayName("U3: a keep-alive in one part moves the deadline of no other")
+    @DisplayName("U3: a keep-alive in one partition moves the deadline of no other")
     void deadlinesAreOfTheirParts() {
         needsParts();
         Client alice = bench.shortLived("alice");
@@ -110,7 +110,7 @@ abstract class PartRules extends Harness {
     }
 
     @Test
-    @DisplayName("U4: claims of several parts may be polled together, and are answered in their order")
+    @DisplayName("U4: claims of several partitions may be polled together, and are answered in their order")
     void pollsGoToAllParts() {
         needsParts();
         Client alice = bench.client("alice");
@@ -125,7 +125,7 @@ abstract class PartRules extends Harness {
     }
 
     @Test
-    @DisplayName("U5: an inspection goes through all parts, and one of a single name finds it")
+    @DisplayName("U5: an inspection goes through all partitions, and one of a single name finds it")
     void inspectionGoesThroughAllParts() {
         needsParts();
         Client alice = bench.client("alice");
@@ -141,7 +141,7 @@ abstract class PartRules extends Harness {
     }
 
     @Test
-    @DisplayName("U6: tokens rise in each part, whatever the clients do in others")
+    @DisplayName("U6: tokens rise in each partition, whatever the clients do in others")
     void tokensRiseInEachPart() {
         needsParts();
         Client alice = bench.client("alice");
