@@ -19,8 +19,8 @@ import dev.holdfast.sql.database.BareSource;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.store.jdbc.server.Listening;
-import dev.holdfast.store.jdbc.server.LockedRows;
-import dev.holdfast.store.jdbc.server.LockedRowsLane;
+import dev.holdfast.store.jdbc.server.RowsBusyException;
+import dev.holdfast.store.jdbc.server.BusyRowsLane;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerConnections;
 import dev.holdfast.store.jdbc.server.ServerConnections.Use;
@@ -31,12 +31,12 @@ import dev.holdfast.store.jdbc.server.ServerSessions;
 import dev.holdfast.store.jdbc.server.SessionLane;
 import dev.holdfast.store.jdbc.server.SessionLanes;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.Listener;
+import dev.holdfast.store.ledger.runtime.SignalDispatcher;
 import dev.holdfast.store.ledger.runtime.StoreThreads;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.runtime.Threads;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -96,7 +96,7 @@ public final class JdbcStore implements LockStore {
     /** Zero where a silent connection does not keep a thread waiting. */
     private final Duration longestWait;
 
-    private final Listener listener = new Listener();
+    private final SignalDispatcher listener = new SignalDispatcher();
     private final StoreThreads threads;
     private final ServerConnections connections;
     private final ServerLane lane;
@@ -118,15 +118,15 @@ public final class JdbcStore implements LockStore {
         DataSource source = BareSource.of(options.source);
         this.connections = new ServerConnections(source, options.isPool, options.isLent);
         Product product;
-        Texts texts;
+        SqlTemplates templates;
         try {
             Connection first = connections.get(Use.LOCKS);
             product = Products.of(first, options.clock, options.prefix);
-            texts = new Texts(Product.TEXTS, options.schema, options.prefix, product.quote());
+            templates = new SqlTemplates(Product.TEXTS, options.schema, options.prefix, product.quote());
             connections.know(product);
-            prepare(product, product.schema(texts), first, options);
+            prepare(product, product.schema(templates), first, options);
             this.longestWait = options.isPool ? longestWait(first) : Duration.ZERO;
-            this.listening = options.listens ? product.listening(source, texts, threads, client, listener) : null;
+            this.listening = options.listens ? product.listening(source, templates, threads, client, listener) : null;
             if (listening != null) {
                 listening.start();
                 connections.whenReplaced(listening::reconnect);
@@ -138,9 +138,9 @@ public final class JdbcStore implements LockStore {
             connections.close();
             throw e;
         }
-        connections.rest(Use.LOCKS, new Statements(texts));
+        connections.rest(Use.LOCKS, new StatementCache(templates));
         this.traits = traits(product, listening != null);
-        this.lane = new ServerLane(product, texts, connections, client, this::tell);
+        this.lane = new ServerLane(product, templates, connections, client, this::tell);
         this.executor = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
@@ -150,14 +150,14 @@ public final class JdbcStore implements LockStore {
                 work -> threads.make(work, "holdfast-jdbc"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
         this.sessions = new SessionLanes(
-                number -> new SessionLane(product, texts, connections, Use.ofSessions(number), random.split(), client),
+                number -> new SessionLane(product, templates, connections, Use.ofSessions(number), random.split(), client),
                 MAX_BATCH,
                 executor,
                 SystemTime::nanoTime,
                 options.isPool,
                 this::leaveSilent,
                 number -> connections.dropUnlessTaken(Use.ofSessions(number)));
-        LockedRowsLane lockedRowsLane = new LockedRowsLane(product, texts, connections, client, this::tell);
+        BusyRowsLane lockedRowsLane = new BusyRowsLane(product, templates, connections, client, this::tell);
         this.lockedRows = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lockedRowsLane);
         this.housekeeping = new ServerHousekeeping(lane, options.idle, executor);
     }
@@ -265,7 +265,7 @@ public final class JdbcStore implements LockStore {
             return closeSession(command, caller, SystemTime.nanoTime());
         }
         return batcher.submit(command, caller)
-                .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
+                .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
                         ? waitForRow(command, SystemTime.nanoTime())
                         : CompletableFuture.failedFuture(failure));
     }
@@ -278,7 +278,7 @@ public final class JdbcStore implements LockStore {
      */
     private CompletionStage<Reply> closeSession(Command command, Caller caller, long since) {
         return batcher.submit(command, caller).exceptionallyCompose(failure -> {
-            if (!LockedRows.areCauseOf(failure) || SystemTime.nanoTime() - since >= LockedRowsLane.PATIENCE.toNanos()) {
+            if (!RowsBusyException.areCauseOf(failure) || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture.runAsync(
@@ -291,8 +291,8 @@ public final class JdbcStore implements LockStore {
     private CompletionStage<Reply> waitForRow(Command command, long since) {
         return lockedRows
                 .submit(command, Caller.GOES_ON)
-                .exceptionallyCompose(failure -> LockedRows.areCauseOf(failure)
-                                && SystemTime.nanoTime() - since < LockedRowsLane.PATIENCE.toNanos()
+                .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
+                                && SystemTime.nanoTime() - since < BusyRowsLane.PATIENCE.toNanos()
                         ? waitForRow(command, since)
                         : CompletableFuture.failedFuture(failure));
     }
@@ -326,8 +326,8 @@ public final class JdbcStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<Transaction.Told> told) {
-        for (Transaction.Told one : told) {
+    private void tell(List<Transaction.Notification> told) {
+        for (Transaction.Notification one : told) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             }
@@ -367,7 +367,7 @@ public final class JdbcStore implements LockStore {
         private IdlePolicy idle = IdlePolicy.USUAL;
         private List<String> versions = ServerSchema.VERSIONS;
         private @Nullable String clock;
-        private Threads threads = Threads.DAEMONS;
+        private NamedThreadFactory threads = NamedThreadFactory.DAEMONS;
 
         private Builder(DataSource source) {
             this.source = source;
@@ -403,7 +403,7 @@ public final class JdbcStore implements LockStore {
 
         /** For tests: where threads come from. */
         @CanIgnoreReturnValue
-        Builder threads(Threads from) {
+        Builder threads(NamedThreadFactory from) {
             threads = from;
             return this;
         }

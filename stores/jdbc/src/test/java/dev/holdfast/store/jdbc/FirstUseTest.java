@@ -19,7 +19,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.Tokens;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Session;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -193,7 +193,7 @@ class FirstUseTest {
                         stranger,
                         "INSERT INTO holdfast_resource (spec, capacity, last_token, session, claim, weight,"
                                 + " first_token, end_token, ends, seq, grants, shared, waiters, places, name) VALUES ("
-                                + Codes.of(ResourceSpec.MUTEX) + ", 1, " + ahead
+                                + ColumnCodes.of(ResourceSpec.MUTEX) + ", 1, " + ahead
                                 + ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
                                 + (database == TestDatabase.POSTGRES ? "'\\x6e'" : "x'6e'") + ")");
                 asked = Meanwhile.run(() -> client.acquire(claim));

@@ -22,7 +22,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
-import dev.holdfast.store.jdbc.server.LockedRows;
+import dev.holdfast.store.jdbc.server.RowsBusyException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -210,7 +210,7 @@ class LockedNameTest {
                 stranger.rollback();
                 for (CompletableFuture<Reply> one : kept) {
                     // Without a failure but that of the row, which comes when patience is over.
-                    assertThat(one.handle((reply, e) -> e == null || LockedRows.areCauseOf(e) ? null : e)
+                    assertThat(one.handle((reply, e) -> e == null || RowsBusyException.areCauseOf(e) ? null : e)
                                     .get(60, TimeUnit.SECONDS))
                             .isNull();
                 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
-import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.SqlTemplate;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,11 +32,11 @@ final class PlanRules {
     private static final int SHOWN = 5;
 
     /** What reads a whole table: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
-    private static final Set<Sql> SCANS = Set.of(
-            Sql.CONTENDED, Sql.IN_USE, Sql.INLINE, Sql.NAMES, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED, Sql.UNCOUNTED);
+    private static final Set<SqlTemplate> SCANS = Set.of(
+            SqlTemplate.CONTENDED, SqlTemplate.IN_USE, SqlTemplate.INLINE, SqlTemplate.NAMES, SqlTemplate.SESSIONS_OVER, SqlTemplate.SESSIONS_UNUSED, SqlTemplate.UNCOUNTED);
 
     private final String url;
-    private final Map<Sql, String> texts;
+    private final Map<SqlTemplate, String> templates;
     private final StatementCosts costs;
     private final Predicate<StatementCost> isExcused;
     private final List<StatementCost> all = new ArrayList<>();
@@ -47,9 +47,9 @@ final class PlanRules {
      * @param texts what this database says in another way than others
      * @param isExcused what may read more than it should when statistics are lacking
      */
-    PlanRules(String url, Map<Sql, String> texts, StatementCosts costs, Predicate<StatementCost> isExcused) {
+    PlanRules(String url, Map<SqlTemplate, String> templates, StatementCosts costs, Predicate<StatementCost> isExcused) {
         this.url = url;
-        this.texts = texts;
+        this.templates = templates;
         this.costs = costs;
         this.isExcused = isExcused;
     }
@@ -103,6 +103,6 @@ final class PlanRules {
     }
 
     private boolean isScan(StatementCost cost) {
-        return SCANS.stream().anyMatch(sql -> cost.isOf(texts.getOrDefault(sql, sql.text)));
+        return SCANS.stream().anyMatch(sql -> cost.isOf(templates.getOrDefault(sql, sql.text)));
     }
 }

@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.jdbc.server.Product;
-import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.SqlTemplate;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
@@ -56,7 +56,7 @@ class PostgresPlansTest {
                 .check(JdbcStore.builder(new TestSource(url)).keepsConnections());
         assertThat(costs.stream()
                         .filter(cost -> !cost.scanned().isEmpty())
-                        .filter(cost -> !cost.isOf(Sql.SESSIONS_OVER.text)))
+                        .filter(cost -> !cost.isOf(SqlTemplate.SESSIONS_OVER.text)))
                 .as("Scans")
                 .isEmpty();
         assertThat(costs.stream().filter(StatementCost::isCompiled))

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Tokens;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -84,7 +84,7 @@ final class SqlTables {
 
     private String resource(String name, long token, long session, int waiters) {
         String held = session == 0 ? "0, 0, 0, 0, 0" : session + ", 1, 1, " + token + ", " + token;
-        return "(" + Codes.of(ResourceSpec.MUTEX) + ", 1, " + token + ", " + held + ", 0, 0, 0, 0, " + waiters + ", "
+        return "(" + ColumnCodes.of(ResourceSpec.MUTEX) + ", 1, " + token + ", " + held + ", 0, 0, 0, 0, " + waiters + ", "
                 + waiters + ", " + bytes(name) + ")";
     }
 

@@ -8,7 +8,7 @@ import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.jdbc.server.UrlSource;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -135,8 +135,8 @@ class TableNamesTest {
             String expected = "CREATE INDEX IF NOT EXISTS " + prefix + "claim_session ON `S`." + prefix
                     + "claim (session); SET @holdfast_wait = 1;"
                     + " SELECT '`S`." + prefix + "meta', other.holdfast_meta, my_holdfast_meta";
-            assertThat(new Texts(Map.of(), "S", prefix, "`").of(text)).isEqualTo(expected);
-            assertThat(new Texts(Map.of(), prefix).of(text)).isEqualTo(expected.replace("`S`.", ""));
+            assertThat(new SqlTemplates(Map.of(), "S", prefix, "`").of(text)).isEqualTo(expected);
+            assertThat(new SqlTemplates(Map.of(), prefix).of(text)).isEqualTo(expected.replace("`S`.", ""));
         }
     }
 }

@@ -2,7 +2,7 @@ package dev.holdfast.store.jdbc;
 
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.testkit.FaultInTurn;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -76,7 +76,7 @@ final class Throwing {
     }
 
     /** Threads that can't be started at times. */
-    Threads threads() {
+    NamedThreadFactory threads() {
         return (work, name) -> {
             Thread thread = new Thread(work, name) {
                 @Override

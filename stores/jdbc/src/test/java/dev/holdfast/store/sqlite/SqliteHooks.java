@@ -2,7 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.sqlite.process.Machine;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
@@ -16,7 +16,7 @@ public final class SqliteHooks {
 
     /** Opens a store with something between it and its connection, its threads and its clock. */
     public static SqliteStore open(
-            Path file, UnaryOperator<Connection> between, Threads threads, UnaryOperator<StoreClock> clock) {
+            Path file, UnaryOperator<Connection> between, NamedThreadFactory threads, UnaryOperator<StoreClock> clock) {
         Machine machine = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
         return SqliteStore.builder(file)
                 .between(between)

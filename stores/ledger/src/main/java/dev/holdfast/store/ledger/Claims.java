@@ -18,12 +18,12 @@ public final class Claims {
 
     private final Transaction transaction;
     private final ClaimRows rows;
-    private final Backing backing;
+    private final StoreContext context;
 
-    Claims(Transaction transaction, ClaimRows rows, Backing backing) {
+    Claims(Transaction transaction, ClaimRows rows, StoreContext context) {
         this.transaction = transaction;
         this.rows = rows;
-        this.backing = backing;
+        this.context = context;
     }
 
     /** A claim, whether it lives or not; null if there is none. */
@@ -136,7 +136,7 @@ public final class Claims {
 
     private void lastIfDetached(Claim grant) throws SQLException {
         if (grant.outlivesSession()) {
-            backing.mustLast();
+            context.mustLast();
         }
     }
 

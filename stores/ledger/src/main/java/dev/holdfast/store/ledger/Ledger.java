@@ -16,7 +16,7 @@ import dev.holdfast.store.ledger.table.LatchRows;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of the store in one transaction, with the few moves that change it. What a command means is told in
- * {@link Steps}.
+ * {@link CommandExecutor}.
  *
  * <p>What is dead is dropped when somebody looks at it, not before: a resource that this class hands out has no dead
  * holder in its way, and its queue has a live head that does not fit.
@@ -39,34 +39,34 @@ import org.jspecify.annotations.Nullable;
 public final class Ledger {
 
     private final Rows rows;
-    private final Writes writes;
+    private final WriteBatch writes;
     private final ClaimRows claimRows;
     private final LatchRows latches;
-    private final Backing backing;
+    private final StoreContext context;
     private final Transaction transaction;
     private final Sessions sessions;
     private final Resources resources;
     private final Claims claims;
     private final TokenCounters tokens;
-    private final Recount recount;
+    private final CountRepair countRepair;
 
     /** What was changed in such a way that more may be let in. */
     private final ArrayDeque<Resource> unsettled = new ArrayDeque<>();
 
-    public Ledger(Backing backing) {
-        this.rows = new Rows(backing.statements());
-        this.writes = new Writes(backing.statements(), backing.joins());
-        this.latches = new LatchRows(backing.statements());
-        this.backing = backing;
-        this.transaction = new Transaction(backing.clock());
-        this.sessions = new Sessions(transaction, rows, backing);
-        this.claimRows = backing.isAlone()
-                ? new ClaimRows(backing.statements())
-                : new LockedClaimRows(backing.statements(), sessions, writes);
-        this.resources = new Resources(transaction, rows, backing.isAlone(), writes);
-        this.claims = new Claims(transaction, claimRows, backing);
-        this.tokens = new TokenCounters(transaction, backing);
-        this.recount = new Recount(transaction);
+    public Ledger(StoreContext context) {
+        this.rows = new Rows(context.statements());
+        this.writes = new WriteBatch(context.statements(), context.joins());
+        this.latches = new LatchRows(context.statements());
+        this.context = context;
+        this.transaction = new Transaction(context.clock());
+        this.sessions = new Sessions(transaction, rows, context);
+        this.claimRows = context.isAlone()
+                ? new ClaimRows(context.statements())
+                : new BufferedClaimRows(context.statements(), sessions, writes);
+        this.resources = new Resources(transaction, rows, context.isAlone(), writes);
+        this.claims = new Claims(transaction, claimRows, context);
+        this.tokens = new TokenCounters(transaction, context);
+        this.countRepair = new CountRepair(transaction);
     }
 
     /** Forgets everything, for a new transaction that has what locks it needs. */
@@ -80,9 +80,9 @@ public final class Ledger {
     }
 
     /** Takes what a transaction has locked, and what was read with that. */
-    public void give(Locked locked) {
+    public void give(LockedRowSet locked) {
         locked.resources().forEach(resources::give);
-        Locked.Queues queues = locked.queues();
+        LockedRowSet.Queues queues = locked.queues();
         if (queues != null) {
             claimRows.give(locked.resources(), queues.claims());
             queues.sessions().forEach(sessions::give);
@@ -97,8 +97,8 @@ public final class Ledger {
         resources.endStep();
     }
 
-    /** Gathers all that is not written yet; {@link Writes#send()} is to come, and the commit. */
-    public Writes finish() throws SQLException {
+    /** Gathers all that is not written yet; {@link WriteBatch#send()} is to come, and the commit. */
+    public WriteBatch finish() throws SQLException {
         claimRows.gather();
         resources.save();
         return writes;
@@ -109,7 +109,7 @@ public final class Ledger {
     }
 
     /** What is to be told once this is committed. */
-    public List<Transaction.Told> told() {
+    public List<Transaction.Notification> told() {
         return transaction.told();
     }
 
@@ -117,8 +117,8 @@ public final class Ledger {
         return transaction.now();
     }
 
-    public Backing backing() {
-        return backing;
+    public StoreContext context() {
+        return context;
     }
 
     public Rows rows() {
@@ -166,20 +166,20 @@ public final class Ledger {
         if (!sessions.isOver(session)) {
             return session;
         }
-        if (backing.isAlone()) {
+        if (context.isAlone()) {
             end(session);
             return null;
         }
-        return bury(session) ? null : session;
+        return expire(session) ? null : session;
     }
 
     /**
      * Ends a session alone. What it has on the resources that are locked goes when they are looked at, which whoever
      * found it over is about to do; the rest likewise, by whoever locks that.
      */
-    private boolean bury(Session session) throws SQLException {
+    private boolean expire(Session session) throws SQLException {
         mustWrite();
-        if (!backing.bury(session)) {
+        if (!context.expire(session)) {
             session.isWitnessed = true;
             return false;
         }
@@ -294,7 +294,7 @@ public final class Ledger {
             drop(over);
         }
         List<ClaimRows.Held> all = claimRows.grantedSessions(resource);
-        recount.grants(
+        countRepair.grants(
                 resource,
                 all.stream().mapToLong(ClaimRows.Held::grants).sum(),
                 all.stream().mapToLong(ClaimRows.Held::weight).sum());
@@ -344,7 +344,7 @@ public final class Ledger {
         while (resource.waiters > 0) {
             Claim head = claimRows.head(resource);
             if (head == null) {
-                recount.noWaiters(resource);
+                countRepair.noWaiters(resource);
                 break;
             }
             Session session = live(head.session);
@@ -382,7 +382,7 @@ public final class Ledger {
                     session.client,
                     claim.hasOwnLease()
                             ? new Signal.Changed(claim.ref())
-                            : new Signal.Granted(claim.ref(), Answers.granted(claim, now())));
+                            : new Signal.Granted(claim.ref(), ClaimReplies.granted(claim, now())));
         }
     }
 
@@ -451,7 +451,7 @@ public final class Ledger {
     public void save(Resource resource, Latch latch) throws SQLException {
         mustWrite();
         latches.save(resource, latch, transaction.unix());
-        backing.mustLast();
+        context.mustLast();
     }
 
     /** The claimant hears of its grant: a lease of its own begins, once. */

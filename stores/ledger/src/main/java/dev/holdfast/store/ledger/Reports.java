@@ -39,9 +39,9 @@ final class Reports {
     private static final byte[] END = {(byte) 0xff};
 
     private final Ledger ledger;
-    private final Answers answers;
+    private final ClaimReplies answers;
 
-    Reports(Ledger ledger, Answers answers) {
+    Reports(Ledger ledger, ClaimReplies answers) {
         this.ledger = ledger;
         this.answers = answers;
     }

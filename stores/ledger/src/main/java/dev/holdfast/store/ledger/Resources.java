@@ -4,7 +4,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
@@ -22,10 +22,10 @@ public final class Resources {
     private final Transaction transaction;
     private final Rows rows;
     private final boolean isAlone;
-    private final Writes writes;
+    private final WriteBatch writes;
     private final Map<ResourceName, Resource> met = new HashMap<>();
 
-    Resources(Transaction transaction, Rows rows, boolean isAlone, Writes writes) {
+    Resources(Transaction transaction, Rows rows, boolean isAlone, WriteBatch writes) {
         this.transaction = transaction;
         this.rows = rows;
         this.isAlone = isAlone;
@@ -44,7 +44,7 @@ public final class Resources {
             return known;
         }
         if (!isAlone) {
-            throw new NotLocked(List.of(name));
+            throw new MissingLockException(List.of(name));
         }
         Resource resource = rows.resource(name);
         if (resource == null) {
@@ -76,7 +76,7 @@ public final class Resources {
                 ? List.of()
                 : names.stream().filter(name -> !met.containsKey(name)).toList();
         if (!missing.isEmpty()) {
-            throw new NotLocked(missing);
+            throw new MissingLockException(missing);
         }
     }
 

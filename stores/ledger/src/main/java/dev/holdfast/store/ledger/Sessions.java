@@ -18,13 +18,13 @@ public final class Sessions {
 
     private final Transaction transaction;
     private final Rows rows;
-    private final Backing backing;
+    private final StoreContext context;
     private final Map<Long, Optional<Session>> known = new HashMap<>();
 
-    Sessions(Transaction transaction, Rows rows, Backing backing) {
+    Sessions(Transaction transaction, Rows rows, StoreContext context) {
         this.transaction = transaction;
         this.rows = rows;
-        this.backing = backing;
+        this.context = context;
     }
 
     /** For a new transaction. */
@@ -50,7 +50,7 @@ public final class Sessions {
     boolean isOver(Session session) throws SQLException {
         if (!session.isWitnessed) {
             if (session.deadline <= transaction.now()
-                    || (session.client != backing.client() && backing.isGone(session.client))) {
+                    || (session.client != context.client() && context.isGone(session.client))) {
                 return true;
             }
             session.isWitnessed = true;
@@ -87,6 +87,6 @@ public final class Sessions {
         transaction.mustWrite();
         rows.drop(session);
         known.put(session.id, Optional.empty());
-        backing.forgotten(session);
+        context.forgotten(session);
     }
 }

@@ -10,25 +10,25 @@ import org.jspecify.annotations.Nullable;
 final class TokenCounters {
 
     private final Transaction transaction;
-    private final Backing backing;
+    private final StoreContext context;
 
-    TokenCounters(Transaction transaction, Backing backing) {
+    TokenCounters(Transaction transaction, StoreContext context) {
         this.transaction = transaction;
-        this.backing = backing;
+        this.context = context;
     }
 
     /** Reserves the next tokens of a resource, above {@code atLeast}; null if its counter is spent. */
     @Nullable
     TokenBlock reserve(Resource resource, long atLeast, int want) throws SQLException {
         transaction.mustWrite();
-        long last = Math.max(Math.max(resource.lastToken, backing.tokenFloor()), atLeast);
+        long last = Math.max(Math.max(resource.lastToken, context.tokenFloor()), atLeast);
         if (isSpent(last)) {
             return null;
         }
         TokenBlock block = Tokens.next(last, transaction.unix(), want);
         resource.lastToken = block.last();
         resource.isDirty = true;
-        backing.reserved(block.last());
+        context.reserved(block.last());
         return block;
     }
 

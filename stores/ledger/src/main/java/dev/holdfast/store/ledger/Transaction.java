@@ -23,10 +23,10 @@ public final class Transaction {
     }
 
     /** A signal, and the store instance that it is for. */
-    public record Told(long client, Signal signal) {}
+    public record Notification(long client, Signal signal) {}
 
     private final StoreClock clock;
-    private final List<Told> told = new ArrayList<>();
+    private final List<Notification> told = new ArrayList<>();
     private boolean mayWrite;
     private long now;
     private long unix;
@@ -60,10 +60,10 @@ public final class Transaction {
     }
 
     public void tell(long client, Signal signal) {
-        told.add(new Told(client, signal));
+        told.add(new Notification(client, signal));
     }
 
-    public List<Told> told() {
+    public List<Notification> told() {
         return List.copyOf(told);
     }
 }

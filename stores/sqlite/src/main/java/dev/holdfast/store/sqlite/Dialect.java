@@ -5,7 +5,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.store.ledger.Backing;
+import dev.holdfast.store.ledger.StoreContext;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a {@link Lane} makes its trips to a database that one writer has to itself.
  */
-interface Dialect extends Backing, AutoCloseable {
+interface Dialect extends StoreContext, AutoCloseable {
 
     /** How long a trip waits for a database that others keep busy. */
     Duration patience();

@@ -8,12 +8,12 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
-import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Taking a lock that is free, and giving back one that nobody waits for: one statement each, with all checks in it.
- * Where a statement finds no row that passes them it has changed nothing, and {@link Steps} finds out why.
+ * Where a statement finds no row that passes them it has changed nothing, and {@link CommandExecutor} finds out why.
  *
  * <p>Not thread-safe.
  */
@@ -51,9 +51,9 @@ final class FastPath {
     private static final Reply.Released RELEASED = new Reply.Released();
     private static final long LEAD = Tokens.LEAD_MICROS;
 
-    private final Statements statements;
+    private final StatementCache statements;
 
-    FastPath(Statements statements) {
+    FastPath(StatementCache statements) {
         this.statements = statements;
     }
 
@@ -91,7 +91,7 @@ final class FastPath {
         update.setLong(5, tokens.last());
         update.setLong(6, lease == 0 ? 0 : now + lease);
         update.setBytes(7, acquire.resource().utf8());
-        update.setLong(8, Codes.of(acquire.spec()));
+        update.setLong(8, ColumnCodes.of(acquire.spec()));
         update.setLong(9, acquire.epoch());
         update.setLong(10, now);
         if (update.executeUpdate() == 0) {

@@ -11,7 +11,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.Ledger;
-import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Transaction;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,9 +52,9 @@ final class Lane implements Batcher.Trip {
     private final ReentrantLock lock = new ReentrantLock();
 
     private final Dialect dialect;
-    private final Consumer<List<Transaction.Told>> telling;
+    private final Consumer<List<Transaction.Notification>> telling;
     private final Ledger ledger;
-    private final Steps steps;
+    private final CommandExecutor steps;
 
     @GuardedBy("lock")
     private final Courtesy courtesy = new Courtesy();
@@ -63,16 +63,16 @@ final class Lane implements Batcher.Trip {
     private boolean closed;
 
     /** @param telling is given what is to be told when a transaction is committed, with no lock held */
-    Lane(Dialect dialect, Consumer<List<Transaction.Told>> telling) {
+    Lane(Dialect dialect, Consumer<List<Transaction.Notification>> telling) {
         this.dialect = dialect;
         this.telling = telling;
         this.ledger = new Ledger(dialect);
-        this.steps = new Steps(ledger, dialect);
+        this.steps = new CommandExecutor(ledger, dialect);
     }
 
     @Override
     public void make(int lane, List<Batcher.Call> calls) {
-        List<Transaction.Told> told = new ArrayList<>(0);
+        List<Transaction.Notification> told = new ArrayList<>(0);
         lock.lock();
         try {
             carryOut(calls, () -> inOrder(calls, told));
@@ -88,7 +88,7 @@ final class Lane implements Batcher.Trip {
         if (!lock.tryLock()) {
             return false;
         }
-        List<Transaction.Told> told = new ArrayList<>(0);
+        List<Transaction.Notification> told = new ArrayList<>(0);
         Patience patience = new Patience(PATIENCE_OF_CALLERS);
         try {
             carryOut(List.of(call), () -> alone(call, told, patience));
@@ -130,7 +130,7 @@ final class Lane implements Batcher.Trip {
      * @throws StoreException if that fails
      */
     void transact(Work work) {
-        List<Transaction.Told> told;
+        List<Transaction.Notification> told;
         lock.lock();
         try {
             mustBeOpen();
@@ -143,7 +143,7 @@ final class Lane implements Batcher.Trip {
         tell(told);
     }
 
-    private List<Transaction.Told> write(Work work, Patience patience) {
+    private List<Transaction.Notification> write(Work work, Patience patience) {
         while (true) {
             try {
                 write(work);
@@ -154,7 +154,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void tell(List<Transaction.Told> told) {
+    private void tell(List<Transaction.Notification> told) {
         if (!told.isEmpty()) {
             telling.accept(told);
         }
@@ -183,10 +183,10 @@ final class Lane implements Batcher.Trip {
     }
 
     /** A look needs no right to write, nor the long way that a transaction which may have changed something takes. */
-    private void inOrder(List<Batcher.Call> calls, List<Transaction.Told> told) {
+    private void inOrder(List<Batcher.Call> calls, List<Transaction.Notification> told) {
         int from = 0;
         for (int i = 0; i < calls.size(); i++) {
-            if (Steps.isLook(calls.get(i).command())) {
+            if (CommandExecutor.isLook(calls.get(i).command())) {
                 together(calls.subList(from, i), told);
                 alone(calls.get(i), told);
                 from = i + 1;
@@ -195,7 +195,7 @@ final class Lane implements Batcher.Trip {
         together(calls.subList(from, calls.size()), told);
     }
 
-    private void alone(Batcher.Call call, List<Transaction.Told> told) {
+    private void alone(Batcher.Call call, List<Transaction.Notification> told) {
         try {
             alone(call, told, new Patience(dialect.patience()));
         } catch (StoreException e) {
@@ -203,7 +203,7 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void alone(Batcher.Call call, List<Transaction.Told> told, Patience patience) {
+    private void alone(Batcher.Call call, List<Transaction.Notification> told, Patience patience) {
         while (!call.isAnswered()) {
             try {
                 attempt(call, told);
@@ -213,13 +213,13 @@ final class Lane implements Batcher.Trip {
         }
     }
 
-    private void attempt(Batcher.Call call, List<Transaction.Told> told) throws Busy {
+    private void attempt(Batcher.Call call, List<Transaction.Notification> told) throws Busy {
         Command command = call.command();
         call.answer(command instanceof Poll poll ? poll(poll, told) : reply(command, told));
     }
 
-    private Reply reply(Command command, List<Transaction.Told> told) throws Busy {
-        Reply reply = Steps.isLook(command) ? look(command) : quick(command);
+    private Reply reply(Command command, List<Transaction.Notification> told) throws Busy {
+        Reply reply = CommandExecutor.isLook(command) ? look(command) : quick(command);
         if (reply == null) {
             Reply[] replies = new Reply[1];
             write(state -> replies[0] = step(command));
@@ -230,7 +230,7 @@ final class Lane implements Batcher.Trip {
     }
 
     /** Only of the claims to which something may have happened more is read. */
-    private Reply poll(Poll poll, List<Transaction.Told> told) throws Busy {
+    private Reply poll(Poll poll, List<Transaction.Notification> told) throws Busy {
         Map<ClaimRef, Reply.Queued> quiet = requireNonNullElse(single(() -> dialect.quiet(poll.claims())), Map.of());
         List<ClaimRef> others = poll.claims().stream()
                 .filter(claim -> !quiet.containsKey(claim))
@@ -251,7 +251,7 @@ final class Lane implements Batcher.Trip {
         return new Reply.Polled(all);
     }
 
-    private void together(List<Batcher.Call> calls, List<Transaction.Told> told) {
+    private void together(List<Batcher.Call> calls, List<Transaction.Notification> told) {
         if (calls.size() <= 1) {
             calls.forEach(call -> alone(call, told));
             return;

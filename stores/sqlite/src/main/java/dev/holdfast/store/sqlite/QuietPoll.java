@@ -2,12 +2,12 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.store.ledger.Steps;
-import dev.holdfast.store.ledger.Wait;
+import dev.holdfast.store.ledger.CommandExecutor;
+import dev.holdfast.store.ledger.WaitCondition;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Polls of claims that wait while nothing happens to them. What a claim waits for is remembered: while the file has not
  * changed, those who are in the way are alive and no lease of theirs is over, it still waits, and none of its rows is
  * read. After a change one statement for each claim finds that all who are in the way are alive; where it finds no row
- * something may have happened, and {@link Steps} finds out what.
+ * something may have happened, and {@link CommandExecutor} finds out what.
  *
  * <p>Not thread-safe.
  */
@@ -72,12 +72,12 @@ final class QuietPoll {
         static final Version NONE = new Version(-1, -1);
     }
 
-    private final Statements statements;
+    private final StatementCache statements;
     private final SqliteClients clients;
     private final long own;
     private final BooleanSupplier isTold;
 
-    private final Map<ClaimRef, Wait> waits = new HashMap<>();
+    private final Map<ClaimRef, WaitCondition> waits = new HashMap<>();
 
     /** The state that {@link #waits} were read from, or an older one. */
     private Version version = Version.NONE;
@@ -91,7 +91,7 @@ final class QuietPoll {
      * @param isTold whether other processes tell us what they do for our claims, so that polling is the second line
      * only
      */
-    QuietPoll(Statements statements, SqliteClients clients, long own, BooleanSupplier isTold) {
+    QuietPoll(StatementCache statements, SqliteClients clients, long own, BooleanSupplier isTold) {
         this.statements = statements;
         this.clients = clients;
         this.own = own;
@@ -104,8 +104,8 @@ final class QuietPoll {
         asked = claims.size();
         Map<ClaimRef, Reply.Queued> quiet = new HashMap<>();
         for (ClaimRef claim : claims) {
-            Wait known = waits.get(claim);
-            Wait wait = known != null ? known : read(claim, now);
+            WaitCondition known = waits.get(claim);
+            WaitCondition wait = known != null ? known : read(claim, now);
             if (wait != null && now < wait.until() && areAlive(wait.clients())) {
                 waits.put(claim, wait);
                 quiet.put(claim, new Reply.Queued(Micros.duration(Math.min(recheck(wait), wait.until() - now))));
@@ -117,7 +117,7 @@ final class QuietPoll {
     }
 
     /** Remembers what a polled claim waits for, as read since {@link #among}. */
-    void remember(ClaimRef claim, Wait wait) {
+    void remember(ClaimRef claim, WaitCondition wait) {
         waits.put(claim, wait);
     }
 
@@ -125,7 +125,7 @@ final class QuietPoll {
      * After how many microseconds to look whether the process of a holder has ended: the head sooner than those who
      * would not be admitted anyway, and the later the more are looked after.
      */
-    long recheck(Wait wait) {
+    long recheck(WaitCondition wait) {
         long regular = wait.isHead() ? HEAD_RECHECK_MICROS : RECHECK_MICROS;
         int many = isTold.getAsBoolean() ? Math.max(waits.size(), asked) : 1;
         long forMany = Math.min(many * RECHECK_MICROS_PER_CLAIM, MAX_RECHECK_MICROS);
@@ -159,7 +159,7 @@ final class QuietPoll {
         }
     }
 
-    private @Nullable Wait read(ClaimRef claim, long now) throws SQLException {
+    private @Nullable WaitCondition read(ClaimRef claim, long now) throws SQLException {
         PreparedStatement select = statements.prepare(LOOK);
         select.setLong(1, Session.numberOf(claim.session()));
         select.setLong(2, claim.claim());
@@ -172,7 +172,7 @@ final class QuietPoll {
             long holder = row.getLong(1);
             long head = row.getLong(2);
             Set<Long> inTheWay = holder == head ? Set.of(holder) : Set.of(holder, head);
-            return new Wait(row.getInt(4) != 0, row.getLong(3), inTheWay, row.getLong(5));
+            return new WaitCondition(row.getInt(4) != 0, row.getLong(3), inTheWay, row.getLong(5));
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.Machine;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import dev.holdfast.store.sqlite.process.ProcFs.Incarnation;
@@ -64,7 +64,7 @@ final class SqliteClients {
 
     private static final int MAX_REMEMBERED = 1_024;
 
-    private final Statements statements;
+    private final StatementCache statements;
     private final Machine machine;
     private final ProcFs proc;
     private final long own;
@@ -73,7 +73,7 @@ final class SqliteClients {
     private Rule ownRule = Rule.THIS_PROCESS;
     private volatile List<Incarnation> ownFollowed = List.of();
 
-    SqliteClients(Statements statements, Machine machine, ProcFs proc, long own) {
+    SqliteClients(StatementCache statements, Machine machine, ProcFs proc, long own) {
         this.statements = statements;
         this.machine = machine;
         this.proc = proc;
@@ -101,7 +101,7 @@ final class SqliteClients {
             insert.setString(6, machine.user());
             insert.setInt(7, ownRule.code);
             insert.setString(8, text(ownFollowed));
-            Statements.changeOne(insert);
+            StatementCache.changeOne(insert);
         }
     }
 

@@ -4,7 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.Machine;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -51,7 +51,7 @@ final class SqliteConnections {
                 SqliteMeta meta = SqliteMeta.read(connection);
                 // Meets the log, which is there by now.
                 file.check();
-                Statements statements = new Statements(connection);
+                StatementCache statements = new StatementCache(connection);
                 return new SqliteDatabase(file, connection, statements, machine, clock, meta, options);
             } catch (SQLException e) {
                 close(connection);

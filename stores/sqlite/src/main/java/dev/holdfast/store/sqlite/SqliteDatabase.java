@@ -3,7 +3,7 @@ package dev.holdfast.store.sqlite;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.Machine;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -16,7 +16,7 @@ import java.sql.SQLException;
 record SqliteDatabase(
         SqliteFile file,
         Connection connection,
-        Statements statements,
+        StatementCache statements,
         Machine machine,
         StoreClock clock,
         SqliteMeta meta,

@@ -9,11 +9,11 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.Tokens;
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.Wait;
+import dev.holdfast.store.ledger.WaitCondition;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -50,7 +50,7 @@ final class SqliteDialect implements Dialect {
 
     private final SqliteDatabase database;
     private final StoreClock clock;
-    private final Statements statements;
+    private final StatementCache statements;
     private final SqliteClients clients;
     private final FastPath fastPath;
     private final QuietPoll quietPoll;
@@ -109,7 +109,7 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public Statements statements() {
+    public StatementCache statements() {
         return statements;
     }
 
@@ -329,12 +329,12 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public boolean bury(Session session) {
+    public boolean expire(Session session) {
         throw new IllegalStateException("What is alone with its database ends sessions wholly");
     }
 
     @Override
-    public long recheck(ClaimRef claim, Wait wait) {
+    public long recheck(ClaimRef claim, WaitCondition wait) {
         if (!isWriting) {
             // A poll, then. A claim that is new may never be polled, and nobody would forget it.
             quietPoll.remember(claim, wait);

@@ -8,7 +8,7 @@ import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -39,14 +39,14 @@ final class SqliteHousekeeping {
     private static final int PAGE = 100;
 
     private final Lane lane;
-    private final Statements statements;
+    private final StatementCache statements;
     private final Executor executor;
     private final Wakes wakes;
     private final StoreClock clock;
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile long askedAtMicros;
 
-    SqliteHousekeeping(Lane lane, Statements statements, Executor executor, Wakes wakes, StoreClock clock) {
+    SqliteHousekeeping(Lane lane, StatementCache statements, Executor executor, Wakes wakes, StoreClock clock) {
         this.lane = lane;
         this.statements = statements;
         this.executor = executor;

@@ -5,7 +5,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.sqlite.process.Machine;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -52,7 +52,7 @@ final class SqliteMeta {
                 throw new StoreException(
                         Reason.CORRUPT,
                         Effect.NONE,
-                        "the table holdfast_meta has no row; " + Statements.WHAT_TO_DO,
+                        "the table holdfast_meta has no row; " + StatementCache.WHAT_TO_DO,
                         null);
             }
             return new SqliteMeta(row);

@@ -15,10 +15,10 @@ import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.Listener;
+import dev.holdfast.store.ledger.runtime.SignalDispatcher;
 import dev.holdfast.store.ledger.runtime.StoreThreads;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.sqlite.process.Machine;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
@@ -65,7 +65,7 @@ public final class SqliteStore implements LockStore {
     private static final int MAX_BATCH = 256;
 
     private final StoreTraits traits;
-    private final Listener listener = new Listener();
+    private final SignalDispatcher listener = new SignalDispatcher();
     private final StoreThreads threads;
     private final ThreadPoolExecutor executor;
     private final Wakes wakes;
@@ -174,8 +174,8 @@ public final class SqliteStore implements LockStore {
         return housekeeping;
     }
 
-    private void tell(List<Transaction.Told> told) {
-        for (Transaction.Told one : told) {
+    private void tell(List<Transaction.Notification> told) {
+        for (Transaction.Notification one : told) {
             if (one.client() == client) {
                 listener.accept(one.signal());
             } else {
@@ -209,7 +209,7 @@ public final class SqliteStore implements LockStore {
         private List<String> pragmas = List.of();
         private @Nullable Machine machine;
         private @Nullable StoreClock clock;
-        private Threads threads = Threads.DAEMONS;
+        private NamedThreadFactory threads = NamedThreadFactory.DAEMONS;
         private UnaryOperator<Connection> between = UnaryOperator.identity();
 
         private Builder(Path file) {
@@ -232,7 +232,7 @@ public final class SqliteStore implements LockStore {
 
         /** For tests: where threads come from. */
         @CanIgnoreReturnValue
-        Builder threads(Threads from) {
+        Builder threads(NamedThreadFactory from) {
             threads = from;
             return this;
         }

@@ -1,8 +1,8 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.Signal;
-import dev.holdfast.store.ledger.runtime.Threads;
-import dev.holdfast.store.ledger.runtime.WakeLine;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
+import dev.holdfast.store.ledger.runtime.SignalCodec;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -49,7 +49,7 @@ final class Wakes implements AutoCloseable {
     private final Path own;
     private final Consumer<Signal> receiving;
     private final boolean works;
-    private final Threads threads;
+    private final NamedThreadFactory threads;
     private @Nullable WatchService watch;
     private boolean closed;
 
@@ -60,7 +60,7 @@ final class Wakes implements AutoCloseable {
      * @param threads where the thread comes from that listens
      * @param receiving is given what others tell, on a thread of its own
      */
-    Wakes(SqliteFile file, long client, boolean works, Threads threads, Consumer<Signal> receiving) {
+    Wakes(SqliteFile file, long client, boolean works, NamedThreadFactory threads, Consumer<Signal> receiving) {
         this.file = file;
         this.directory = Path.of(file.path() + DIRECTORY);
         this.own = directory.resolve(Long.toHexString(client));
@@ -128,7 +128,7 @@ final class Wakes implements AutoCloseable {
         // Opened for appending and written at once, so that the lines of several writers don't mix. A stream: an
         // interrupt must not close it.
         try (OutputStream out = new FileOutputStream(mail.toFile(), true)) {
-            out.write((WakeLine.of(signal) + "\n").getBytes(StandardCharsets.US_ASCII));
+            out.write((SignalCodec.of(signal) + "\n").getBytes(StandardCharsets.US_ASCII));
         } catch (IOException notListening) {
             LOG.trace("client={} does not listen: {}", client, notListening.toString());
         } catch (RuntimeException | Error e) {
@@ -154,7 +154,7 @@ final class Wakes implements AutoCloseable {
     private void receive(Path mail) {
         try {
             for (String line : read(mail)) {
-                WakeLine.signal(line).ifPresent(receiving);
+                SignalCodec.signal(line).ifPresent(receiving);
             }
         } catch (RuntimeException | Error e) {
             LOG.error("file={} a hint of another process was lost", file.path(), e);

@@ -55,7 +55,7 @@ class LaneTest {
     private record Fault(String method, boolean afterwards, int code) {}
 
     private final Deque<Fault> faults = new ArrayDeque<>();
-    private final List<Transaction.Told> told = new ArrayList<>();
+    private final List<Transaction.Notification> told = new ArrayList<>();
     private Lane lane;
     private Batcher batcher;
     private SessionId session;

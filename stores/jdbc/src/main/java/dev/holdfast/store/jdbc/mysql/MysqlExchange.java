@@ -5,12 +5,12 @@ import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -34,14 +34,14 @@ final class MysqlExchange {
     /** How many rows were found, and the first token that was given to each that was taken. */
     record Outcome(int count, long first) {}
 
-    private final Texts texts;
+    private final SqlTemplates templates;
     private final String clock;
     private final String first;
     private final String hurry;
 
     /** @param hurry as for {@link MysqlFastPath} */
-    MysqlExchange(Texts texts, String clock, String hurry) {
-        this.texts = texts;
+    MysqlExchange(SqlTemplates templates, String clock, String hurry) {
+        this.templates = templates;
         this.clock = clock;
         this.first = ServerFastPath.floor(clock, "DIV");
         this.hurry = hurry;
@@ -77,17 +77,17 @@ final class MysqlExchange {
      * @param acquires of the same one, on other names, and alike but for names and claims
      * @param mark what the rows that are given back are to be known by
      */
-    Outcome carryOut(Statements statements, List<Release> releases, List<Acquire> acquires, long mark)
+    Outcome carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires, long mark)
             throws SQLException {
         try (Statement update = statements.connection().createStatement()) {
-            int count = update.executeUpdate(texts.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
+            int count = update.executeUpdate(templates.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
             boolean tells = count > 0 && !acquires.isEmpty();
             return new Outcome(count, tells ? lastKey(update) : 0);
         }
     }
 
     /** Gives a grant a fresh block; false if something is in the way. */
-    boolean advance(Statements statements, Advance advance) throws SQLException {
+    boolean advance(StatementCache statements, Advance advance) throws SQLException {
         long session = Session.numberOf(advance.claim().session());
         String above = "GREATEST(r.last_token, " + advance.atLeast() + ")";
         String text = hurry + "UPDATE holdfast_resource r SET "
@@ -97,9 +97,9 @@ final class MysqlExchange {
                 + " AND r.last_token >= r.end_token AND " + ServerFastPath.isLevel(first, above)
                 + " AND (r.ends <= 0 OR r.ends > " + clock
                 + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = "
-                + session + " AND s.deadline > " + clock + ") AND " + Sql.noneOrLiveWaiters(clock);
+                + session + " AND s.deadline > " + clock + ") AND " + SqlTemplate.noneOrLiveWaiters(clock);
         try (Statement update = statements.connection().createStatement()) {
-            return update.executeUpdate(texts.of(text)) > 0;
+            return update.executeUpdate(templates.of(text)) > 0;
         }
     }
 
@@ -149,7 +149,7 @@ final class MysqlExchange {
         text.append(", r.ends = ")
                 .append(lease == 0 ? "0" : clock + " + " + lease)
                 .append(", ");
-        conditions.add("(r.name IN " + names + " AND r.spec = " + Codes.of(one.spec()) + " AND " + free(first) + " AND "
+        conditions.add("(r.name IN " + names + " AND r.spec = " + ColumnCodes.of(one.spec()) + " AND " + free(first) + " AND "
                 + live(session, " AND s.epoch <= " + one.epoch()) + ")");
     }
 

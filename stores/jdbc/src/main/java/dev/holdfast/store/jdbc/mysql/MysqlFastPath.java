@@ -10,11 +10,11 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.jdbc.server.Alike;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -54,22 +54,22 @@ final class MysqlFastPath extends ServerFastPath {
      *     such thing
      * @param needsTransaction whether only a transaction waits for no lock for long
      */
-    MysqlFastPath(Texts texts, String clock, String hurry, boolean needsTransaction) {
+    MysqlFastPath(SqlTemplates templates, String clock, String hurry, boolean needsTransaction) {
         this.hurry = hurry;
         this.needsTransaction = needsTransaction;
-        this.exchange = new MysqlExchange(texts, clock, hurry);
-        this.firstUse = new MysqlFirstUse(texts, clock, hurry);
-        given = texts.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
+        this.exchange = new MysqlExchange(templates, clock, hurry);
+        this.firstUse = new MysqlFirstUse(templates, clock, hurry);
+        given = templates.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
                 + " WHERE name = ? AND session = ? AND claim = ?");
         String first = floor(clock, "DIV");
         String last = first + " + ? - 1";
-        take = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ?"
+        take = templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ?"
                 + " SET r.session = ?, r.claim = ?, r.weight = ?, r.first_token = LAST_INSERT_ID(" + first
                 + "), r.end_token = " + last + ", r.last_token = " + last
                 + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
                 + " WHERE r.name = ? AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
                 + MysqlExchange.free(first));
-        giveBack = texts.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
+        giveBack = templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
                 + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
                 + MysqlExchange.unended(clock));
     }
@@ -81,7 +81,7 @@ final class MysqlFastPath extends ServerFastPath {
 
     /** What was given is read by a statement of its own: until then nobody changes it but who ends the grant. */
     @Override
-    public Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
+    public Reply.@Nullable Advanced advance(StatementCache statements, Advance advance) throws SQLException {
         if (needsTransaction) {
             return null;
         }
@@ -112,7 +112,7 @@ final class MysqlFastPath extends ServerFastPath {
     }
 
     @Override
-    public List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+    public List<@Nullable Reply> carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
         List<@Nullable Reply> replies = new ArrayList<>(releases.size() + acquires.size());
         if (releases.size() + acquires.size() == 1) {
@@ -127,7 +127,7 @@ final class MysqlFastPath extends ServerFastPath {
     }
 
     @Override
-    public List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException {
+    public List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires) throws SQLException {
         Map<Command, Reply> done = new HashMap<>();
         for (List<Acquire> alike :
                 acquires.stream().collect(Collectors.groupingBy(Alike::of)).values()) {
@@ -136,7 +136,7 @@ final class MysqlFastPath extends ServerFastPath {
         return acquires.stream().<@Nullable Reply>map(done::get).toList();
     }
 
-    private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
+    private @Nullable Reply take(StatementCache statements, Acquire acquire) throws SQLException {
         long session = Session.numberOf(acquire.claim().session());
         long lease = Micros.of(acquire.lease().length());
         PreparedStatement update = statements.prepareWithKeys(take);
@@ -150,11 +150,11 @@ final class MysqlFastPath extends ServerFastPath {
         update.setLong(8, lease);
         update.setBytes(9, acquire.resource().utf8());
         update.setLong(10, acquire.epoch());
-        update.setLong(11, Codes.of(acquire.spec()));
+        update.setLong(11, ColumnCodes.of(acquire.spec()));
         return update.executeUpdate() == 0 ? null : granted(acquire, MysqlExchange.key(update));
     }
 
-    private @Nullable Reply giveBack(Statements statements, Release release) throws SQLException {
+    private @Nullable Reply giveBack(StatementCache statements, Release release) throws SQLException {
         PreparedStatement update = statements.prepare(giveBack);
         long session = Session.numberOf(release.claim().session());
         update.setLong(1, session);
@@ -165,7 +165,7 @@ final class MysqlFastPath extends ServerFastPath {
     }
 
     private void together(
-            Statements statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
+            StatementCache statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
             throws SQLException {
         Map<Long, List<Release>> given = releases.stream()
                 .collect(Collectors.groupingBy(
@@ -199,7 +199,7 @@ final class MysqlFastPath extends ServerFastPath {
     }
 
     private void exchange(
-            Statements statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
+            StatementCache statements, List<Release> releases, List<Acquire> acquires, Map<Command, Reply> done)
             throws SQLException {
         mark++;
         answer(exchange.carryOut(statements, releases, acquires, mark), statements, releases, acquires, done);
@@ -207,7 +207,7 @@ final class MysqlFastPath extends ServerFastPath {
 
     private void answer(
             MysqlExchange.Outcome outcome,
-            Statements statements,
+            StatementCache statements,
             List<Release> releases,
             List<Acquire> acquires,
             Map<Command, Reply> done)
@@ -226,7 +226,7 @@ final class MysqlFastPath extends ServerFastPath {
      * @param first where the blocks begin that it gave, if it gave any: no other block of the same resource does
      */
     private void compare(
-            Statements statements, List<Release> releases, List<Acquire> acquires, long first, Map<Command, Reply> done)
+            StatementCache statements, List<Release> releases, List<Acquire> acquires, long first, Map<Command, Reply> done)
             throws SQLException {
         Map<ResourceName, Command> commands = new HashMap<>();
         releases.forEach(release -> commands.put(release.resource(), release));
@@ -238,7 +238,7 @@ final class MysqlFastPath extends ServerFastPath {
                 commands.keySet().stream().map(ResourceName::utf8).toList());
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                Command command = commands.get(Statements.name(row.getBytes(1)));
+                Command command = commands.get(StatementCache.name(row.getBytes(1)));
                 long session = row.getLong(2);
                 if (command instanceof Release release && session == 0 && row.getLong(5) == mark) {
                     done.put(release, RELEASED);

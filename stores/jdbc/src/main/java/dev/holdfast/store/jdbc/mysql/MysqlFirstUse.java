@@ -4,11 +4,11 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.store.jdbc.postgres.PostgresFirstUse;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -25,14 +25,14 @@ final class MysqlFirstUse {
     private static final int HAS_NO_NAME = 1048;
     private static final int IS_THERE = 1062;
 
-    private final Texts texts;
+    private final SqlTemplates templates;
     private final String clock;
     private final String first;
     private final String hurry;
 
     /** @param hurry as for {@link MysqlFastPath} */
-    MysqlFirstUse(Texts texts, String clock, String hurry) {
-        this.texts = texts;
+    MysqlFirstUse(SqlTemplates templates, String clock, String hurry) {
+        this.templates = templates;
         this.clock = clock;
         this.first = ServerFastPath.floor(clock, "DIV");
         this.hurry = hurry;
@@ -43,10 +43,10 @@ final class MysqlFirstUse {
      *
      * @param acquires of one session, on different names, and alike but for names and claims
      */
-    MysqlExchange.Outcome make(Statements statements, List<Acquire> acquires) throws SQLException {
+    MysqlExchange.Outcome make(StatementCache statements, List<Acquire> acquires) throws SQLException {
         String text = acquires.size() == 1 ? one(acquires.get(0)) : several(acquires);
         try (Statement insert = statements.connection().createStatement()) {
-            return outcome(insert, texts.of(text), acquires.size() == 1);
+            return outcome(insert, templates.of(text), acquires.size() == 1);
         }
     }
 
@@ -90,7 +90,7 @@ final class MysqlFirstUse {
 
     /** All columns of a row but the name. */
     private String grant(Acquire acquire, String claim) {
-        long spec = Codes.of(acquire.spec());
+        long spec = ColumnCodes.of(acquire.spec());
         long lease = Micros.of(acquire.lease().length());
         String last = first + " + " + (acquire.tokens() - 1);
         return spec + ", " + (spec >> 16) + ", " + last + ", "

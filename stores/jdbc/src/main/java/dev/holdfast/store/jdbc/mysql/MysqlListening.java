@@ -8,10 +8,10 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.sql.database.Eviction;
 import dev.holdfast.store.jdbc.server.Listening;
-import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -84,8 +84,8 @@ public final class MysqlListening implements Listening {
     }
 
     private final DataSource source;
-    private final Threads threads;
-    private final Statements statements;
+    private final NamedThreadFactory threads;
+    private final StatementCache statements;
     private final String lockName;
     private final Consumer<Signal> listener;
     private final WaitingClaims waiting = new WaitingClaims();
@@ -115,15 +115,15 @@ public final class MysqlListening implements Listening {
     private double seconds = SHORT_NAP;
     private Nap last = Nap.CUT_SHORT;
 
-    public MysqlListening(DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
+    public MysqlListening(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
         this.source = source;
         this.threads = threads;
-        this.statements = new Statements(texts);
+        this.statements = new StatementCache(templates);
         this.lockName = lockName(client);
         this.listener = listener;
-        this.nap = texts.of("SELECT SLEEP(?) FROM (SELECT count(*) AS n FROM " + CLAIMS + " STRAIGHT_JOIN" + WAITS
+        this.nap = templates.of("SELECT SLEEP(?) FROM (SELECT count(*) AS n FROM " + CLAIMS + " STRAIGHT_JOIN" + WAITS
                 + ") w WHERE w.n = ?");
-        this.look = texts.of("SELECT v.place, c.claim IS NOT NULL, r.session = v.session AND r.claim = v.claim,"
+        this.look = templates.of("SELECT v.place, c.claim IS NOT NULL, r.session = v.session AND r.claim = v.claim,"
                 + " r.first_token, r.end_token, r.ends, r.waiters FROM " + CLAIMS
                 + " LEFT JOIN holdfast_resource r ON r.name = UNHEX(v.name) LEFT JOIN" + WAITS);
     }

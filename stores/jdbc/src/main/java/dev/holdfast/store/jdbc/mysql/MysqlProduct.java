@@ -10,12 +10,12 @@ import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -93,17 +93,17 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public ServerSchema schema(Texts texts) {
-        return new MysqlSchema(texts);
+    public ServerSchema schema(SqlTemplates templates) {
+        return new MysqlSchema(templates);
     }
 
     @Override
-    public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
-        return new MysqlFastPath(texts, clock, isMariaDb ? HURRY : "", isLent && !isMariaDb);
+    public ServerFastPath fastPath(SqlTemplates templates, boolean isLent, long client) {
+        return new MysqlFastPath(templates, clock, isMariaDb ? HURRY : "", isLent && !isMariaDb);
     }
 
     @Override
-    public PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException {
+    public PreparedStatement locking(StatementCache statements, List<byte[]> keys, LockWait wait) throws SQLException {
         return ofKeys(
                 statements,
                 (isMariaDb && wait == LockWait.BRIEF ? BRIEFLY : "") + "SELECT " + RESOURCE_COLUMNS
@@ -113,11 +113,11 @@ public final class MysqlProduct implements Product {
     }
 
     /** A statement with a list of keys in it, at least one. */
-    static PreparedStatement ofKeys(Statements statements, String before, String behind, List<byte[]> keys)
+    static PreparedStatement ofKeys(StatementCache statements, String before, String behind, List<byte[]> keys)
             throws SQLException {
         int places = placesFor(keys.size());
         PreparedStatement select =
-                statements.prepare(statements.texts().of(before + "(?" + ", ?".repeat(places - 1) + ")" + behind));
+                statements.prepare(statements.templates().of(before + "(?" + ", ?".repeat(places - 1) + ")" + behind));
         for (int i = 0; i < places; i++) {
             select.setBytes(i + 1, keys.get(Math.min(i, keys.size() - 1)));
         }
@@ -130,13 +130,13 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public void add(Statements statements, List<byte[]> keys) throws SQLException {
+    public void add(StatementCache statements, List<byte[]> keys) throws SQLException {
         StringJoiner names = new StringJoiner(" UNION ALL SELECT ", "(SELECT ", ") n");
         names.add("x'" + HexFormat.of().formatHex(keys.get(0)) + "' AS name");
         keys.stream().skip(1).forEach(key -> names.add("x'" + HexFormat.of().formatHex(key) + "'"));
         try (Statement insert = statements.connection().createStatement()) {
             insert.executeUpdate(statements
-                    .texts()
+                    .templates()
                     .of("INSERT INTO holdfast_resource (" + RESOURCE_COLUMNS + ")"
                             + " SELECT 65536 + 109, 1, token_floor, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n.name FROM "
                             + names + " STRAIGHT_JOIN holdfast_meta WHERE one = 1 ORDER BY n.name"
@@ -145,16 +145,16 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException {
+    public Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
         String ofNames = "SELECT name FROM holdfast_resource WHERE name IN ";
-        List<ResourceName> unlocked = Statements.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
-        Set<ResourceName> locked = new TreeSet<>(Statements.names(ofKeys(statements, ofNames, "", keys)));
+        List<ResourceName> unlocked = StatementCache.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
+        Set<ResourceName> locked = new TreeSet<>(StatementCache.names(ofKeys(statements, ofNames, "", keys)));
         unlocked.forEach(locked::remove);
         return locked;
     }
 
     @Override
-    public PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException {
+    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException {
         PreparedStatement select =
                 ofKeys(statements, "SELECT name FROM holdfast_resource WHERE name IN ", AT_REST, keys);
         select.setLong(placesFor(keys.size()) + 1, newest);
@@ -162,7 +162,7 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public void delete(Statements statements, List<byte[]> keys) throws SQLException {
+    public void delete(StatementCache statements, List<byte[]> keys) throws SQLException {
         ofKeys(statements, "DELETE FROM holdfast_resource WHERE name IN ", "", keys)
                 .executeUpdate();
     }
@@ -181,8 +181,8 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public boolean bury(Statements statements, Session session) throws SQLException {
-        PreparedStatement select = statements.prepare(statements.texts().of(SKIPPING));
+    public boolean expire(StatementCache statements, Session session) throws SQLException {
+        PreparedStatement select = statements.prepare(statements.templates().of(SKIPPING));
         select.setLong(1, session.id);
         select.setLong(2, session.deadline);
         try (ResultSet row = select.executeQuery()) {
@@ -190,14 +190,14 @@ public final class MysqlProduct implements Product {
                 return false;
             }
         }
-        PreparedStatement update = statements.prepare(Sql.END_SESSION);
+        PreparedStatement update = statements.prepare(SqlTemplate.END_SESSION);
         update.setLong(1, Session.RETIRED);
         update.setLong(2, session.id);
         return update.executeUpdate() > 0;
     }
 
     @Override
-    public void begin(Statements statements, boolean isLent) throws SQLException {
+    public void begin(StatementCache statements, boolean isLent) throws SQLException {
         if (isLent) {
             statements
                     .prepare(isMariaDb ? KEEP + KEEP_IDLE + ", " + BRIEF + NOT_IDLE : KEEP + ", " + BRIEF)
@@ -207,18 +207,18 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public void commit(Statements statements, boolean isLent) throws SQLException {
+    public void commit(StatementCache statements, boolean isLent) throws SQLException {
         statements.prepare("COMMIT").execute();
         restore(statements, isLent);
     }
 
     @Override
-    public void rollback(Statements statements, boolean isLent) throws SQLException {
+    public void rollback(StatementCache statements, boolean isLent) throws SQLException {
         statements.prepare("ROLLBACK").execute();
         restore(statements, isLent);
     }
 
-    private void restore(Statements statements, boolean isLent) throws SQLException {
+    private void restore(StatementCache statements, boolean isLent) throws SQLException {
         if (isLent) {
             statements.prepare(isMariaDb ? RESTORE + RESTORE_IDLE : RESTORE).execute();
         }
@@ -226,20 +226,20 @@ public final class MysqlProduct implements Product {
 
     /** There is no such thing for one transaction. */
     @Override
-    public void relax(Writes writes) {}
+    public void relax(WriteBatch writes) {}
 
     /** Nothing goes with a commit here. */
     @Override
-    public void tell(Writes writes, List<Transaction.Told> told) {
+    public void tell(WriteBatch writes, List<Transaction.Notification> told) {
         // As above.
     }
 
     /** Ends the naps of those who were let in, see {@link MysqlListening}. */
     @Override
-    public void wake(Statements statements, List<Transaction.Told> told) throws SQLException {
+    public void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException {
         List<Long> clients = told.stream()
                 .filter(one -> one.signal() instanceof Signal.Granted || one.signal() instanceof Signal.Changed)
-                .map(Transaction.Told::client)
+                .map(Transaction.Notification::client)
                 .distinct()
                 .toList();
         for (long client : clients) {
@@ -256,8 +256,8 @@ public final class MysqlProduct implements Product {
 
     @Override
     public Listening listening(
-            DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
-        return new MysqlListening(source, texts, threads, client, listener);
+            DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
+        return new MysqlListening(source, templates, threads, client, listener);
     }
 
     @Override

@@ -4,7 +4,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.sql.database.Eviction;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.store.jdbc.server.ServerSchema;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -43,17 +43,17 @@ final class MysqlSchema extends ServerSchema {
             "DELETE FROM holdfast_latch WHERE 1 = 0",
             "DELETE FROM holdfast_count WHERE 1 = 0");
 
-    MysqlSchema(Texts texts) {
-        super("mysql", texts);
+    MysqlSchema(SqlTemplates templates) {
+        super("mysql", templates);
     }
 
     @Override
     public boolean isThere(Connection connection, String table) throws SQLException {
         String query = "SELECT count(*) > 0 FROM information_schema.tables WHERE table_name = ? AND table_schema = ";
-        String schema = texts().schema();
+        String schema = templates().schema();
         return schema.isEmpty()
-                ? isTrue(connection, query + "DATABASE()", texts().bare(table))
-                : isTrue(connection, query + "?", texts().bare(table), schema);
+                ? isTrue(connection, query + "DATABASE()", templates().bare(table))
+                : isTrue(connection, query + "?", templates().bare(table), schema);
     }
 
     @Override
@@ -67,8 +67,8 @@ final class MysqlSchema extends ServerSchema {
         // A lock's name has at most 64 characters. MySQL 9 has no SHA1.
         String name =
                 "CONCAT('holdfast ', LEFT(SHA2(CONCAT(COALESCE(NULLIF(?, ''), DATABASE(), ''), '.', ?), 256), 40))";
-        String schema = texts().schema();
-        String table = texts().bare("holdfast_meta");
+        String schema = templates().schema();
+        String table = templates().bare("holdfast_meta");
         if (!isTrue(connection, "SELECT GET_LOCK(" + name + ", " + SECONDS + ")", schema, table)) {
             throw denied("somebody else has been making the tables for locks for " + SECONDS + " s");
         }
@@ -121,7 +121,7 @@ final class MysqlSchema extends ServerSchema {
     public void requirePermissions(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             for (String attempt : ATTEMPTS) {
-                boolean answers = statement.execute(texts().of(attempt));
+                boolean answers = statement.execute(templates().of(attempt));
                 assert answers == attempt.startsWith("SELECT");
             }
         }

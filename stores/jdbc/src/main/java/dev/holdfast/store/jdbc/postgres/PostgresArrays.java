@@ -2,7 +2,7 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import java.sql.Connection;
@@ -32,7 +32,7 @@ final class PostgresArrays {
     void acquires(List<Acquire> acquires) throws SQLException {
         claims(acquires, Acquire::claim);
         numbers(acquires, acquire -> (long) acquire.weight());
-        numbers(acquires, acquire -> Codes.of(acquire.spec()));
+        numbers(acquires, acquire -> ColumnCodes.of(acquire.spec()));
         numbers(acquires, acquire -> Micros.of(acquire.lease().length()));
         numbers(acquires, acquire -> (long) acquire.tokens());
         numbers(acquires, Acquire::epoch);

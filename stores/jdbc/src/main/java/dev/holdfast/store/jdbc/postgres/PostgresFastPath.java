@@ -9,12 +9,12 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -62,12 +62,12 @@ final class PostgresFastPath extends ServerFastPath {
      * @param channel what the names of the channels begin with, on which other clients are told
      * @param client who is told by the answer instead
      */
-    PostgresFastPath(Texts texts, String clock, boolean mustSkip, boolean joins, String channel, long client) {
+    PostgresFastPath(SqlTemplates templates, String clock, boolean mustSkip, boolean joins, String channel, long client) {
         this.mustSkip = mustSkip;
         boolean waits = joins && !mustSkip;
-        this.handOver = new PostgresHandOver(texts, clock, channel, client, waits);
-        this.queueing = new PostgresQueueing(texts, clock, waits);
-        this.together = new PostgresTogether(texts, clock);
+        this.handOver = new PostgresHandOver(templates, clock, channel, client, waits);
+        this.queueing = new PostgresQueueing(templates, clock, waits);
+        this.together = new PostgresTogether(templates, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
                 + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
@@ -76,10 +76,10 @@ final class PostgresFastPath extends ServerFastPath {
                 " AND r.session = 0 AND r.grants = 0 AND r.waiters = 0 AND r.spec = v.spec" + " AND " + isSane(first);
         String values = "SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS weight,"
                 + " ?::bigint AS spec, ?::bigint AS length, ?::bigint AS wanted, ?::bigint AS epoch";
-        this.firstUse = new PostgresFirstUse(texts, clock, values, mustSkip ? " AND " + BRIEFLY + " <> ''" : "");
+        this.firstUse = new PostgresFirstUse(templates, clock, values, mustSkip ? " AND " + BRIEFLY + " <> ''" : "");
         String session = "SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
                 + " WHERE id = ? AND deadline > " + clock + " FOR SHARE";
-        take = texts.of("UPDATE holdfast_resource r" + grant + " FROM (" + values + ") v, (" + session + ") s"
+        take = templates.of("UPDATE holdfast_resource r" + grant + " FROM (" + values + ") v, (" + session + ") s"
                 + " WHERE r.name = v.name AND s.epoch <= v.epoch" + free + " RETURNING r.first_token");
         String given = " r.session = v.session AND r.claim = v.claim AND r.waiters = 0 AND (r.ends <= 0 OR r.ends > "
                 + clock + ") AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > "
@@ -87,8 +87,8 @@ final class PostgresFastPath extends ServerFastPath {
         String gaveBack = "UPDATE holdfast_resource r SET session = 0"
                 + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim) v"
                 + " WHERE r.name = v.name AND" + given + " RETURNING ";
-        giveBack = texts.of(gaveBack + "true");
-        giveBackLate = texts.of(gaveBack + LATE);
+        giveBack = templates.of(gaveBack + "true");
+        giveBackLate = templates.of(gaveBack + LATE);
         // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
         // Each row is looked up by itself: a join would compare all with all where the table was small when it was
         // looked at.
@@ -108,19 +108,19 @@ final class PostgresFastPath extends ServerFastPath {
                 + " FOR UPDATE SKIP LOCKED) r),"
                 + " taken AS (UPDATE holdfast_resource r" + grant.replace("s.now", "v.now")
                 + " FROM free v WHERE r.name = v.name RETURNING -v.n, r.first_token)";
-        giveAllBack = texts.of("WITH " + gives + " SELECT * FROM given");
-        giveAllBackLate = texts.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
-        takeAll = texts.of("WITH " + takes + " SELECT * FROM taken");
-        exchange = texts.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
+        giveAllBack = templates.of("WITH " + gives + " SELECT * FROM given");
+        giveAllBackLate = templates.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
+        takeAll = templates.of("WITH " + takes + " SELECT * FROM taken");
+        exchange = templates.of("WITH " + gives + ", " + takes + " SELECT * FROM given UNION ALL SELECT * FROM taken");
         String above = "greatest(r.last_token, v.above)";
-        goOn = texts.of("UPDATE holdfast_resource r SET " + block("v.now", above, "v.wanted", "greatest", "least")
+        goOn = templates.of("UPDATE holdfast_resource r SET " + block("v.now", above, "v.wanted", "greatest", "least")
                 + " FROM (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS block,"
                 + " ?::bigint AS wanted, ?::bigint AS above, " + floor(clock, "/") + " AS now) v"
                 + " WHERE r.name = v.name AND r.session = v.session AND r.claim = v.claim AND r.end_token = v.block"
                 + " AND r.last_token >= r.end_token AND " + isLevel("v.now", above)
                 + " AND (r.ends <= 0 OR r.ends > " + clock + ")"
                 + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
-                + " AND " + Sql.noneOrLiveWaiters(clock)
+                + " AND " + SqlTemplate.noneOrLiveWaiters(clock)
                 + " RETURNING r.first_token, r.end_token, r.waiters > 0");
     }
 
@@ -139,7 +139,7 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     @Override
-    public Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException {
+    public Reply.@Nullable Advanced advance(StatementCache statements, Advance advance) throws SQLException {
         if (mustSkip) {
             return null;
         }
@@ -159,12 +159,12 @@ final class PostgresFastPath extends ServerFastPath {
 
     @Override
     @Nullable
-    public HandedOver handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+    public HandedOver handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
         return handOver.tryIt(statements, held, next);
     }
 
     @Override
-    public Reply.@Nullable Queued queue(Statements statements, Acquire acquire) throws SQLException {
+    public Reply.@Nullable Queued queue(StatementCache statements, Acquire acquire) throws SQLException {
         return queueing.tryIt(statements, acquire);
     }
 
@@ -179,12 +179,12 @@ final class PostgresFastPath extends ServerFastPath {
     }
 
     @Override
-    public List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException {
+    public List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires) throws SQLException {
         return firstUse.take(statements, acquires);
     }
 
     @Override
-    public List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+    public List<@Nullable Reply> carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
         if (isOneStatement(releases, acquires)) {
             return byOneStatement(statements, releases, acquires, true);
@@ -213,7 +213,7 @@ final class PostgresFastPath extends ServerFastPath {
      * @param isWhole whether nothing else is done in the same transaction
      */
     private List<@Nullable Reply> byOneStatement(
-            Statements statements, List<Release> releases, List<Acquire> acquires, boolean isWhole)
+            StatementCache statements, List<Release> releases, List<Acquire> acquires, boolean isWhole)
             throws SQLException {
         boolean isLate = isWhole && acquires.isEmpty();
         int count = releases.size() + acquires.size();
@@ -255,7 +255,7 @@ final class PostgresFastPath extends ServerFastPath {
         return Arrays.asList(replies);
     }
 
-    private @Nullable Reply take(Statements statements, Acquire acquire) throws SQLException {
+    private @Nullable Reply take(StatementCache statements, Acquire acquire) throws SQLException {
         PreparedStatement update = statements.prepare(take);
         set(update, acquire);
         update.setLong(9, Session.numberOf(acquire.claim().session()));
@@ -270,13 +270,13 @@ final class PostgresFastPath extends ServerFastPath {
         statement.setLong(2, Session.numberOf(acquire.claim().session()));
         statement.setLong(3, acquire.claim().claim());
         statement.setLong(4, acquire.weight());
-        statement.setLong(5, Codes.of(acquire.spec()));
+        statement.setLong(5, ColumnCodes.of(acquire.spec()));
         statement.setLong(6, Micros.of(acquire.lease().length()));
         statement.setLong(7, acquire.tokens());
         statement.setLong(8, acquire.epoch());
     }
 
-    private @Nullable Reply giveBack(Statements statements, Release release, boolean isLate) throws SQLException {
+    private @Nullable Reply giveBack(StatementCache statements, Release release, boolean isLate) throws SQLException {
         PreparedStatement update = statements.prepare(isLate ? giveBackLate : giveBack);
         update.setBytes(1, release.resource().utf8());
         update.setLong(2, Session.numberOf(release.claim().session()));

@@ -5,8 +5,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -38,9 +38,9 @@ public final class PostgresFirstUse {
      * @param bound what bounds the wait for locks of this statement, as a condition that holds; on connections of our
      *     own there is such a bound already
      */
-    public PostgresFirstUse(Texts texts, String clock, String values, String bound) {
-        makeOne = texts.of(text("(" + values + ", 1 AS n)", "id = (SELECT session FROM v)", clock, bound));
-        makeAll = texts.of(text(
+    public PostgresFirstUse(SqlTemplates templates, String clock, String values, String bound) {
+        makeOne = templates.of(text("(" + values + ", 1 AS n)", "id = (SELECT session FROM v)", clock, bound));
+        makeAll = templates.of(text(
                 "unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY",
                 "EXISTS (SELECT 1 FROM v) AND id = ANY (?)",
                 clock,
@@ -70,11 +70,11 @@ public final class PostgresFirstUse {
     }
 
     /** The names are all different. Null for each that has a row, or that could not be granted so. */
-    public List<@Nullable Reply> take(Statements statements, List<Acquire> acquires) throws SQLException {
+    public List<@Nullable Reply> take(StatementCache statements, List<Acquire> acquires) throws SQLException {
         Map<ResourceName, Long> made = new HashMap<>();
         try (ResultSet row = prepared(statements, acquires).executeQuery()) {
             while (row.next()) {
-                made.put(Statements.name(row.getBytes(1)), row.getLong(2));
+                made.put(StatementCache.name(row.getBytes(1)), row.getLong(2));
             }
         }
         return acquires.stream()
@@ -85,7 +85,7 @@ public final class PostgresFirstUse {
                 .toList();
     }
 
-    private PreparedStatement prepared(Statements statements, List<Acquire> acquires) throws SQLException {
+    private PreparedStatement prepared(StatementCache statements, List<Acquire> acquires) throws SQLException {
         if (acquires.size() == 1) {
             PreparedStatement one = statements.prepare(makeOne);
             PostgresFastPath.set(one, acquires.get(0));

@@ -7,13 +7,13 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
-import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Gives a lock that others wait for to the one that waits longest, and lets who had it queue again: one statement,
  * which is one trip and one commit, and tells the other client with that. It does so in the plain case, of a lock that
- * was held alone and a live head that wants it alone and for its session; all else is left to {@link Steps}.
+ * was held alone and a live head that wants it alone and for its session; all else is left to {@link CommandExecutor}.
  *
  * <p>Not thread-safe.
  */
@@ -99,7 +99,7 @@ final class PostgresHandOver {
      * @param channel what the names of the channels begin with, on which other clients are told
      * @param waits as for {@link PostgresTurn}
      */
-    PostgresHandOver(Texts texts, String clock, String channel, long client, boolean waits) {
+    PostgresHandOver(SqlTemplates templates, String clock, String channel, long client, boolean waits) {
         this.client = client;
         this.channel = channel;
         String mark = ServerFastPath.floor(clock, "/");
@@ -110,7 +110,7 @@ final class PostgresHandOver {
                 .replace("$mark", mark)
                 .replace("$block", ServerFastPath.block("g.mark", "r.last_token", "g.wanted", "greatest", "least"));
         String row = ROW.replace("$clock", clock).replace("$level", ServerFastPath.isLevel(mark, "r.last_token"));
-        this.passOn = new PostgresTurn(texts, text, row, waits);
+        this.passOn = new PostgresTurn(templates, text, row, waits);
     }
 
     /**
@@ -119,7 +119,7 @@ final class PostgresHandOver {
      * @param next what who had it asks for after that; null for nothing
      * @return null if it could not be done so, and nothing was changed
      */
-    ServerFastPath.@Nullable HandedOver tryIt(Statements statements, ClaimRef held, @Nullable Acquire next)
+    ServerFastPath.@Nullable HandedOver tryIt(StatementCache statements, ClaimRef held, @Nullable Acquire next)
             throws SQLException {
         return passOn.carryOut(
                 statements,
@@ -135,13 +135,13 @@ final class PostgresHandOver {
         update.setLong(++at, held.claim());
         update.setLong(++at, client);
         update.setString(++at, channel);
-        update.setLong(++at, next == null ? 0 : Codes.of(next.spec()));
+        update.setLong(++at, next == null ? 0 : ColumnCodes.of(next.spec()));
         update.setLong(++at, next == null ? Session.RETIRED : next.epoch());
         update.setLong(++at, next == null ? 0 : next.claim().claim());
         update.setLong(++at, next == null ? 0 : next.weight());
         update.setInt(++at, next == null ? 0 : next.tokens());
         update.setLong(++at, next == null ? 0 : -Micros.of(next.lease().length()));
-        update.setInt(++at, next == null ? 0 : Codes.of(next.lease().binding()));
+        update.setInt(++at, next == null ? 0 : ColumnCodes.of(next.lease().binding()));
     }
 
     private ServerFastPath.HandedOver handedOver(ResultSet row, ResourceName name, @Nullable Acquire next)
@@ -153,7 +153,7 @@ final class PostgresHandOver {
         return new ServerFastPath.HandedOver(
                 next == null ? ServerFastPath.RELEASED : new Reply.Queued(Micros.duration(Math.max(1, row.getLong(8)))),
                 isOwn
-                        ? Optional.of(new Transaction.Told(
+                        ? Optional.of(new Transaction.Notification(
                                 client,
                                 new Signal.Granted(head, new Reply.Granted(tokens, Optional.empty(), isAwaited))))
                         : Optional.empty(),

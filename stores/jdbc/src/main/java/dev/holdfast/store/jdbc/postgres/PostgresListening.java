@@ -6,8 +6,8 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.Eviction;
 import dev.holdfast.store.jdbc.server.Listening;
 import dev.holdfast.store.jdbc.server.UrlSource;
-import dev.holdfast.store.ledger.runtime.Threads;
-import dev.holdfast.store.ledger.runtime.WakeLine;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
+import dev.holdfast.store.ledger.runtime.SignalCodec;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -66,7 +66,7 @@ final class PostgresListening implements Listening {
     @GuardedBy("lock")
     private boolean closed;
 
-    PostgresListening(DataSource source, String channel, Threads threads, Consumer<Signal> listener) {
+    PostgresListening(DataSource source, String channel, NamedThreadFactory threads, Consumer<Signal> listener) {
         this(
                 source,
                 source instanceof UrlSource own ? own.with("socketFactory", PromptSockets.class.getName()) : null,
@@ -80,7 +80,7 @@ final class PostgresListening implements Listening {
             DataSource source,
             @Nullable DataSource prompt,
             String channel,
-            Threads threads,
+            NamedThreadFactory threads,
             Consumer<Signal> listener) {
         this.source = source;
         this.prompt = prompt;
@@ -200,7 +200,7 @@ final class PostgresListening implements Listening {
             return;
         }
         for (PGNotification one : told) {
-            WakeLine.signal(one.getParameter()).ifPresent(listener);
+            SignalCodec.signal(one.getParameter()).ifPresent(listener);
         }
     }
 

@@ -2,15 +2,15 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.Product;
-import dev.holdfast.store.ledger.Locked;
-import dev.holdfast.store.ledger.LockedClaimRows;
+import dev.holdfast.store.ledger.LockedRowSet;
+import dev.holdfast.store.ledger.BufferedClaimRows;
 import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -38,8 +38,8 @@ final class PostgresLocking {
             + " FROM holdfast_resource WHERE name = ANY (?) ORDER BY name FOR UPDATE";
 
     private static final String QUEUES = "SELECT c.*, s." + SESSION_COLUMNS.replace(", ", ", s.")
-            + " FROM holdfast_resource r CROSS JOIN LATERAL (" + Sql.CLAIM_COLUMNS
-            + " WHERE name = r.name AND granted = 0 ORDER BY place LIMIT " + LockedClaimRows.AHEAD
+            + " FROM holdfast_resource r CROSS JOIN LATERAL (" + SqlTemplate.CLAIM_COLUMNS
+            + " WHERE name = r.name AND granted = 0 ORDER BY place LIMIT " + BufferedClaimRows.AHEAD
             + ") c LEFT JOIN holdfast_session s ON s.id = c.session"
             + " WHERE r.name = ANY (?) AND r.waiters > 0 ORDER BY c.name, c.place";
 
@@ -53,9 +53,9 @@ final class PostgresLocking {
         this.withoutSessions = LOCK + "; SELECT " + clock + "; " + QUEUES;
     }
 
-    Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException {
+    LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions) throws SQLException {
         PreparedStatement all =
-                statements.prepare(statements.texts().of(sessions.isEmpty() ? withoutSessions : withSessions));
+                statements.prepare(statements.templates().of(sessions.isEmpty() ? withoutSessions : withSessions));
         Array names = statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new));
         all.setArray(1, names);
         if (!sessions.isEmpty()) {
@@ -74,8 +74,8 @@ final class PostgresLocking {
                 now = second.getLong(6);
             }
         }
-        Locked.Queues queues = queues(resources, answer(all.getMoreResults(), all));
-        return new Locked(resources, found, now, queues);
+        LockedRowSet.Queues queues = queues(resources, answer(all.getMoreResults(), all));
+        return new LockedRowSet(resources, found, now, queues);
     }
 
     private static ResultSet answer(boolean isThere, PreparedStatement statement) throws SQLException {
@@ -86,13 +86,13 @@ final class PostgresLocking {
         return answer;
     }
 
-    private static Locked.Queues queues(List<Resource> resources, ResultSet row) throws SQLException {
+    private static LockedRowSet.Queues queues(List<Resource> resources, ResultSet row) throws SQLException {
         Map<ResourceName, Resource> byName = new HashMap<>();
         resources.forEach(resource -> byName.put(resource.name, resource));
         List<Claim> claims = new ArrayList<>();
         List<Session> sessions = new ArrayList<>();
         while (row.next()) {
-            @Nullable Resource of = byName.get(Statements.name(row.getBytes(10)));
+            @Nullable Resource of = byName.get(StatementCache.name(row.getBytes(10)));
             if (of == null) {
                 throw new SQLException("The database told of a queue that was not asked for");
             }
@@ -102,6 +102,6 @@ final class PostgresLocking {
                 sessions.add(Rows.session(id, row, 13));
             }
         }
-        return new Locked.Queues(claims, sessions);
+        return new LockedRowSet.Queues(claims, sessions);
     }
 }

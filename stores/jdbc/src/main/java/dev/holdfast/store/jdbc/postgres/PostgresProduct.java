@@ -9,14 +9,14 @@ import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
-import dev.holdfast.store.ledger.Locked;
+import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.Threads;
-import dev.holdfast.store.ledger.runtime.WakeLine;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
+import dev.holdfast.store.ledger.runtime.SignalCodec;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -99,24 +99,24 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public ServerSchema schema(Texts texts) {
-        return new PostgresSchema(texts);
+    public ServerSchema schema(SqlTemplates templates) {
+        return new PostgresSchema(templates);
     }
 
     @Override
-    public ServerFastPath fastPath(Texts texts, boolean isLent, long client) {
-        return new PostgresFastPath(texts, clock, isLent, joins(), channel, client);
+    public ServerFastPath fastPath(SqlTemplates templates, boolean isLent, long client) {
+        return new PostgresFastPath(templates, clock, isLent, joins(), channel, client);
     }
 
     @Override
-    public PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException {
-        PreparedStatement select = statements.prepare(statements.texts().of(PostgresLocking.LOCK));
+    public PreparedStatement locking(StatementCache statements, List<byte[]> keys, LockWait wait) throws SQLException {
+        PreparedStatement select = statements.prepare(statements.templates().of(PostgresLocking.LOCK));
         select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         return select;
     }
 
     @Override
-    public Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
+    public LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
             throws SQLException {
         return locking != null && !keys.isEmpty()
                 ? locking.lock(statements, keys, sessions)
@@ -124,39 +124,39 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public void add(Statements statements, List<byte[]> keys) throws SQLException {
-        PreparedStatement insert = statements.prepare(statements.texts().of(ADD));
+    public void add(StatementCache statements, List<byte[]> keys) throws SQLException {
+        PreparedStatement insert = statements.prepare(statements.templates().of(ADD));
         insert.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         insert.executeUpdate();
     }
 
     @Override
-    public Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException {
+    public Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
         Object[] names = keys.toArray(byte[][]::new);
         String ofNames = "SELECT name FROM holdfast_resource WHERE name = ANY (?)";
-        PreparedStatement free = statements.prepare(statements.texts().of(ofNames + " FOR UPDATE SKIP LOCKED"));
+        PreparedStatement free = statements.prepare(statements.templates().of(ofNames + " FOR UPDATE SKIP LOCKED"));
         free.setArray(1, statements.connection().createArrayOf("bytea", names));
-        List<ResourceName> unlocked = Statements.names(free);
-        PreparedStatement all = statements.prepare(statements.texts().of(ofNames));
+        List<ResourceName> unlocked = StatementCache.names(free);
+        PreparedStatement all = statements.prepare(statements.templates().of(ofNames));
         all.setArray(1, statements.connection().createArrayOf("bytea", names));
-        Set<ResourceName> locked = new TreeSet<>(Statements.names(all));
+        Set<ResourceName> locked = new TreeSet<>(StatementCache.names(all));
         unlocked.forEach(locked::remove);
         return locked;
     }
 
     @Override
-    public PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException {
+    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException {
         PreparedStatement select = statements.prepare(
-                statements.texts().of("SELECT name FROM holdfast_resource WHERE name = ANY (?)" + AT_REST));
+                statements.templates().of("SELECT name FROM holdfast_resource WHERE name = ANY (?)" + AT_REST));
         select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         select.setLong(2, newest);
         return select;
     }
 
     @Override
-    public void delete(Statements statements, List<byte[]> keys) throws SQLException {
+    public void delete(StatementCache statements, List<byte[]> keys) throws SQLException {
         PreparedStatement delete =
-                statements.prepare(statements.texts().of("DELETE FROM holdfast_resource WHERE name = ANY (?)"));
+                statements.prepare(statements.templates().of("DELETE FROM holdfast_resource WHERE name = ANY (?)"));
         delete.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
         delete.executeUpdate();
     }
@@ -174,8 +174,8 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public boolean bury(Statements statements, Session session) throws SQLException {
-        PreparedStatement update = statements.prepare(statements.texts().of(BURY));
+    public boolean expire(StatementCache statements, Session session) throws SQLException {
+        PreparedStatement update = statements.prepare(statements.templates().of(BURY));
         update.setLong(1, session.id);
         update.setLong(2, session.deadline);
         return update.executeUpdate() > 0;
@@ -184,7 +184,7 @@ public final class PostgresProduct implements Product {
     // The driver begins a transaction with its first statement, without a trip of its own.
 
     @Override
-    public void begin(Statements statements, boolean isLent) throws SQLException {
+    public void begin(StatementCache statements, boolean isLent) throws SQLException {
         statements.connection().setAutoCommit(false);
         if (isLent) {
             statements.prepare("SET LOCAL " + BRIEF + "; SET LOCAL " + NOT_IDLE).execute();
@@ -192,26 +192,26 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public void commit(Statements statements, boolean isLent) throws SQLException {
+    public void commit(StatementCache statements, boolean isLent) throws SQLException {
         Connection connection = statements.connection();
         connection.commit();
         connection.setAutoCommit(true);
     }
 
     @Override
-    public void rollback(Statements statements, boolean isLent) throws SQLException {
+    public void rollback(StatementCache statements, boolean isLent) throws SQLException {
         Connection connection = statements.connection();
         connection.rollback();
         connection.setAutoCommit(true);
     }
 
     @Override
-    public void relax(Writes writes) {
+    public void relax(WriteBatch writes) {
         writes.ask("SET LOCAL synchronous_commit TO OFF", (statement, before) -> {});
     }
 
     @Override
-    public void tell(Writes writes, List<Transaction.Told> told) {
+    public void tell(WriteBatch writes, List<Transaction.Notification> told) {
         writes.ask("SELECT pg_notify(c, m) FROM unnest(?, ?) AS told (c, m)", (statement, before) -> {
             Connection connection = statement.getConnection();
             statement.setArray(
@@ -223,7 +223,7 @@ public final class PostgresProduct implements Product {
                     before + 2,
                     connection.createArrayOf(
                             "text",
-                            told.stream().map(one -> WakeLine.of(one.signal())).toArray()));
+                            told.stream().map(one -> SignalCodec.of(one.signal())).toArray()));
         });
     }
 
@@ -234,13 +234,13 @@ public final class PostgresProduct implements Product {
 
     /** It was told with the commit. */
     @Override
-    public void wake(Statements statements, List<Transaction.Told> told) {
+    public void wake(StatementCache statements, List<Transaction.Notification> told) {
         // As above.
     }
 
     @Override
     public Listening listening(
-            DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener) {
+            DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
         return new PostgresListening(source, channelOf(client), threads, listener);
     }
 

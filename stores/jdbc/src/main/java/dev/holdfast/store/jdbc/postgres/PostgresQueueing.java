@@ -2,12 +2,12 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.store.ledger.Steps;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.CommandExecutor;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit waits for no disk,
  * for who begins to wait has been given nothing. It does so in the plain case, of a lock that is held alone by somebody
- * who lives; all else is left to {@link Steps}.
+ * who lives; all else is left to {@link CommandExecutor}.
  *
  * <p>Not thread-safe.
  */
@@ -64,17 +64,17 @@ final class PostgresQueueing {
     private final PostgresTurn queue;
 
     /** @param waits as for {@link PostgresTurn} */
-    PostgresQueueing(Texts texts, String clock, boolean waits) {
+    PostgresQueueing(SqlTemplates templates, String clock, boolean waits) {
         String text = QUEUE.replace("$held", PostgresTurn.HELD)
                 .replace("$unchanged", PostgresTurn.UNCHANGED)
                 .replace("$inUse", PostgresTurn.inUse("c.places IS NOT NULL"))
                 .replace("$clock", clock)
                 .replace("$late", PostgresFastPath.LATE);
-        this.queue = new PostgresTurn(texts, text, ROW.replace("$clock", clock), waits);
+        this.queue = new PostgresTurn(templates, text, ROW.replace("$clock", clock), waits);
     }
 
     /** Gives null if it could not be done so, and nothing was changed. */
-    Reply.@Nullable Queued tryIt(Statements statements, Acquire acquire) throws SQLException {
+    Reply.@Nullable Queued tryIt(StatementCache statements, Acquire acquire) throws SQLException {
         return queue.carryOut(
                 statements,
                 acquire.resource(),
@@ -87,11 +87,11 @@ final class PostgresQueueing {
         update.setBytes(++at, acquire.resource().utf8());
         update.setLong(++at, Session.numberOf(acquire.claim().session()));
         update.setLong(++at, acquire.claim().claim());
-        update.setLong(++at, Codes.of(acquire.spec()));
+        update.setLong(++at, ColumnCodes.of(acquire.spec()));
         update.setLong(++at, acquire.epoch());
         update.setLong(++at, acquire.weight());
         update.setInt(++at, acquire.tokens());
         update.setLong(++at, -Micros.of(acquire.lease().length()));
-        update.setInt(++at, Codes.of(acquire.lease().binding()));
+        update.setInt(++at, ColumnCodes.of(acquire.lease().binding()));
     }
 }

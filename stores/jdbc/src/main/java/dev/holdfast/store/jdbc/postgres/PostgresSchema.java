@@ -2,7 +2,7 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.sql.database.Eviction;
 import dev.holdfast.store.jdbc.server.ServerSchema;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -27,13 +27,13 @@ final class PostgresSchema extends ServerSchema {
                         WHEN n.part = '' THEN NOT has_table_privilege(to_regclass(n.name)::oid, n.what)
                         ELSE NOT has_column_privilege(to_regclass(n.name)::oid, n.part, n.what) END""";
 
-    PostgresSchema(Texts texts) {
-        super("postgresql", texts);
+    PostgresSchema(SqlTemplates templates) {
+        super("postgresql", templates);
     }
 
     @Override
     public boolean isThere(Connection connection, String table) throws SQLException {
-        return isTrue(connection, "SELECT to_regclass(?) IS NOT NULL", texts().of(table));
+        return isTrue(connection, "SELECT to_regclass(?) IS NOT NULL", templates().of(table));
     }
 
     @Override
@@ -69,7 +69,7 @@ final class PostgresSchema extends ServerSchema {
     @Override
     public void requirePermissions(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(texts().of(LACKING))) {
+                ResultSet row = statement.executeQuery(templates().of(LACKING))) {
             String lacking = row.next() ? row.getString(1) : null;
             if (lacking != null) {
                 throw denied(

@@ -8,8 +8,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.store.jdbc.server.Alike;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -69,12 +69,12 @@ final class PostgresTogether {
     private final String exchange;
     private final String giveBack;
 
-    PostgresTogether(Texts texts, String clock) {
+    PostgresTogether(SqlTemplates templates, String clock) {
         String text = EXCHANGE.replace("$clock", clock)
                 .replace("$mark", ServerFastPath.floor("now", "/"))
                 .replace("$sane", PostgresFastPath.isSane("s.mark"));
-        exchange = texts.of(text.replace("$sharing", "FOR SHARE").replace("$late", ""));
-        giveBack = texts.of(text.replace("$sharing", "").replace("$late", ", " + PostgresFastPath.LATE));
+        exchange = templates.of(text.replace("$sharing", "FOR SHARE").replace("$late", ""));
+        giveBack = templates.of(text.replace("$sharing", "").replace("$late", ", " + PostgresFastPath.LATE));
     }
 
     /** Whether these can go so. */
@@ -89,7 +89,7 @@ final class PostgresTogether {
     }
 
     /** The names are all different. Null for each that could not be done so. */
-    List<@Nullable Reply> carryOut(Statements statements, List<Release> releases, List<Acquire> acquires)
+    List<@Nullable Reply> carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires)
             throws SQLException {
         List<OnClaim> commands =
                 Stream.<OnClaim>concat(releases.stream(), acquires.stream()).toList();

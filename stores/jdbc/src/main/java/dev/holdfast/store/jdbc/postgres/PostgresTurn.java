@@ -1,8 +1,8 @@
 package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -65,10 +65,10 @@ final class PostgresTurn {
      * @param row what the row has to be like
      * @param waits whether it may wait for others, and the driver sends together what stands together
      */
-    PostgresTurn(Texts texts, String text, String row, boolean waits) {
+    PostgresTurn(SqlTemplates templates, String text, String row, boolean waits) {
         String whole = text.replace("$row", row);
-        this.atOnce = texts.of(whole);
-        this.behind = waits ? texts.of(FIRST + whole) : null;
+        this.atOnce = templates.of(whole);
+        this.behind = waits ? templates.of(FIRST + whole) : null;
     }
 
     /**
@@ -83,7 +83,7 @@ final class PostgresTurn {
     }
 
     /** Gives null if it could not be done so, and nothing was changed. */
-    <T> @Nullable T carryOut(Statements statements, ResourceName name, Values values, Answer<T> answer)
+    <T> @Nullable T carryOut(StatementCache statements, ResourceName name, Values values, Answer<T> answer)
             throws SQLException {
         PreparedStatement first = statements.prepare(atOnce);
         values.set(first, 0);

@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.Command.Acquire;
-import dev.holdfast.store.ledger.table.Codes;
+import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 
@@ -12,7 +12,7 @@ public record Alike(long session, long epoch, long spec, int weight, long lease,
         return new Alike(
                 Session.numberOf(acquire.claim().session()),
                 acquire.epoch(),
-                Codes.of(acquire.spec()),
+                ColumnCodes.of(acquire.spec()),
                 acquire.weight(),
                 Micros.of(acquire.lease().length()),
                 acquire.tokens());

@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.store.ledger.Ledger;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Set;
@@ -59,7 +59,7 @@ public final class CleaningTurn {
     }
 
     private static PreparedStatement prepare(Ledger ledger, String text) throws SQLException {
-        Statements statements = ledger.backing().statements();
-        return statements.prepare(statements.texts().of(text));
+        StatementCache statements = ledger.context().statements();
+        return statements.prepare(statements.templates().of(text));
     }
 }

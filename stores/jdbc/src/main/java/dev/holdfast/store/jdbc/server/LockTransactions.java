@@ -5,13 +5,13 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.Ledger;
-import dev.holdfast.store.ledger.Locked;
-import dev.holdfast.store.ledger.NotLocked;
+import dev.holdfast.store.ledger.LockedRowSet;
+import dev.holdfast.store.ledger.MissingLockException;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.Resource;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -81,8 +81,8 @@ final class LockTransactions {
     private final ServerConnections connections;
     private final ServerConnections.Use use;
     private final long client;
-    private final Statements statements;
-    private final ServerBacking backing;
+    private final StatementCache statements;
+    private final ServerContext context;
     private final Ledger ledger;
     private final String clock;
 
@@ -91,15 +91,15 @@ final class LockTransactions {
 
     /** @param use which of the connections; on that for locked rows no transaction waits that needs more than one */
     LockTransactions(
-            Product product, Texts texts, ServerConnections connections, ServerConnections.Use use, long client) {
+            Product product, SqlTemplates templates, ServerConnections connections, ServerConnections.Use use, long client) {
         this.product = product;
         this.connections = connections;
         this.use = use;
         this.client = client;
-        this.statements = new Statements(texts);
-        this.backing = new ServerBacking(product, statements, client);
-        this.ledger = new Ledger(backing);
-        this.clock = texts.of("SELECT " + product.clock());
+        this.statements = new StatementCache(templates);
+        this.context = new ServerContext(product, statements, client);
+        this.ledger = new Ledger(context);
+        this.clock = templates.of("SELECT " + product.clock());
     }
 
     /** What the work is done on. */
@@ -107,13 +107,13 @@ final class LockTransactions {
         return ledger;
     }
 
-    ServerBacking backing() {
-        return backing;
+    ServerContext context() {
+        return context;
     }
 
     /** Takes a connection for a trip, which ends with {@link #rest()}. */
     @CanIgnoreReturnValue
-    Statements attach() throws SQLException {
+    StatementCache attach() throws SQLException {
         statements.attach(connections.get(use));
         return statements;
     }
@@ -157,10 +157,10 @@ final class LockTransactions {
      *
      * @throws StoreException if that can't be done
      */
-    void carryOut(Task task, List<Transaction.Told> told) {
+    void carryOut(Task task, List<Transaction.Notification> told) {
         try {
             carryOutUnlessLocked(task, told, LockWait.BRIEF);
-        } catch (LockedRows e) {
+        } catch (RowsBusyException e) {
             throw e.failure();
         }
     }
@@ -172,7 +172,7 @@ final class LockTransactions {
      * @param wait longer than briefly only if that {@linkplain #canBePatient can be}
      * @throws LockedRows if somebody keeps rows locked for longer than that
      */
-    void carryOutUnlessLocked(Task task, List<Transaction.Told> told, LockWait wait) throws LockedRows {
+    void carryOutUnlessLocked(Task task, List<Transaction.Notification> told, LockWait wait) throws RowsBusyException {
         int waits = MOST_WAITS;
         for (int left = MOST_TRIES; ; left--) {
             Effect[] effect = {Effect.NONE};
@@ -190,7 +190,7 @@ final class LockTransactions {
                     requireCanBeMade(missing, left);
                 }
                 product.add(statements, missing.stream().map(ResourceName::utf8).toList());
-            } catch (NotLocked more) {
+            } catch (MissingLockException more) {
                 undo();
                 requireFree(more.names());
                 task.names.addAll(more.names());
@@ -209,7 +209,7 @@ final class LockTransactions {
                     waits--;
                     Set<ResourceName> locked = locked(task.names);
                     if (waits == 0 || !locked.isEmpty()) {
-                        throw new LockedRows(locked, e);
+                        throw new RowsBusyException(locked, e);
                     }
                 } else if (!product.isBusy(e) || left == 0) {
                     throw product.translated(e, product.isBusy(e) ? Effect.NONE : effect[0]);
@@ -217,7 +217,7 @@ final class LockTransactions {
             } catch (StoreException e) {
                 undo();
                 // Read anew, what somebody has deleted meanwhile is not there.
-                if (!Statements.isRowGone(e) || left < MOST_TRIES - MOST_GONE) {
+                if (!StatementCache.isRowGone(e) || left < MOST_TRIES - MOST_GONE) {
                     throw e;
                 }
             } catch (RuntimeException | Error e) {
@@ -230,11 +230,11 @@ final class LockTransactions {
     }
 
     /** Where rows are known to be locked, nothing that needs several may wait for one while it has others. */
-    private void requireFree(List<ResourceName> names) throws LockedRows {
+    private void requireFree(List<ResourceName> names) throws RowsBusyException {
         if (use == ServerConnections.Use.LOCKED_ROWS) {
             Set<ResourceName> locked = locked(Set.copyOf(names));
             if (!locked.isEmpty()) {
-                throw new LockedRows(locked, null);
+                throw new RowsBusyException(locked, null);
             }
         }
     }
@@ -281,7 +281,7 @@ final class LockTransactions {
     /** Gives the names that need a row and have none; nothing was done then. */
     private List<ResourceName> attempt(Task task, Effect[] effect, LockWait wait) throws SQLException {
         begin();
-        Locked locked = product.lock(
+        LockedRowSet locked = product.lock(
                 statements, task.names.stream().map(ResourceName::utf8).toList(), task.sessions, wait);
         Set<ResourceName> found = new HashSet<>();
         locked.resources().forEach(resource -> found.add(resource.name));
@@ -293,7 +293,7 @@ final class LockTransactions {
             undo();
             return missing;
         }
-        backing.clock().set(locked.now() == 0 ? now() : locked.now());
+        context.clock().set(locked.now() == 0 ? now() : locked.now());
         ledger.begin(true);
         ledger.give(locked);
         for (ResourceName name : task.names) {
@@ -302,8 +302,8 @@ final class LockTransactions {
             }
         }
         task.work.carryOut(ledger);
-        Writes writes = ledger.finish();
-        List<Transaction.Told> others =
+        WriteBatch writes = ledger.finish();
+        List<Transaction.Notification> others =
                 ledger.told().stream().filter(one -> one.client() != client).toList();
         if (!others.isEmpty()) {
             product.tell(writes, others);
@@ -320,7 +320,7 @@ final class LockTransactions {
     }
 
     /** What it was about is done, whatever comes of this. */
-    private void wake(List<Transaction.Told> others) {
+    private void wake(List<Transaction.Notification> others) {
         try {
             product.wake(statements, others);
         } catch (SQLException e) {

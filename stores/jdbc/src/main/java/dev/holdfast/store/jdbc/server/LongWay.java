@@ -14,7 +14,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.Session;
 import java.util.Arrays;
@@ -25,18 +25,18 @@ import java.util.Set;
 final class LongWay {
 
     private final LockTransactions transactions;
-    private final Steps steps;
+    private final CommandExecutor steps;
 
     LongWay(LockTransactions transactions) {
         this.transactions = transactions;
-        this.steps = new Steps(transactions.ledger(), transactions.backing());
+        this.steps = new CommandExecutor(transactions.ledger(), transactions.context());
     }
 
     LockTransactions transactions() {
         return transactions;
     }
 
-    Steps steps() {
+    CommandExecutor steps() {
         return steps;
     }
 
@@ -48,7 +48,7 @@ final class LongWay {
      * @throws LockedRows if somebody keeps rows locked that one of them needs; nothing was done
      */
     @CanIgnoreReturnValue
-    boolean carryOut(List<Call> calls, List<Transaction.Told> told, LockWait wait) throws LockedRows {
+    boolean carryOut(List<Call> calls, List<Transaction.Notification> told, LockWait wait) throws RowsBusyException {
         Reply[] replies = new Reply[calls.size()];
         LockTransactions.Task task = new LockTransactions.Task(
                 state -> {
@@ -78,10 +78,10 @@ final class LongWay {
         return true;
     }
 
-    private void alone(Call call, List<Transaction.Told> told, LockWait wait) {
+    private void alone(Call call, List<Transaction.Notification> told, LockWait wait) {
         try {
             carryOut(List.of(call), told, wait);
-        } catch (LockedRows e) {
+        } catch (RowsBusyException e) {
             call.fail(e.failure());
         }
     }

@@ -4,10 +4,10 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Poll;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -36,7 +36,7 @@ final class PollAround {
     }
 
     /** Polls the claims that can be had. */
-    LockTransactions.Task task(Steps steps) {
+    LockTransactions.Task task(CommandExecutor steps) {
         List<ClaimRef> free = poll.claims().stream()
                 .filter(claim -> !locked.contains(claim.resource()))
                 .toList();
@@ -49,7 +49,7 @@ final class PollAround {
             }
             for (ClaimRef claim : poll.claims()) {
                 if (locked.contains(claim.resource())
-                        && waits(claim, ledger.backing().statements())) {
+                        && waits(claim, ledger.context().statements())) {
                     states.put(claim, new Reply.Queued(RECHECK));
                 }
             }
@@ -58,8 +58,8 @@ final class PollAround {
         return task;
     }
 
-    private static boolean waits(ClaimRef claim, Statements statements) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.CLAIM);
+    private static boolean waits(ClaimRef claim, StatementCache statements) throws SQLException {
+        PreparedStatement select = statements.prepare(SqlTemplate.CLAIM);
         select.setLong(1, Session.numberOf(claim.session()));
         select.setLong(2, claim.claim());
         select.setBytes(3, claim.resource().utf8());

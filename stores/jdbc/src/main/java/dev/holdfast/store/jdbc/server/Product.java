@@ -5,16 +5,16 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.store.ledger.Locked;
+import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.runtime.Threads;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -34,11 +34,11 @@ public interface Product {
     String RESOURCE_COLUMNS = "spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,"
             + " grants, shared, waiters, places, name";
 
-    /** What all servers say in another way than {@link Sql}. */
-    Map<Sql, String> TEXTS = Map.of(
-            Sql.RAISE_FLOOR,
+    /** What all servers say in another way than {@link SqlTemplate}. */
+    Map<SqlTemplate, String> TEXTS = Map.of(
+            SqlTemplate.RAISE_FLOOR,
             "UPDATE holdfast_meta SET token_floor = greatest(token_floor, ?) WHERE one = 1",
-            Sql.CONTENDED,
+            SqlTemplate.CONTENDED,
             // An index over a column that each grant changes would make each grant dearer.
             "SELECT DISTINCT r.name FROM holdfast_claim c JOIN holdfast_resource r ON r.name = c.name"
                     + " WHERE c.granted = 0 AND r.session = ?");
@@ -56,32 +56,32 @@ public interface Product {
     String quote();
 
     /** The tables of locks. */
-    ServerSchema schema(Texts texts);
+    ServerSchema schema(SqlTemplates templates);
 
     /**
      * How locks that nobody else wants are taken and given back, and the plain ones that somebody waits for are handed
      * over.
      */
-    ServerFastPath fastPath(Texts texts, boolean isLent, long client);
+    ServerFastPath fastPath(SqlTemplates templates, boolean isLent, long client);
 
     /**
      * A query for the rows of resources that locks them, in the order of their names, so that nobody waits for each
      * other in a circle.
      */
-    PreparedStatement locking(Statements statements, List<byte[]> keys, LockWait wait) throws SQLException;
+    PreparedStatement locking(StatementCache statements, List<byte[]> keys, LockWait wait) throws SQLException;
 
     /**
      * Adds rows for resources that have none yet, in the order of their names, as a transaction of its own; those that
      * somebody else adds meanwhile are left alone.
      */
-    void add(Statements statements, List<byte[]> keys) throws SQLException;
+    void add(StatementCache statements, List<byte[]> keys) throws SQLException;
 
     /**
      * Locks the rows of resources, in the order of their names, and after that sessions, which stay as they are until
      * the transaction ends; in as few trips as the driver allows. Without more one statement after another, each of
      * which is a trip to the server.
      */
-    default Locked lock(Statements statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
+    default LockedRowSet lock(StatementCache statements, List<byte[]> keys, Collection<Long> sessions, LockWait wait)
             throws SQLException {
         List<Resource> resources = List.of();
         if (!keys.isEmpty()) {
@@ -92,7 +92,7 @@ public interface Product {
         List<Session> found = new ArrayList<>(sessions.size());
         long now = 0;
         for (long id : sessions) {
-            PreparedStatement select = statements.prepare(statements.texts().of(sharingSession()));
+            PreparedStatement select = statements.prepare(statements.templates().of(sharingSession()));
             select.setLong(1, id);
             try (ResultSet row = select.executeQuery()) {
                 if (row.next()) {
@@ -101,7 +101,7 @@ public interface Product {
                 }
             }
         }
-        return new Locked(resources, found, now, null);
+        return new LockedRowSet(resources, found, now, null);
     }
 
     /**
@@ -111,13 +111,13 @@ public interface Product {
     String sharingSession();
 
     /** Ends a session if its deadline is still that one and nobody has its row locked; tells whether it did. */
-    boolean bury(Statements statements, Session session) throws SQLException;
+    boolean expire(StatementCache statements, Session session) throws SQLException;
 
     /**
      * Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for
      * nobody.
      */
-    Set<ResourceName> locked(Statements statements, List<byte[]> keys) throws SQLException;
+    Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException;
 
     /**
      * Of the rows of names: that nobody uses it, that it is no latch, and that its tokens end up to there; locked, but
@@ -131,10 +131,10 @@ public interface Product {
      * A query for those of these names whose rows are at rest, with no token above that one, which locks them and waits
      * for nobody.
      */
-    PreparedStatement lockingAtRest(Statements statements, List<byte[]> keys, long newest) throws SQLException;
+    PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException;
 
     /** Deletes the rows of these names, which are locked. */
-    void delete(Statements statements, List<byte[]> keys) throws SQLException;
+    void delete(StatementCache statements, List<byte[]> keys) throws SQLException;
 
     /** Bounds how long a statement on a connection of our own waits for a lock from here on. */
     void boundWaits(Connection own, LockWait wait) throws SQLException;
@@ -145,30 +145,30 @@ public interface Product {
      * @param isLent whether the connection is somebody else's: then the transaction alone has {@link LockWait#BRIEF}
      *     for its bound, and the connection is left as it was
      */
-    void begin(Statements statements, boolean isLent) throws SQLException;
+    void begin(StatementCache statements, boolean isLent) throws SQLException;
 
-    void commit(Statements statements, boolean isLent) throws SQLException;
+    void commit(StatementCache statements, boolean isLent) throws SQLException;
 
     /** Undoes what is under way. */
-    void rollback(Statements statements, boolean isLent) throws SQLException;
+    void rollback(StatementCache statements, boolean isLent) throws SQLException;
 
     /** Adds to what a transaction writes what is told to other clients with its commit. */
-    void tell(Writes writes, List<Transaction.Told> told);
+    void tell(WriteBatch writes, List<Transaction.Notification> told);
 
     /**
      * Lets the commit of the transaction not wait for the disk, where that can be had: a crash of the server may take
      * it back, but nothing that was committed before it.
      */
-    void relax(Writes writes);
+    void relax(WriteBatch writes);
 
     /** Whether the driver sends statements together that stand together. */
     boolean joins();
 
     /** Wakes other clients for what they were let in to; the transaction is committed. */
-    void wake(Statements statements, List<Transaction.Told> told) throws SQLException;
+    void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException;
 
     /** What a client hears of its grants with. */
-    Listening listening(DataSource source, Texts texts, Threads threads, long client, Consumer<Signal> listener);
+    Listening listening(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener);
 
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */
     boolean tellsAll();

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.sql.database.BareSource;
 import dev.holdfast.sql.database.Eviction;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -219,7 +219,7 @@ public final class ServerConnections {
     }
 
     /** Called after each trip. */
-    public void rest(Use use, Statements statements) {
+    public void rest(Use use, StatementCache statements) {
         synchronized (this) {
             takenAt.remove(use);
         }

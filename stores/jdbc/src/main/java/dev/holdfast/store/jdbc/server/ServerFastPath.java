@@ -10,9 +10,9 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
 import dev.holdfast.store.ledger.Ledger;
-import dev.holdfast.store.ledger.Steps;
+import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Taking locks that are free, and giving back locks that nobody waits for: one statement for all that are asked for
- * together, with all checks in it. What a statement finds no row for it has not changed, and {@link Steps} finds out
+ * together, with all checks in it. What a statement finds no row for it has not changed, and {@link CommandExecutor} finds out
  * why.
  *
  * <p>The checks are those of {@link Ledger}: a resource without grants and waiters that is declared as it is asked for,
@@ -55,7 +55,7 @@ public abstract class ServerFastPath {
      * @return the replies, those to the releases first; null for each that could not be done so
      */
     public abstract List<@Nullable Reply> carryOut(
-            Statements statements, List<Release> releases, List<Acquire> acquires) throws SQLException;
+            StatementCache statements, List<Release> releases, List<Acquire> acquires) throws SQLException;
 
     /**
      * Takes locks that nobody has used yet, whose rows it makes; the names are different. One statement for those that
@@ -63,7 +63,7 @@ public abstract class ServerFastPath {
      *
      * @return null for each that could not be done so: there is a row, as a rule
      */
-    public abstract List<@Nullable Reply> takeUnused(Statements statements, List<Acquire> acquires) throws SQLException;
+    public abstract List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires) throws SQLException;
 
     /**
      * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its
@@ -72,7 +72,7 @@ public abstract class ServerFastPath {
      *
      * @return null if it could not be done so
      */
-    public abstract Reply.@Nullable Advanced advance(Statements statements, Advance advance) throws SQLException;
+    public abstract Reply.@Nullable Advanced advance(StatementCache statements, Advance advance) throws SQLException;
 
     /**
      * Gives a lock that others wait for to the one that waits longest: one statement, and the other client is told with
@@ -82,7 +82,7 @@ public abstract class ServerFastPath {
      * @return null if it could not be done so, and nothing was changed
      */
     @Nullable
-    public HandedOver handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+    public HandedOver handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
         return null;
     }
 
@@ -92,7 +92,7 @@ public abstract class ServerFastPath {
      *
      * @return null if it could not be done so, and nothing was changed
      */
-    public Reply.@Nullable Queued queue(Statements statements, Acquire acquire) throws SQLException {
+    public Reply.@Nullable Queued queue(StatementCache statements, Acquire acquire) throws SQLException {
         return null;
     }
 
@@ -103,7 +103,7 @@ public abstract class ServerFastPath {
      * @param told to another claim of the same client, if that has it now
      * @param isAwaited whether somebody waits after that
      */
-    public record HandedOver(Reply reply, Optional<Transaction.Told> told, boolean isAwaited) {}
+    public record HandedOver(Reply reply, Optional<Transaction.Notification> told, boolean isAwaited) {}
 
     /**
      * Of a row: the assignments of a fresh block as {@link Tokens#next} gives it, of expressions for the time, for the

@@ -140,7 +140,7 @@ public final class ServerHousekeeping {
         try {
             lane.end(session);
         } catch (StoreException e) {
-            if (!LockedRows.areCauseOf(e)) {
+            if (!RowsBusyException.areCauseOf(e)) {
                 throw e;
             }
             // It is over all the same, and the next turn drops what is left of it.
@@ -242,7 +242,7 @@ public final class ServerHousekeeping {
     }
 
     /** A row is made for each of them, since only under its lock nobody adds claims meanwhile. */
-    private void dropUncounted(List<ResourceName> page) throws LockedRows {
+    private void dropUncounted(List<ResourceName> page) throws RowsBusyException {
         lane.transactUnlessLocked(Set.copyOf(page), Set.copyOf(page), ledger -> {
             for (ResourceName name : page) {
                 ledger.claims().dropUncounted(ledger.resources().load(name));
@@ -253,7 +253,7 @@ public final class ServerHousekeeping {
     /** Work on several resources. */
     @FunctionalInterface
     private interface OnResources {
-        void carryOut(List<ResourceName> page) throws LockedRows;
+        void carryOut(List<ResourceName> page) throws RowsBusyException;
     }
 
     /** Those whose rows somebody keeps locked are left for the next turn. */
@@ -263,7 +263,7 @@ public final class ServerHousekeeping {
             try {
                 work.carryOut(List.copyOf(free));
                 return;
-            } catch (LockedRows e) {
+            } catch (RowsBusyException e) {
                 if (!free.removeAll(e.names())) {
                     throw e.failure();
                 }
@@ -271,7 +271,7 @@ public final class ServerHousekeeping {
         }
     }
 
-    private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) throws LockedRows {
+    private void drop(List<ResourceName> page, IdlePolicy policy, long floor, long now) throws RowsBusyException {
         lane.transactUnlessLocked(Set.copyOf(page), ledger -> {
             for (ResourceName name : page) {
                 Resource resource = ledger.resource(name);

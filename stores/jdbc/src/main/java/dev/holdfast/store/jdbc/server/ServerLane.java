@@ -13,8 +13,8 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -42,7 +42,7 @@ public final class ServerLane implements Batcher.Trip {
     private static final int MOST_KNOWN = 1_000;
 
     private final Product product;
-    private final Consumer<List<Transaction.Told>> telling;
+    private final Consumer<List<Transaction.Notification>> telling;
     private final LockTransactions transactions;
     private final SessionEndings endings;
     private final LongWay longWay;
@@ -62,21 +62,21 @@ public final class ServerLane implements Batcher.Trip {
     /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
     public ServerLane(
             Product product,
-            Texts texts,
+            SqlTemplates templates,
             ServerConnections connections,
             long client,
-            Consumer<List<Transaction.Told>> telling) {
+            Consumer<List<Transaction.Notification>> telling) {
         this.product = product;
         this.telling = telling;
-        this.transactions = new LockTransactions(product, texts, connections, ServerConnections.Use.LOCKS, client);
+        this.transactions = new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKS, client);
         this.endings = new SessionEndings(transactions);
         this.longWay = new LongWay(transactions);
-        this.fastPath = product.fastPath(texts, connections.areLent(), client);
+        this.fastPath = product.fastPath(templates, connections.areLent(), client);
     }
 
     @Override
     public synchronized void make(int lane, List<Call> calls) {
-        List<Transaction.Told> told = new ArrayList<>(0);
+        List<Transaction.Notification> told = new ArrayList<>(0);
         try {
             List<Call> batch = new ArrayList<>();
             for (Call call : calls) {
@@ -98,12 +98,12 @@ public final class ServerLane implements Batcher.Trip {
 
     /** Gives what is left to do. */
     @GuardedBy("this")
-    private List<Call> theShortWay(List<Call> calls, List<Transaction.Told> told) {
+    private List<Call> theShortWay(List<Call> calls, List<Transaction.Notification> told) {
         ShortWay shortWay = new ShortWay(product, transactions, fastPath, calls, awaited, known, told);
         List<Call> left = shortWay.go();
         return shortWay.locked().isEmpty() || left.isEmpty()
                 ? left
-                : refuse(left, new LockedRows(shortWay.locked(), null), told);
+                : refuse(left, new RowsBusyException(shortWay.locked(), null), told);
     }
 
     /**
@@ -114,7 +114,7 @@ public final class ServerLane implements Batcher.Trip {
     public void transact(Set<ResourceName> names, LockTransactions.Work work) {
         try {
             transactUnlessLocked(names, work);
-        } catch (LockedRows e) {
+        } catch (RowsBusyException e) {
             throw e.failure();
         }
     }
@@ -124,7 +124,7 @@ public final class ServerLane implements Batcher.Trip {
      *
      * @throws LockedRows if somebody keeps rows locked that this needs; nothing was done
      */
-    void transactUnlessLocked(Set<ResourceName> names, LockTransactions.Work work) throws LockedRows {
+    void transactUnlessLocked(Set<ResourceName> names, LockTransactions.Work work) throws RowsBusyException {
         transactUnlessLocked(names, Set.of(), work);
     }
 
@@ -134,8 +134,8 @@ public final class ServerLane implements Batcher.Trip {
      * @param needed those of the names that need a row: it is made where it is missing
      */
     void transactUnlessLocked(Set<ResourceName> names, Set<ResourceName> needed, LockTransactions.Work work)
-            throws LockedRows {
-        List<Transaction.Told> told = new ArrayList<>(0);
+            throws RowsBusyException {
+        List<Transaction.Notification> told = new ArrayList<>(0);
         LockTransactions.Task task = new LockTransactions.Task(work);
         task.names.addAll(names);
         task.needed.addAll(needed);
@@ -154,8 +154,8 @@ public final class ServerLane implements Batcher.Trip {
         LockTransactions.Task task = new LockTransactions.Task(
                 ledger -> {
                     dropped.clear();
-                    Statements statements = ledger.backing().statements();
-                    dropped.addAll(Statements.names(product.lockingAtRest(statements, keys(names), newest)));
+                    StatementCache statements = ledger.context().statements();
+                    dropped.addAll(StatementCache.names(product.lockingAtRest(statements, keys(names), newest)));
                     if (!dropped.isEmpty()) {
                         product.delete(statements, keys(dropped));
                     }
@@ -171,19 +171,19 @@ public final class ServerLane implements Batcher.Trip {
         return names.stream().map(ResourceName::utf8).toList();
     }
 
-    private void tell(List<Transaction.Told> told) {
+    private void tell(List<Transaction.Notification> told) {
         if (!told.isEmpty()) {
             telling.accept(told);
         }
     }
 
     @GuardedBy("this")
-    private void together(List<Call> calls, List<Transaction.Told> told) {
+    private void together(List<Call> calls, List<Transaction.Notification> told) {
         try {
             if (longWay.carryOut(calls, told, LockWait.BRIEF)) {
                 noteAwaited(calls);
             }
-        } catch (LockedRows e) {
+        } catch (RowsBusyException e) {
             List<Call> free = refuse(calls, e, told);
             if (!free.isEmpty()) {
                 together(free, told);
@@ -209,7 +209,7 @@ public final class ServerLane implements Batcher.Trip {
 
     /** Tells whether it could be answered. */
     @GuardedBy("this")
-    private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Told> told) {
+    private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Notification> told) {
         PollAround around = new PollAround(poll, names);
         try {
             transactions.carryOut(around.task(longWay.steps()), told);
@@ -229,7 +229,7 @@ public final class ServerLane implements Batcher.Trip {
      * @return the others that are not answered yet
      */
     @GuardedBy("this")
-    private List<Call> refuse(List<Call> calls, LockedRows why, List<Transaction.Told> told) {
+    private List<Call> refuse(List<Call> calls, RowsBusyException why, List<Transaction.Notification> told) {
         if (locked.size() > MOST_KNOWN) {
             locked.clear();
         }
@@ -259,7 +259,7 @@ public final class ServerLane implements Batcher.Trip {
      * Nobody waits a second time here for a row that was found locked: what is about it is refused until it is free.
      */
     @GuardedBy("this")
-    private List<Call> withoutLocked(List<Call> calls, List<Transaction.Told> told) {
+    private List<Call> withoutLocked(List<Call> calls, List<Transaction.Notification> told) {
         if (locked.isEmpty()) {
             return calls;
         }
@@ -272,14 +272,14 @@ public final class ServerLane implements Batcher.Trip {
         try {
             Set<ResourceName> still = transactions.locked(asked);
             locked.removeAll(asked);
-            return still.isEmpty() ? calls : refuse(calls, new LockedRows(still, null), told);
+            return still.isEmpty() ? calls : refuse(calls, new RowsBusyException(still, null), told);
         } catch (StoreException e) {
             calls.forEach(call -> call.fail(e));
             return List.of();
         }
     }
 
-    private void close(Call call, long id, List<Transaction.Told> told) {
+    private void close(Call call, long id, List<Transaction.Notification> told) {
         try {
             endings.end(id, told);
             call.answer(new Reply.Done());
@@ -293,7 +293,7 @@ public final class ServerLane implements Batcher.Trip {
      * what it has, part by part.
      */
     public void end(long id) {
-        List<Transaction.Told> told = new ArrayList<>(0);
+        List<Transaction.Notification> told = new ArrayList<>(0);
         try {
             synchronized (this) {
                 endings.end(id, told);

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -56,12 +56,12 @@ public abstract class ServerSchema {
     private static final int MAJOR = 1_000;
 
     private final String product;
-    private final Texts texts;
+    private final SqlTemplates templates;
 
     /** @param product whose files of statements are meant: {@code postgresql} or {@code mysql} */
-    public ServerSchema(String product, Texts texts) {
+    public ServerSchema(String product, SqlTemplates templates) {
         this.product = product;
-        this.texts = texts;
+        this.templates = templates;
     }
 
     /**
@@ -93,8 +93,8 @@ public abstract class ServerSchema {
      */
     public abstract void requirePermissions(Connection connection) throws SQLException;
 
-    public final Texts texts() {
-        return texts;
+    public final SqlTemplates templates() {
+        return templates;
     }
 
     /**
@@ -106,8 +106,8 @@ public abstract class ServerSchema {
      */
     public final void prepare(Connection connection, Creation creation, List<String> versions) throws SQLException {
         requireServer(connection);
-        if (!texts.schema().isEmpty() && !isSchema(connection, texts.schema())) {
-            throw denied("there is no schema '" + texts.schema()
+        if (!templates.schema().isEmpty() && !isSchema(connection, templates.schema())) {
+            throw denied("there is no schema '" + templates.schema()
                     + "' that this user may see; it is not made here, so that nobody makes one by mistake");
         }
         int present = number(versions.get(versions.size() - 1));
@@ -156,7 +156,7 @@ public abstract class ServerSchema {
             return 0;
         }
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(texts.of("SELECT version FROM holdfast_meta"))) {
+                ResultSet row = statement.executeQuery(templates.of("SELECT version FROM holdfast_meta"))) {
             return row.next() ? row.getInt(1) : 0;
         }
     }
@@ -186,7 +186,7 @@ public abstract class ServerSchema {
             return Stream.of(text.split(";\\s*\n"))
                     .map(String::strip)
                     .filter(one -> !one.isEmpty())
-                    .map(texts::of)
+                    .map(templates::of)
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

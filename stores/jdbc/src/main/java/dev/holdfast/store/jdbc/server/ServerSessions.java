@@ -8,8 +8,8 @@ import dev.holdfast.spi.Command.Retire;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -27,7 +27,7 @@ public final class ServerSessions {
     private static final long MIN_TTL_MICROS = 200_000;
     private static final int RANDOM_BITS = 31;
 
-    private final Statements statements;
+    private final StatementCache statements;
     private final SplittableRandom random;
     private final long client;
     private final String clock;
@@ -35,18 +35,18 @@ public final class ServerSessions {
     private final String renew;
     private final String look;
 
-    public ServerSessions(Product product, Statements statements, SplittableRandom random, long client) {
+    public ServerSessions(Product product, StatementCache statements, SplittableRandom random, long client) {
         this.statements = statements;
         this.random = random;
         this.client = client;
-        Texts texts = statements.texts();
-        this.clock = texts.of("SELECT " + product.clock());
+        SqlTemplates templates = statements.templates();
+        this.clock = templates.of("SELECT " + product.clock());
         this.add =
-                texts.of("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, 0, "
+                templates.of("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, 0, "
                         + product.clock() + " + ?, ?)");
-        this.renew = texts.of("UPDATE holdfast_session SET epoch = ?, deadline = " + product.clock()
+        this.renew = templates.of("UPDATE holdfast_session SET epoch = ?, deadline = " + product.clock()
                 + " + ttl WHERE id = ? AND epoch <= ? AND deadline > " + product.clock());
-        this.look = texts.of("SELECT epoch FROM holdfast_session WHERE id = ? AND deadline > " + product.clock());
+        this.look = templates.of("SELECT epoch FROM holdfast_session WHERE id = ? AND deadline > " + product.clock());
     }
 
     /** Whether it is carried out here. */
@@ -81,7 +81,7 @@ public final class ServerSessions {
         insert.setBytes(3, command.label().getBytes(StandardCharsets.UTF_8));
         insert.setLong(4, ttl);
         insert.setLong(5, id);
-        Statements.changeOne(insert);
+        StatementCache.changeOne(insert);
         return new Reply.SessionOpened(Session.idOf(id), Micros.duration(ttl));
     }
 
@@ -103,7 +103,7 @@ public final class ServerSessions {
 
     private void retire(long id) throws SQLException {
         PreparedStatement update =
-                statements.prepare(statements.texts().of("UPDATE holdfast_session SET epoch = ? WHERE id = ?"));
+                statements.prepare(statements.templates().of("UPDATE holdfast_session SET epoch = ? WHERE id = ?"));
         update.setLong(1, Session.RETIRED);
         update.setLong(2, id);
         update.executeUpdate();

@@ -18,7 +18,7 @@ final class SessionEndings {
     private final LockTransactions transactions;
 
     /** Why the end that is under way has passed something over; null if it has not. */
-    private @Nullable LockedRows kept;
+    private @Nullable RowsBusyException kept;
 
     SessionEndings(LockTransactions transactions) {
         this.transactions = transactions;
@@ -30,7 +30,7 @@ final class SessionEndings {
      *
      * @throws StoreException if that fails, or somebody keeps rows locked of what it had: then all else was visited
      */
-    void end(long id, List<Transaction.Told> told) {
+    void end(long id, List<Transaction.Notification> told) {
         kept = null;
         transactions.carryOut(new LockTransactions.Task(state -> state.rows().end(id)), told);
         List<ResourceName> contended = new ArrayList<>();
@@ -68,7 +68,7 @@ final class SessionEndings {
     }
 
     /** Looks at resources, and at claims on them, and so drops what is dead. */
-    private void visit(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Told> told) {
+    private void visit(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Notification> told) {
         List<ResourceName> left = new ArrayList<>(names);
         while (true) {
             List<ResourceName> present = List.copyOf(left);
@@ -78,7 +78,7 @@ final class SessionEndings {
             try {
                 attempt(present, theirs, told);
                 return;
-            } catch (LockedRows e) {
+            } catch (RowsBusyException e) {
                 if (!left.removeAll(e.names())) {
                     throw e.failure();
                 }
@@ -87,8 +87,8 @@ final class SessionEndings {
         }
     }
 
-    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Told> told)
-            throws LockedRows {
+    private void attempt(List<ResourceName> names, List<ClaimRef> claims, List<Transaction.Notification> told)
+            throws RowsBusyException {
         LockTransactions.Task task = new LockTransactions.Task(state -> {
             for (ResourceName name : names) {
                 var unused = state.resource(name);

@@ -3,8 +3,8 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -20,13 +20,13 @@ public final class SessionLane implements Batcher.Trip {
     private final Product product;
     private final ServerConnections connections;
     private final ServerConnections.Use use;
-    private final Statements statements;
+    private final StatementCache statements;
     private final ServerSessions sessions;
 
     /** @param use which of the connections */
     public SessionLane(
             Product product,
-            Texts texts,
+            SqlTemplates templates,
             ServerConnections connections,
             ServerConnections.Use use,
             SplittableRandom random,
@@ -34,7 +34,7 @@ public final class SessionLane implements Batcher.Trip {
         this.product = product;
         this.connections = connections;
         this.use = use;
-        this.statements = new Statements(texts);
+        this.statements = new StatementCache(templates);
         this.sessions = new ServerSessions(product, statements, random, client);
     }
 

@@ -15,7 +15,7 @@ import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -38,7 +38,7 @@ final class ShortWay {
     private final List<Call> calls;
     private final Map<ResourceName, ResourceSpec> awaited;
     private final KnownNames known;
-    private final List<Transaction.Told> told;
+    private final List<Transaction.Notification> told;
 
     /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
     private final Set<ResourceName> closed = new HashSet<>();
@@ -63,7 +63,7 @@ final class ShortWay {
             List<Call> calls,
             Map<ResourceName, ResourceSpec> awaited,
             KnownNames known,
-            List<Transaction.Told> told) {
+            List<Transaction.Notification> told) {
         this.product = product;
         this.transactions = transactions;
         this.fastPath = fastPath;
@@ -153,7 +153,7 @@ final class ShortWay {
     @FunctionalInterface
     private interface Single {
         @Nullable
-        Reply tryIt(Statements statements) throws SQLException;
+        Reply tryIt(StatementCache statements) throws SQLException;
     }
 
     private void byOneStatement(Call call, Single single) {
@@ -198,7 +198,7 @@ final class ShortWay {
         return spec != null && spec.capacity() == 1 && spec.kind() != Kind.LATCH;
     }
 
-    private @Nullable Reply handOver(Statements statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+    private @Nullable Reply handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
         ServerFastPath.HandedOver done = fastPath.handOver(statements, held, next);
         if (done == null) {
             return null;
@@ -228,14 +228,14 @@ final class ShortWay {
     /** Carries out commands of a kind together. */
     @FunctionalInterface
     private interface Several {
-        List<@Nullable Reply> carryOut(Statements statements) throws SQLException;
+        List<@Nullable Reply> carryOut(StatementCache statements) throws SQLException;
     }
 
     /** Tells whether no locked row was in the way. */
     private boolean carriesOut(List<Call> releases, List<Call> acquires, boolean isOne, Several several) {
         Effect effect = Effect.NONE;
         try {
-            Statements statements = transactions.attach();
+            StatementCache statements = transactions.attach();
             if (isOne) {
                 effect = Effect.UNKNOWN;
             } else {

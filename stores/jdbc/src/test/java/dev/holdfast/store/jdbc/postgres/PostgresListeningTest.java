@@ -8,8 +8,8 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.store.ledger.runtime.Threads;
-import dev.holdfast.store.ledger.runtime.WakeLine;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
+import dev.holdfast.store.ledger.runtime.SignalCodec;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.BlockingQueue;
@@ -69,7 +69,7 @@ class PostgresListeningTest {
     }
 
     private void hear() throws Exception {
-        source.execute("NOTIFY \"news\", '" + WakeLine.of(NEWS) + "'");
+        source.execute("NOTIFY \"news\", '" + SignalCodec.of(NEWS) + "'");
         assertThat(heard.poll(60, TimeUnit.SECONDS)).isEqualTo(NEWS);
     }
 
@@ -78,7 +78,7 @@ class PostgresListeningTest {
     void triesAgain() throws Exception {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
-        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", Threads.DAEMONS, heard::add)) {
+        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
             listening.start();
             hear();
             prompt.fails(2);
@@ -97,7 +97,7 @@ class PostgresListeningTest {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
         prompt.fails(Integer.MAX_VALUE);
-        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", Threads.DAEMONS, heard::add)) {
+        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
             listening.start();
             for (int i = 0; i < 4; i++) {
                 endAndHearAgain("usual");

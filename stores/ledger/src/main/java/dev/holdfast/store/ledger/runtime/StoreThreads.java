@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** The threads of one store, which it waits for when it is closed. Thread-safe. */
-public final class StoreThreads implements Threads {
+public final class StoreThreads implements NamedThreadFactory {
 
     /**
      * Longer than a trip waits for a busy database. A thread that hangs at a silent server ends by a time-out of its
@@ -13,10 +13,10 @@ public final class StoreThreads implements Threads {
      */
     private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(6);
 
-    private final Threads source;
+    private final NamedThreadFactory source;
     private final Set<Thread> made = ConcurrentHashMap.newKeySet();
 
-    public StoreThreads(Threads source) {
+    public StoreThreads(NamedThreadFactory source) {
         this.source = source;
     }
 

@@ -20,9 +20,9 @@ public class ClaimRows {
     /** Before all keys. */
     public static final byte[] NO_KEY = {};
 
-    private final Statements statements;
+    private final StatementCache statements;
 
-    public ClaimRows(Statements statements) {
+    public ClaimRows(StatementCache statements) {
         this.statements = statements;
     }
 
@@ -49,7 +49,7 @@ public class ClaimRows {
     /** The row of a claim on a resource; null if there is none. */
     @Nullable
     public Claim find(Resource resource, long session, long number) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.CLAIM);
+        PreparedStatement select = statements.prepare(SqlTemplate.CLAIM);
         select.setLong(1, session);
         select.setLong(2, number);
         select.setBytes(3, resource.key);
@@ -59,13 +59,13 @@ public class ClaimRows {
     /** The claim that waits longest; null if none does. */
     @Nullable
     public Claim head(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.HEAD);
+        PreparedStatement select = statements.prepare(SqlTemplate.HEAD);
         select.setBytes(1, resource.key);
         return first(resource, select);
     }
 
     public List<Claim> waiters(Resource resource, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.WAITERS);
+        PreparedStatement select = statements.prepare(SqlTemplate.WAITERS);
         select.setBytes(1, resource.key);
         select.setInt(2, limit);
         return all(resource, select);
@@ -73,7 +73,7 @@ public class ClaimRows {
 
     /** The claims that wait and weigh more than that, head first. */
     public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.WAITERS_ABOVE);
+        PreparedStatement select = statements.prepare(SqlTemplate.WAITERS_ABOVE);
         select.setBytes(1, resource.key);
         select.setInt(2, weight);
         return all(resource, select);
@@ -81,14 +81,14 @@ public class ClaimRows {
 
     /** The grants with rows of their own, oldest first. */
     public List<Claim> grants(Resource resource, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.GRANTS);
+        PreparedStatement select = statements.prepare(SqlTemplate.GRANTS);
         select.setBytes(1, resource.key);
         select.setInt(2, limit);
         return all(resource, select);
     }
 
     public List<Claim> grantsOf(Resource resource, long session) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.GRANTS_OF_SESSION);
+        PreparedStatement select = statements.prepare(SqlTemplate.GRANTS_OF_SESSION);
         select.setBytes(1, resource.key);
         select.setLong(2, session);
         return all(resource, select);
@@ -96,7 +96,7 @@ public class ClaimRows {
 
     /** The grants with rows of their own whose own lease is over. */
     public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.GRANTS_OVER);
+        PreparedStatement select = statements.prepare(SqlTemplate.GRANTS_OVER);
         select.setBytes(1, resource.key);
         select.setLong(2, now);
         return all(resource, select);
@@ -105,7 +105,7 @@ public class ClaimRows {
     /** The grant with a row of its own that owns a token; null if none does. */
     @Nullable
     public Claim grant(Resource resource, long token) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.GRANT_OF_TOKEN);
+        PreparedStatement select = statements.prepare(SqlTemplate.GRANT_OF_TOKEN);
         select.setBytes(1, resource.key);
         select.setLong(2, token);
         select.setLong(3, token);
@@ -117,7 +117,7 @@ public class ClaimRows {
 
     /** The sessions of the grants with rows of their own. */
     public List<Held> grantedSessions(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.GRANTED_SESSIONS);
+        PreparedStatement select = statements.prepare(SqlTemplate.GRANTED_SESSIONS);
         select.setBytes(1, resource.key);
         List<Held> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
@@ -133,7 +133,7 @@ public class ClaimRows {
      * none.
      */
     public long firstEnd(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.FIRST_END);
+        PreparedStatement select = statements.prepare(SqlTemplate.FIRST_END);
         select.setBytes(1, resource.key);
         try (ResultSet row = select.executeQuery()) {
             long ends = row.next() ? row.getLong(1) : 0;
@@ -149,7 +149,7 @@ public class ClaimRows {
      * are stand-ins.
      */
     public List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.CLAIMS_OF_SESSION);
+        PreparedStatement select = statements.prepare(SqlTemplate.CLAIMS_OF_SESSION);
         select.setLong(1, session);
         select.setLong(2, afterNumber);
         select.setBytes(3, afterKey);
@@ -158,7 +158,7 @@ public class ClaimRows {
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
                 byte[] key = row.getBytes(10);
-                ResourceName name = Statements.name(key);
+                ResourceName name = StatementCache.name(key);
                 found.add(new Place(name, claim(new Resource(name, key), row)));
             }
         }
@@ -166,16 +166,16 @@ public class ClaimRows {
     }
 
     public void add(Claim claim) throws SQLException {
-        PreparedStatement insert = statements.prepare(Sql.ADD_CLAIM);
+        PreparedStatement insert = statements.prepare(SqlTemplate.ADD_CLAIM);
         setAll(insert, 0, claim);
-        Statements.changeOne(insert);
+        StatementCache.changeOne(insert);
     }
 
-    /** Sets the values of {@link Sql#ADD_CLAIM}, behind so many others. */
+    /** Sets the values of {@link SqlTemplate#ADD_CLAIM}, behind so many others. */
     public static void setAll(PreparedStatement insert, int before, Claim claim) throws SQLException {
         insert.setLong(before + 1, claim.session);
         insert.setLong(before + 2, claim.number);
-        insert.setInt(before + 3, Codes.of(claim.binding));
+        insert.setInt(before + 3, ColumnCodes.of(claim.binding));
         insert.setInt(before + 4, claim.wanted);
         insert.setInt(before + 5, claim.weight);
         insert.setLong(before + 6, claim.ends);
@@ -186,25 +186,25 @@ public class ClaimRows {
     }
 
     public void save(Claim claim) throws SQLException {
-        PreparedStatement update = statements.prepare(Sql.SAVE_CLAIM);
+        PreparedStatement update = statements.prepare(SqlTemplate.SAVE_CLAIM);
         update.setInt(1, claim.weight);
         update.setLong(2, claim.ends);
         update.setLong(3, claim.seq);
         update.setLong(4, claim.firstToken);
         update.setLong(5, claim.endToken);
         setRow(update, 6, Row.of(claim));
-        Statements.changeOne(update);
+        StatementCache.changeOne(update);
     }
 
     public void drop(Claim claim) throws SQLException {
-        PreparedStatement delete = statements.prepare(Sql.DROP_CLAIM);
+        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_CLAIM);
         setRow(delete, 1, Row.of(claim));
-        Statements.changeOne(delete);
+        StatementCache.changeOne(delete);
     }
 
     /** Drops all rows of claims on a resource that has never counted one. */
     public void dropUncounted(Resource resource) throws SQLException {
-        PreparedStatement delete = statements.prepare(Sql.DROP_UNCOUNTED);
+        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_UNCOUNTED);
         delete.setBytes(1, resource.key);
         delete.executeUpdate();
     }
@@ -244,9 +244,9 @@ public class ClaimRows {
         long number = row.getLong(2);
         Binding binding;
         try {
-            binding = Codes.binding(row.getInt(3));
+            binding = ColumnCodes.binding(row.getInt(3));
         } catch (IllegalArgumentException e) {
-            throw Statements.damaged(resource.name, "its claim " + number + " has a binding that is none");
+            throw StatementCache.damaged(resource.name, "its claim " + number + " has a binding that is none");
         }
         Claim claim = new Claim(resource, row.getLong(1), number, binding, row.getInt(4));
         claim.weight = row.getInt(5);
@@ -266,7 +266,7 @@ public class ClaimRows {
                 || claim.wanted < 1
                 || claim.isGranted != hasTokens
                 || hasLease == (claim.binding == Binding.SESSION)) {
-            throw Statements.damaged(
+            throw StatementCache.damaged(
                     resource.name,
                     "its claim " + number + " weighs " + claim.weight + ", stands at " + claim.place
                             + " and has the tokens " + claim.firstToken + " to " + claim.endToken);

@@ -12,15 +12,15 @@ import java.sql.SQLException;
  */
 public final class LatchRows {
 
-    private final Statements statements;
+    private final StatementCache statements;
 
-    public LatchRows(Statements statements) {
+    public LatchRows(StatementCache statements) {
         this.statements = statements;
     }
 
     /** The latch of a resource; a new one if there is no row. */
     public Latch find(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.LATCH);
+        PreparedStatement select = statements.prepare(SqlTemplate.LATCH);
         select.setBytes(1, resource.key);
         Latch latch = new Latch();
         try (ResultSet row = select.executeQuery()) {
@@ -32,7 +32,7 @@ public final class LatchRows {
             }
         }
         if (latch.generation < 0 || latch.remaining < 0) {
-            throw Statements.damaged(
+            throw StatementCache.damaged(
                     resource.name, "its generation is " + latch.generation + " and its count " + latch.remaining);
         }
         return latch;
@@ -44,18 +44,18 @@ public final class LatchRows {
     }
 
     public void save(Resource resource, Latch latch, long unixMicros) throws SQLException {
-        PreparedStatement write = statements.prepare(latch.isStored ? Sql.SAVE_LATCH : Sql.ADD_LATCH);
+        PreparedStatement write = statements.prepare(latch.isStored ? SqlTemplate.SAVE_LATCH : SqlTemplate.ADD_LATCH);
         write.setLong(1, latch.generation);
         write.setLong(2, latch.remaining);
         write.setLong(3, unixMicros);
         write.setBytes(4, resource.key);
-        Statements.changeOne(write);
+        StatementCache.changeOne(write);
         latch.isStored = true;
     }
 
     /** Remembers an id that counted; false if it had counted before. */
     public boolean addCounted(Resource resource, String id) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.COUNTED);
+        PreparedStatement select = statements.prepare(SqlTemplate.COUNTED);
         select.setBytes(1, resource.key);
         select.setString(2, id);
         try (ResultSet row = select.executeQuery()) {
@@ -63,22 +63,22 @@ public final class LatchRows {
                 return false;
             }
         }
-        PreparedStatement insert = statements.prepare(Sql.ADD_COUNTED);
+        PreparedStatement insert = statements.prepare(SqlTemplate.ADD_COUNTED);
         insert.setBytes(1, resource.key);
         insert.setString(2, id);
-        Statements.changeOne(insert);
+        StatementCache.changeOne(insert);
         return true;
     }
 
     public void dropCounted(Resource resource) throws SQLException {
-        PreparedStatement delete = statements.prepare(Sql.DROP_COUNTED);
+        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_COUNTED);
         delete.setBytes(1, resource.key);
         delete.executeUpdate();
     }
 
     /** Drops a latch with all that is remembered of it. */
     public void drop(Resource resource) throws SQLException {
-        PreparedStatement delete = statements.prepare(Sql.DROP_LATCH);
+        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_LATCH);
         delete.setBytes(1, resource.key);
         delete.executeUpdate();
         dropCounted(resource);

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Rows {
 
-    private final Statements statements;
+    private final StatementCache statements;
 
-    public Rows(Statements statements) {
+    public Rows(StatementCache statements) {
         this.statements = statements;
     }
 
@@ -32,7 +32,7 @@ public final class Rows {
     @Nullable
     public Resource resource(ResourceName name) throws SQLException {
         byte[] key = name.utf8();
-        PreparedStatement select = statements.prepare(Sql.RESOURCE);
+        PreparedStatement select = statements.prepare(SqlTemplate.RESOURCE);
         select.setBytes(1, key);
         try (ResultSet row = select.executeQuery()) {
             return row.next() ? resource(new Resource(name, key), row) : null;
@@ -44,7 +44,7 @@ public final class Rows {
         List<Resource> found = new ArrayList<>();
         while (row.next()) {
             byte[] key = row.getBytes(15);
-            found.add(resource(new Resource(Statements.name(key), key), row));
+            found.add(resource(new Resource(StatementCache.name(key), key), row));
         }
         return found;
     }
@@ -67,18 +67,18 @@ public final class Rows {
             into.seq = row.getLong(10);
         }
         try {
-            into.declared = Codes.spec(spec);
+            into.declared = ColumnCodes.spec(spec);
         } catch (IllegalArgumentException e) {
-            throw Statements.damaged(into.name, "its declaration is " + spec);
+            throw StatementCache.damaged(into.name, "its declaration is " + spec);
         }
         into.capacity = (int) capacity;
         into.isStored = true;
         if (capacity < 1 || capacity > Integer.MAX_VALUE || into.lastToken < 0) {
-            throw Statements.damaged(
+            throw StatementCache.damaged(
                     into.name, "its capacity is " + capacity + " and its last token " + into.lastToken);
         }
         if (into.grants < 0 || into.shared < 0 || into.waiters < 0 || into.places < 0) {
-            throw Statements.damaged(
+            throw StatementCache.damaged(
                     into.name,
                     "it counts " + into.grants + " grants of weight " + into.shared + " and " + into.waiters
                             + " waiters");
@@ -89,7 +89,7 @@ public final class Rows {
                         || into.firstToken <= 0
                         || into.endToken < into.firstToken
                         || into.endToken > into.lastToken)) {
-            throw Statements.damaged(
+            throw StatementCache.damaged(
                     into.name,
                     "its grant is claim " + into.claim + " of weight " + into.weight + " with the tokens "
                             + into.firstToken + " to " + into.endToken);
@@ -98,21 +98,21 @@ public final class Rows {
     }
 
     public void save(Resource resource) throws SQLException {
-        PreparedStatement write = statements.prepare(resource.isStored ? Sql.SAVE_RESOURCE : Sql.ADD_RESOURCE);
+        PreparedStatement write = statements.prepare(resource.isStored ? SqlTemplate.SAVE_RESOURCE : SqlTemplate.ADD_RESOURCE);
         setAll(write, 0, resource);
-        Statements.changeOne(write);
+        StatementCache.changeOne(write);
         resource.isStored = true;
         resource.isDirty = false;
     }
 
     /** Saves a resource whose row is there, at the end of the transaction. */
-    public static void save(Resource resource, Writes writes) {
-        writes.change(Sql.SAVE_RESOURCE, (statement, before) -> setAll(statement, before, resource));
+    public static void save(Resource resource, WriteBatch writes) {
+        writes.change(SqlTemplate.SAVE_RESOURCE, (statement, before) -> setAll(statement, before, resource));
         resource.isDirty = false;
     }
 
     private static void setAll(PreparedStatement write, int before, Resource resource) throws SQLException {
-        write.setLong(before + 1, Codes.of(resource.declared));
+        write.setLong(before + 1, ColumnCodes.of(resource.declared));
         write.setLong(before + 2, resource.capacity);
         write.setLong(before + 3, resource.lastToken);
         write.setLong(before + 4, resource.session);
@@ -131,18 +131,18 @@ public final class Rows {
 
     /** The names of the resources with waiters whose inline grant is of a session. */
     public List<ResourceName> contended(long session) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.CONTENDED);
+        PreparedStatement select = statements.prepare(SqlTemplate.CONTENDED);
         select.setLong(1, session);
-        return Statements.names(select);
+        return StatementCache.names(select);
     }
 
     /** The names of resources that are in use, or were latches, from one key on up to another. */
     public List<ResourceName> inUse(byte[] from, byte[] to, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.IN_USE);
+        PreparedStatement select = statements.prepare(SqlTemplate.IN_USE);
         select.setBytes(1, from);
         select.setBytes(2, to);
         select.setInt(3, limit);
-        return Statements.names(select);
+        return StatementCache.names(select);
     }
 
     /** An inline grant, as an audit needs it. */
@@ -155,14 +155,14 @@ public final class Rows {
 
     /** The inline grants of a session whose names are behind a key. */
     public List<Inline> inline(long session, byte[] after, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.INLINE);
+        PreparedStatement select = statements.prepare(SqlTemplate.INLINE);
         select.setLong(1, session);
         select.setBytes(2, after);
         select.setInt(3, limit);
         List<Inline> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                found.add(new Inline(Statements.name(row.getBytes(1)), row.getLong(2), row.getLong(3)));
+                found.add(new Inline(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3)));
             }
         }
         return found;
@@ -170,14 +170,14 @@ public final class Rows {
 
     /** No token of a resource without a row is above it. */
     public long floor() throws SQLException {
-        try (ResultSet row = statements.prepare(Sql.FLOOR).executeQuery()) {
+        try (ResultSet row = statements.prepare(SqlTemplate.FLOOR).executeQuery()) {
             if (row.next()) {
                 return row.getLong(1);
             }
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
-                    "the table holdfast_meta has no row any more; " + Statements.WHAT_TO_DO,
+                    "the table holdfast_meta has no row any more; " + StatementCache.WHAT_TO_DO,
                     null);
         }
     }
@@ -187,14 +187,14 @@ public final class Rows {
 
     /** The sessions that have ended, behind a number. */
     public List<Uncounted> uncounted(long after, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.UNCOUNTED);
+        PreparedStatement select = statements.prepare(SqlTemplate.UNCOUNTED);
         select.setLong(1, after);
         select.setInt(2, limit);
         List<Uncounted> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
                 byte[] key = row.getBytes(2);
-                found.add(new Uncounted(row.getLong(1), key == null ? null : Statements.name(key)));
+                found.add(new Uncounted(row.getLong(1), key == null ? null : StatementCache.name(key)));
             }
         }
         return found;
@@ -205,7 +205,7 @@ public final class Rows {
 
     /** The resources behind a key, whatever they are. */
     public List<Resting> names(byte[] after, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.NAMES);
+        PreparedStatement select = statements.prepare(SqlTemplate.NAMES);
         select.setBytes(1, after);
         select.setInt(2, limit);
         return resting(select);
@@ -215,7 +215,7 @@ public final class Rows {
         List<Resting> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                found.add(new Resting(Statements.name(row.getBytes(1)), row.getLong(2), row.getLong(3) > 0));
+                found.add(new Resting(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3) > 0));
             }
         }
         return found;
@@ -223,7 +223,7 @@ public final class Rows {
 
     /** The resources behind a key whose last token is below that one, or that have claims in rows of their own. */
     public List<Resting> resting(byte[] after, long below, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.RESTING);
+        PreparedStatement select = statements.prepare(SqlTemplate.RESTING);
         select.setBytes(1, after);
         select.setLong(2, below);
         select.setInt(3, limit);
@@ -232,17 +232,17 @@ public final class Rows {
 
     /** From here on no resource without a row begins below that token. */
     public void raiseFloor(long token) throws SQLException {
-        PreparedStatement raise = statements.prepare(Sql.RAISE_FLOOR);
+        PreparedStatement raise = statements.prepare(SqlTemplate.RAISE_FLOOR);
         raise.setLong(1, token);
-        Statements.changeOne(raise);
+        StatementCache.changeOne(raise);
     }
 
     /** Drops a resource. Its last token is remembered: above it all go on that have no row. */
     public void drop(Resource resource) throws SQLException {
         raiseFloor(resource.lastToken);
-        PreparedStatement delete = statements.prepare(Sql.DROP_RESOURCE);
+        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_RESOURCE);
         delete.setBytes(1, resource.key);
-        Statements.changeOne(delete);
+        StatementCache.changeOne(delete);
     }
 
     // Sessions
@@ -250,14 +250,14 @@ public final class Rows {
     /** The row of a session; null if there is none. */
     @Nullable
     public Session session(long id) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.SESSION);
+        PreparedStatement select = statements.prepare(SqlTemplate.SESSION);
         select.setLong(1, id);
         try (ResultSet row = select.executeQuery()) {
             return row.next() ? session(id, row) : null;
         }
     }
 
-    /** The session of a row that has the columns of {@link Sql#SESSION}. */
+    /** The session of a row that has the columns of {@link SqlTemplate#SESSION}. */
     public static Session session(long id, ResultSet row) throws SQLException {
         return session(id, row, 1);
     }
@@ -278,40 +278,40 @@ public final class Rows {
                     StoreException.Effect.NONE,
                     "the row of session " + Session.idOf(id) + " is damaged: its ttl is " + session.ttl
                             + ", its epoch " + session.epoch + " and its deadline " + session.deadline
-                            + "; nothing was changed, and a person must act: " + Statements.WHAT_TO_DO,
+                            + "; nothing was changed, and a person must act: " + StatementCache.WHAT_TO_DO,
                     null);
         }
         return session;
     }
 
     public void add(Session session) throws SQLException {
-        PreparedStatement insert = statements.prepare(Sql.ADD_SESSION);
+        PreparedStatement insert = statements.prepare(SqlTemplate.ADD_SESSION);
         insert.setLong(1, session.client);
         insert.setLong(2, session.ttl);
         insert.setString(3, session.label);
         insert.setLong(4, session.epoch);
         insert.setLong(5, session.deadline);
         insert.setLong(6, session.id);
-        Statements.changeOne(insert);
+        StatementCache.changeOne(insert);
     }
 
     public void save(Session session) throws SQLException {
-        PreparedStatement update = statements.prepare(Sql.SAVE_SESSION);
+        PreparedStatement update = statements.prepare(SqlTemplate.SAVE_SESSION);
         update.setLong(1, session.epoch);
         update.setLong(2, session.deadline);
         update.setLong(3, session.id);
-        Statements.changeOne(update);
+        StatementCache.changeOne(update);
     }
 
     public void drop(Session session) throws SQLException {
-        PreparedStatement delete = statements.prepare(Sql.DROP_SESSION);
+        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_SESSION);
         delete.setLong(1, session.id);
-        Statements.changeOne(delete);
+        StatementCache.changeOne(delete);
     }
 
     /** Ends a session, and leaves what it has to others. */
     public void end(long id) throws SQLException {
-        PreparedStatement update = statements.prepare(Sql.END_SESSION);
+        PreparedStatement update = statements.prepare(SqlTemplate.END_SESSION);
         update.setLong(1, Session.RETIRED);
         update.setLong(2, id);
         update.executeUpdate();
@@ -319,23 +319,23 @@ public final class Rows {
 
     /** Drops the row of a session that has ended and has no claims. */
     public void forget(long id) throws SQLException {
-        PreparedStatement delete = statements.prepare(Sql.FORGET_SESSION);
+        PreparedStatement delete = statements.prepare(SqlTemplate.FORGET_SESSION);
         delete.setLong(1, id);
         delete.executeUpdate();
     }
 
     /** Sessions whose time has come. */
     public List<Long> sessionsOver(long now, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.SESSIONS_OVER);
+        PreparedStatement select = statements.prepare(SqlTemplate.SESSIONS_OVER);
         select.setLong(1, now);
         select.setInt(2, limit);
-        return Statements.numbers(select);
+        return StatementCache.numbers(select);
     }
 
     /** Sessions that have ended and have no claims. */
     public List<Long> sessionsUnused(int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.SESSIONS_UNUSED);
+        PreparedStatement select = statements.prepare(SqlTemplate.SESSIONS_UNUSED);
         select.setInt(1, limit);
-        return Statements.numbers(select);
+        return StatementCache.numbers(select);
     }
 }

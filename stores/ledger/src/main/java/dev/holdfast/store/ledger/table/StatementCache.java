@@ -24,32 +24,32 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Not thread-safe.
  */
-public final class Statements {
+public final class StatementCache {
 
     /** What follows wherever a person has to act. */
     public static final String WHAT_TO_DO =
             "\"A database says that something is damaged\" in docs/operations.md tells how";
 
-    private static final Logger LOG = LoggerFactory.getLogger(Statements.class);
+    private static final Logger LOG = LoggerFactory.getLogger(StatementCache.class);
 
     private static final byte[] NO_NAME = {};
 
     /** Enough to find the row by, and not a page of it. */
     private static final int BYTES_SHOWN = 16;
 
-    private final Texts texts;
+    private final SqlTemplates templates;
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
     private @Nullable Connection connection;
 
     /** The statements of a connection that stays. */
-    public Statements(Connection connection) {
-        this(Texts.OF_SQLITE);
+    public StatementCache(Connection connection) {
+        this(SqlTemplates.OF_SQLITE);
         this.connection = connection;
     }
 
     /** Statements for one connection after another. */
-    public Statements(Texts texts) {
-        this.texts = texts;
+    public StatementCache(SqlTemplates templates) {
+        this.templates = templates;
     }
 
     /** From here on the statements are those of this connection. */
@@ -69,12 +69,12 @@ public final class Statements {
     }
 
     /** The texts that statements are prepared from. */
-    public Texts texts() {
-        return texts;
+    public SqlTemplates templates() {
+        return templates;
     }
 
-    public PreparedStatement prepare(Sql sql) throws SQLException {
-        return prepare(texts.of(sql));
+    public PreparedStatement prepare(SqlTemplate sql) throws SQLException {
+        return prepare(templates.of(sql));
     }
 
     /** The statement of a text, prepared the first time. */

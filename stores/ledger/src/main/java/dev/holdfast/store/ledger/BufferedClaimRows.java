@@ -5,9 +5,9 @@ import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
-import dev.holdfast.store.ledger.table.Sql;
-import dev.holdfast.store.ledger.table.Statements;
-import dev.holdfast.store.ledger.table.Writes;
+import dev.holdfast.store.ledger.table.SqlTemplate;
+import dev.holdfast.store.ledger.table.StatementCache;
+import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-public final class LockedClaimRows extends ClaimRows {
+public final class BufferedClaimRows extends ClaimRows {
 
     /** How many are read of those who wait: a hand-over needs the next one, and whether there is another. */
     public static final int AHEAD = 4;
@@ -46,9 +46,9 @@ public final class LockedClaimRows extends ClaimRows {
         }
     }
 
-    private final Statements statements;
+    private final StatementCache statements;
     private final Sessions sessions;
-    private final Writes writes;
+    private final WriteBatch writes;
     private final Map<ResourceName, Front> fronts = new HashMap<>();
 
     /** Claims whose rows are to be made; claims are compared as objects. */
@@ -59,7 +59,7 @@ public final class LockedClaimRows extends ClaimRows {
     /** Resources that are given their first claims. Rows of claims that they have not counted are dropped before. */
     private final List<Resource> uncounted = new ArrayList<>();
 
-    public LockedClaimRows(Statements statements, Sessions sessions, Writes writes) {
+    public BufferedClaimRows(StatementCache statements, Sessions sessions, WriteBatch writes) {
         super(statements);
         this.statements = statements;
         this.sessions = sessions;
@@ -97,15 +97,15 @@ public final class LockedClaimRows extends ClaimRows {
     @Override
     public void gather() {
         for (Resource resource : uncounted) {
-            writes.ask(Sql.DROP_UNCOUNTED.text, (statement, before) -> statement.setBytes(before + 1, resource.key));
+            writes.ask(SqlTemplate.DROP_UNCOUNTED.text, (statement, before) -> statement.setBytes(before + 1, resource.key));
         }
         uncounted.clear();
         for (Row row : dropped) {
-            writes.change(Sql.DROP_CLAIM, (statement, before) -> setRow(statement, before + 1, row));
+            writes.change(SqlTemplate.DROP_CLAIM, (statement, before) -> setRow(statement, before + 1, row));
         }
         dropped.clear();
         for (Claim claim : added) {
-            writes.change(Sql.ADD_CLAIM, (statement, before) -> setAll(statement, before, claim));
+            writes.change(SqlTemplate.ADD_CLAIM, (statement, before) -> setAll(statement, before, claim));
         }
         added.clear();
     }
@@ -122,7 +122,7 @@ public final class LockedClaimRows extends ClaimRows {
 
     /** With the session of the head, which is asked for next; the others' are only read when it is their turn. */
     private List<Claim> read(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(Sql.FRONT);
+        PreparedStatement select = statements.prepare(SqlTemplate.FRONT);
         select.setBytes(1, resource.key);
         select.setInt(2, AHEAD);
         List<Claim> claims = new ArrayList<>(AHEAD);

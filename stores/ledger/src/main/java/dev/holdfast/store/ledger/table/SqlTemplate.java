@@ -1,7 +1,7 @@
 package dev.holdfast.store.ledger.table;
 
 /** The statements on rows, in the SQL that all dialects have in common. */
-public enum Sql {
+public enum SqlTemplate {
     RESOURCE("""
             SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
                    grants, shared, waiters, places
@@ -65,13 +65,13 @@ public enum Sql {
              WHERE deadline = 0 AND NOT EXISTS (SELECT 1 FROM holdfast_claim c WHERE c.session = holdfast_session.id)
              LIMIT ?"""),
 
-    CLAIM(Sql.CLAIM_COLUMNS + " WHERE session = ? AND claim = ? AND name = ?"),
-    CLAIMS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
+    CLAIM(SqlTemplate.CLAIM_COLUMNS + " WHERE session = ? AND claim = ? AND name = ?"),
+    CLAIMS_OF_SESSION(SqlTemplate.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
 
     /** The claim that waits longest. */
-    HEAD(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
+    HEAD(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
 
-    WAITERS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT ?"),
+    WAITERS(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT ?"),
 
     /** Those who wait longest, each with its session, if that is there. */
     FRONT("""
@@ -80,11 +80,11 @@ public enum Sql {
               FROM holdfast_claim c LEFT JOIN holdfast_session s ON s.id = c.session
              WHERE c.name = ? AND c.granted = 0 ORDER BY c.place LIMIT ?"""),
 
-    WAITERS_ABOVE(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 AND weight > ? ORDER BY place"),
-    GRANTS(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 ORDER BY place LIMIT ?"),
-    GRANTS_OF_SESSION(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND session = ? ORDER BY place"),
-    GRANTS_OVER(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
-    GRANT_OF_TOKEN(Sql.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
+    WAITERS_ABOVE(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 AND weight > ? ORDER BY place"),
+    GRANTS(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 ORDER BY place LIMIT ?"),
+    GRANTS_OF_SESSION(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND session = ? ORDER BY place"),
+    GRANTS_OVER(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
+    GRANT_OF_TOKEN(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
 
     /** The sessions that hold a resource by rows of their own, with the number and the weight of those. */
     GRANTED_SESSIONS("""
@@ -128,7 +128,7 @@ public enum Sql {
 
     public final String text;
 
-    Sql(String text) {
+    SqlTemplate(String text) {
         this.text = text;
     }
 

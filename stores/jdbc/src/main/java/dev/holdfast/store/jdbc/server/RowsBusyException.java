@@ -9,14 +9,14 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Somebody keeps rows locked that are needed: nothing was done. */
-public final class LockedRows extends Exception {
+public final class RowsBusyException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     private final transient Set<ResourceName> names;
 
     /** @param names of the resources whose rows these are; empty if they are other rows */
-    public LockedRows(Set<ResourceName> names, @Nullable Throwable cause) {
+    public RowsBusyException(Set<ResourceName> names, @Nullable Throwable cause) {
         super("rows are locked by other transactions", cause);
         this.names = Set.copyOf(names);
     }
@@ -29,7 +29,7 @@ public final class LockedRows extends Exception {
     public static boolean areCauseOf(Throwable failure) {
         Throwable told =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return told instanceof StoreException && told.getCause() instanceof LockedRows;
+        return told instanceof StoreException && told.getCause() instanceof RowsBusyException;
     }
 
     /** What a command hears that needs them. */

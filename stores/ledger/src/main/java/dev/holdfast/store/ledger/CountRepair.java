@@ -10,13 +10,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Not thread-safe.
  */
-final class Recount {
+final class CountRepair {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Recount.class);
+    private static final Logger LOG = LoggerFactory.getLogger(CountRepair.class);
 
     private final Transaction transaction;
 
-    Recount(Transaction transaction) {
+    CountRepair(Transaction transaction) {
         this.transaction = transaction;
     }
 

@@ -3,14 +3,14 @@ package dev.holdfast.store.ledger;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
 /**
  * What the {@link Ledger} stands on: the statements of one connection, a clock, and what is judged otherwise from
  * database to database. All methods are called by the one thread that has the lane, inside a transaction.
  */
-public interface Backing {
+public interface StoreContext {
 
     /** The store instance that this is. */
     long client();
@@ -19,7 +19,7 @@ public interface Backing {
     StoreClock clock();
 
     /** The statements of the one connection of the lane. */
-    Statements statements();
+    StatementCache statements();
 
     /**
      * Whether a transaction that writes has the whole database to itself. Otherwise it has the resources that it has
@@ -34,7 +34,7 @@ public interface Backing {
      * Where a transaction is not alone: ends a session whose time has come, so that no late keep-alive can bring it
      * back; false if it has been renewed meanwhile or somebody is using it, so that it lives.
      */
-    boolean bury(Session session) throws SQLException;
+    boolean expire(Session session) throws SQLException;
 
     /**
      * Whether the processes that stand behind a store instance are known to have ended, and with them all that could
@@ -64,5 +64,5 @@ public interface Backing {
      * When a waiter is to look again at the latest, in microseconds, if no lease is over before. Told for each that is
      * found to wait, in a transaction that may be undone yet.
      */
-    long recheck(ClaimRef claim, Wait wait);
+    long recheck(ClaimRef claim, WaitCondition wait);
 }

@@ -42,19 +42,19 @@ import org.jspecify.annotations.Nullable;
  * <p>A step first reads and checks, and writes when nothing can refuse it any more, so that a command that is refused
  * changes nothing.
  */
-public final class Steps {
+public final class CommandExecutor {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
     private final Ledger ledger;
-    private final Backing backing;
-    private final Answers answers;
+    private final StoreContext context;
+    private final ClaimReplies answers;
     private final Reports reports;
 
-    public Steps(Ledger ledger, Backing backing) {
+    public CommandExecutor(Ledger ledger, StoreContext context) {
         this.ledger = ledger;
-        this.backing = backing;
-        this.answers = new Answers(ledger);
+        this.context = context;
+        this.answers = new ClaimReplies(ledger);
         this.reports = new Reports(ledger, answers);
     }
 
@@ -119,7 +119,7 @@ public final class Steps {
     // Sessions
 
     private Reply open(OpenSession command) throws SQLException {
-        Session session = backing.newcomer(command, ledger.now());
+        Session session = context.newcomer(command, ledger.now());
         ledger.sessions().add(session);
         return new Reply.SessionOpened(Session.idOf(session.id), Micros.duration(session.ttl));
     }

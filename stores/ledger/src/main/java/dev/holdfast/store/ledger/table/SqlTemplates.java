@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * The texts of the statements of one store: those that all have in common, but for what its database says in another
  * way, with its own names of the tables.
  */
-public final class Texts {
+public final class SqlTemplates {
 
     /** What the names of all tables begin with, in all texts. */
     private static final String PREFIX = "holdfast_";
@@ -23,15 +23,15 @@ public final class Texts {
     private static final Pattern NAME =
             Pattern.compile("(INDEX (?:IF NOT EXISTS )?)?(?<![\\w.@])" + PREFIX + "(?=\\w)");
 
-    static final Texts OF_SQLITE = new Texts(Map.of(), PREFIX);
+    static final SqlTemplates OF_SQLITE = new SqlTemplates(Map.of(), PREFIX);
 
-    private final Map<Sql, String> texts = new EnumMap<>(Sql.class);
+    private final Map<SqlTemplate, String> templates = new EnumMap<>(SqlTemplate.class);
     private final String schema;
     private final String prefix;
     private final String qualified;
 
     /** Texts with tables that are found without a schema. */
-    public Texts(Map<Sql, String> own, String prefix) {
+    public SqlTemplates(Map<SqlTemplate, String> own, String prefix) {
         this(own, "", prefix, "");
     }
 
@@ -43,12 +43,12 @@ public final class Texts {
      * @param prefix what the names of the tables really begin with; checked by the caller
      * @param quote what stands around an identifier
      */
-    public Texts(Map<Sql, String> own, String schema, String prefix, String quote) {
+    public SqlTemplates(Map<SqlTemplate, String> own, String schema, String prefix, String quote) {
         this.schema = schema;
         this.prefix = prefix;
         this.qualified = schema.isEmpty() ? prefix : quote + schema + quote + "." + prefix;
-        for (Sql sql : Sql.values()) {
-            texts.put(sql, of(own.getOrDefault(sql, sql.text)));
+        for (SqlTemplate sql : SqlTemplate.values()) {
+            templates.put(sql, of(own.getOrDefault(sql, sql.text)));
         }
     }
 
@@ -57,8 +57,8 @@ public final class Texts {
         return schema;
     }
 
-    public String of(Sql sql) {
-        return texts.getOrDefault(sql, sql.text);
+    public String of(SqlTemplate sql) {
+        return templates.getOrDefault(sql, sql.text);
     }
 
     /**

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>Not thread-safe.
  */
-public final class Writes {
+public final class WriteBatch {
 
     /** Statements of one text: more would rarely be the same ones again, and so be worth preparing. */
     private static final int MOST_JOINED = 6;
@@ -33,12 +33,12 @@ public final class Writes {
     /** @param changesOne whether exactly one row is changed, or what is answered does not matter */
     private record Write(String text, Values values, boolean changesOne) {}
 
-    private final Statements statements;
+    private final StatementCache statements;
     private final boolean joins;
     private final List<Write> due = new ArrayList<>();
 
     /** @param joins whether the driver sends statements together that stand together */
-    public Writes(Statements statements, boolean joins) {
+    public WriteBatch(StatementCache statements, boolean joins) {
         this.statements = statements;
         this.joins = joins;
     }
@@ -49,13 +49,13 @@ public final class Writes {
     }
 
     /** Adds a statement that changes one row. */
-    public void change(Sql sql, Values values) {
-        due.add(new Write(statements.texts().of(sql), values, true));
+    public void change(SqlTemplate sql, Values values) {
+        due.add(new Write(statements.templates().of(sql), values, true));
     }
 
     /** Adds a statement whose answer does not matter. */
     public void ask(String text, Values values) {
-        due.add(new Write(statements.texts().of(text), values, false));
+        due.add(new Write(statements.templates().of(text), values, false));
     }
 
     /** Sends all that was added. */
@@ -86,7 +86,7 @@ public final class Writes {
         boolean hasRows = joined.execute();
         for (Write write : all) {
             if (write.changesOne && (hasRows || joined.getUpdateCount() != 1)) {
-                throw Statements.changed(joined.getUpdateCount());
+                throw StatementCache.changed(joined.getUpdateCount());
             }
             hasRows = joined.getMoreResults();
         }
@@ -109,7 +109,7 @@ public final class Writes {
         for (int rows : execute(statement)) {
             // A driver that has joined several may not know how many each has changed.
             if (rows != 1 && rows != Statement.SUCCESS_NO_INFO) {
-                throw Statements.changed(rows);
+                throw StatementCache.changed(rows);
             }
         }
     }

@@ -11,4 +11,4 @@ import java.util.Set;
  * @param clients the store instances of those who are in its way, and of its head
  * @param until when the first lease among these is over, its own session's included
  */
-public record Wait(boolean isHead, long ttl, Set<Long> clients, long until) {}
+public record WaitCondition(boolean isHead, long ttl, Set<Long> clients, long until) {}

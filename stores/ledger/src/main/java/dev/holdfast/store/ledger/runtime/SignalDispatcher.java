@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * Whom the store tells. Whoever has a signal delivers what there is, unless somebody is at it: listeners get one after
  * another, and when one sends commands itself, their signals come after it has returned.
  */
-public final class Listener implements Consumer<Signal> {
+public final class SignalDispatcher implements Consumer<Signal> {
 
     private final Queue<Signal> mail = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean delivering = new AtomicBoolean();

@@ -11,11 +11,11 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /** A signal as a line of text: a letter for what it is, then its parts, then the name's bytes in hexadecimal. */
-public final class WakeLine {
+public final class SignalCodec {
 
     private static final HexFormat HEX = HexFormat.of();
 
-    private WakeLine() {}
+    private SignalCodec() {}
 
     public static String of(Signal signal) {
         if (signal instanceof Signal.Granted granted) {

@@ -7,14 +7,14 @@ import java.util.List;
  * Thrown where a command meets resources that its transaction has not locked: it is undone, and carried out anew with
  * these locked too.
  */
-public final class NotLocked extends RuntimeException {
+public final class MissingLockException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final transient List<ResourceName> names;
 
     // Without a stack trace: it is no failure.
-    public NotLocked(List<ResourceName> names) {
+    public MissingLockException(List<ResourceName> names) {
         super("there is more to lock", null, false, false);
         this.names = names;
     }

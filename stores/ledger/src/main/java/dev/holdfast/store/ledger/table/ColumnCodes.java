@@ -6,13 +6,13 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceSpec;
 
 /** The numbers by which rows record what is a name in the code. They never change. */
-public final class Codes {
+public final class ColumnCodes {
 
     private static final int ORDER_SHIFT = 8;
     private static final int CAPACITY_SHIFT = 16;
     private static final int BYTE = 0xff;
 
-    private Codes() {}
+    private ColumnCodes() {}
 
     /** A declaration as one number: capacity, order, kind. */
     public static long of(ResourceSpec spec) {

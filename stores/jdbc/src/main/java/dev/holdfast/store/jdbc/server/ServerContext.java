@@ -2,21 +2,21 @@ package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.OpenSession;
-import dev.holdfast.store.ledger.Backing;
-import dev.holdfast.store.ledger.Wait;
+import dev.holdfast.store.ledger.StoreContext;
+import dev.holdfast.store.ledger.WaitCondition;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.Statements;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
 /** A database server, on which a transaction has what it has locked. */
-final class ServerBacking implements Backing {
+final class ServerContext implements StoreContext {
 
     private final Product product;
-    private final Statements statements;
+    private final StatementCache statements;
     private final ServerClock clock = new ServerClock();
     private final long client;
 
-    ServerBacking(Product product, Statements statements, long client) {
+    ServerContext(Product product, StatementCache statements, long client) {
         this.product = product;
         this.statements = statements;
         this.client = client;
@@ -33,7 +33,7 @@ final class ServerBacking implements Backing {
     }
 
     @Override
-    public Statements statements() {
+    public StatementCache statements() {
         return statements;
     }
 
@@ -48,8 +48,8 @@ final class ServerBacking implements Backing {
     }
 
     @Override
-    public boolean bury(Session session) throws SQLException {
-        return product.bury(statements, session);
+    public boolean expire(Session session) throws SQLException {
+        return product.expire(statements, session);
     }
 
     /** Nobody can tell from here: only the lease decides. */
@@ -85,7 +85,7 @@ final class ServerBacking implements Backing {
     }
 
     @Override
-    public long recheck(ClaimRef claim, Wait wait) {
+    public long recheck(ClaimRef claim, WaitCondition wait) {
         return wait.ttl() / 3;
     }
 }

@@ -2,7 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.store.ledger.table.Sql;
+import dev.holdfast.store.ledger.table.SqlTemplate;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -17,11 +17,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** No statement that a command needs may cost more because there are more locks, or longer queues. */
-class SqlTest {
+class SqlTemplateTest {
 
     /** What is for people, for audits and for housekeeping, in pages. */
-    private static final Set<Sql> SCANS =
-            Set.of(Sql.IN_USE, Sql.INLINE, Sql.RESTING, Sql.SESSIONS_OVER, Sql.SESSIONS_UNUSED);
+    private static final Set<SqlTemplate> SCANS =
+            Set.of(SqlTemplate.IN_USE, SqlTemplate.INLINE, SqlTemplate.RESTING, SqlTemplate.SESSIONS_OVER, SqlTemplate.SESSIONS_UNUSED);
 
     @TempDir
     Path directory;
@@ -35,8 +35,8 @@ class SqlTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Sql.class)
-    void findsItsRowsByAnIndex(Sql sql) throws SQLException {
+    @EnumSource(SqlTemplate.class)
+    void findsItsRowsByAnIndex(SqlTemplate sql) throws SQLException {
         List<String> plan = new ArrayList<>();
         try (Connection connection = Database.open(file);
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN QUERY PLAN " + sql.text);

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * @param now the time, not after any of the reading but that of the resources; 0 if it was not told
  * @param queues the first of those who wait for each of the resources; null if that was not read
  */
-public record Locked(
+public record LockedRowSet(
         List<Resource> resources,
         List<Session> sessions,
         long now,
         @Nullable Queues queues) {
 
     /**
-     * The first {@value LockedClaimRows#AHEAD} of those who wait, resource by resource, head first.
+     * The first {@value BufferedClaimRows#AHEAD} of those who wait, resource by resource, head first.
      *
      * @param sessions of those, as they were then
      */

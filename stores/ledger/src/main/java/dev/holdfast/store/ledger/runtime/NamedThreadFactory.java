@@ -2,10 +2,10 @@ package dev.holdfast.store.ledger.runtime;
 
 /** Where the threads of a store come from. */
 @FunctionalInterface
-public interface Threads {
+public interface NamedThreadFactory {
 
     /** Threads that keep no program from ending. */
-    Threads DAEMONS = (work, name) -> {
+    NamedThreadFactory DAEMONS = (work, name) -> {
         Thread thread = new Thread(work, name);
         thread.setDaemon(true);
         return thread;

@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /** What a claimant is told of its claim. Changes nothing. */
-final class Answers {
+final class ClaimReplies {
 
     private final Ledger ledger;
 
-    Answers(Ledger ledger) {
+    ClaimReplies(Ledger ledger) {
         this.ledger = ledger;
     }
 
@@ -64,8 +64,8 @@ final class Answers {
         }
         Session own = ledger.sessions().known(waiter.session);
         long until = ledger.now() + Math.min(left, sessionLeft(waiter.session));
-        Wait wait = new Wait(isHead, own == null ? 1 : own.ttl, clientsOf(inTheWay), until);
-        long recheck = ledger.backing().recheck(waiter.ref(), wait);
+        WaitCondition wait = new WaitCondition(isHead, own == null ? 1 : own.ttl, clientsOf(inTheWay), until);
+        long recheck = ledger.context().recheck(waiter.ref(), wait);
         return new Reply.Queued(Micros.duration(Math.max(1, Math.min(recheck, left))));
     }
 

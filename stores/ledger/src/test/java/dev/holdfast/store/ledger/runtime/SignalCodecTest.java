@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class WakeLineTest {
+class SignalCodecTest {
 
     static Stream<Signal> signals() {
         ClaimRef claim = new ClaimRef(new ResourceName("a b\n\u0000ü\uD83D\uDD12"), new SessionId("s1f"), 42);
@@ -29,16 +29,16 @@ class WakeLineTest {
     @ParameterizedTest
     @MethodSource("signals")
     void aSignalIsOneLineAndBack(Signal signal) {
-        String line = WakeLine.of(signal);
+        String line = SignalCodec.of(signal);
 
         assertThat(line).matches("[ -~]+");
-        assertThat(WakeLine.signal(line)).contains(signal);
+        assertThat(SignalCodec.signal(line)).contains(signal);
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"", "g", "g s1 2", "c s1 0 61", "c s1 2 6", "z s1 2 61", "g s1 2 61 9 7 true", "e", "c  2 61"})
     void whatIsNoSignalIsNone(String line) {
-        assertThat(WakeLine.signal(line)).isEmpty();
+        assertThat(SignalCodec.signal(line)).isEmpty();
     }
 }

@@ -5,7 +5,7 @@ import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.ledger.Transaction;
-import dev.holdfast.store.ledger.table.Texts;
+import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * session, which comes after the row, neither. On lent connections it does not wait in the server, so that none is
  * kept, but looks again and again.
  *
- * <p>What it could not do in a trip it refuses with {@link LockedRows} for the cause; who sent it may send it once
+ * <p>What it could not do in a trip it refuses with {@link RowsBusyException} for the cause; who sent it may send it once
  * more. Trips go one after another.
  */
-public final class LockedRowsLane implements Batcher.Trip {
+public final class BusyRowsLane implements Batcher.Trip {
 
     /** How long a command is worth the wait before it is refused for good, with word of what is in the way. */
     public static final Duration PATIENCE = Duration.ofSeconds(6);
@@ -38,27 +38,27 @@ public final class LockedRowsLane implements Batcher.Trip {
 
     private final LockTransactions transactions;
     private final LongWay longWay;
-    private final Consumer<List<Transaction.Told>> telling;
+    private final Consumer<List<Transaction.Notification>> telling;
 
     /** What was waited for in vain last: another one is next, if there is one. */
     private Set<ResourceName> waitedFor = Set.of();
 
     /** @param telling as for {@link ServerLane} */
-    public LockedRowsLane(
+    public BusyRowsLane(
             Product product,
-            Texts texts,
+            SqlTemplates templates,
             ServerConnections connections,
             long client,
-            Consumer<List<Transaction.Told>> telling) {
+            Consumer<List<Transaction.Notification>> telling) {
         this.transactions =
-                new LockTransactions(product, texts, connections, ServerConnections.Use.LOCKED_ROWS, client);
+                new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKED_ROWS, client);
         this.longWay = new LongWay(transactions);
         this.telling = telling;
     }
 
     @Override
     public void make(int lane, List<Call> calls) {
-        List<Transaction.Told> told = new ArrayList<>(0);
+        List<Transaction.Notification> told = new ArrayList<>(0);
         try {
             attempt(calls, told);
         } finally {
@@ -70,7 +70,7 @@ public final class LockedRowsLane implements Batcher.Trip {
         }
     }
 
-    private void attempt(List<Call> calls, List<Transaction.Told> told) {
+    private void attempt(List<Call> calls, List<Transaction.Notification> told) {
         Set<ResourceName> names = new TreeSet<>();
         calls.forEach(call -> names.addAll(LongWay.namesOf(call.command())));
         Set<ResourceName> locked = transactions.locked(names);
@@ -91,7 +91,7 @@ public final class LockedRowsLane implements Batcher.Trip {
         }
         rest.stream()
                 .filter(call -> !call.isAnswered())
-                .forEach(call -> call.fail(new LockedRows(locked, null).failure()));
+                .forEach(call -> call.fail(new RowsBusyException(locked, null).failure()));
     }
 
     /** The first command that can wait in the server, about another name than the last one if there is one. */
@@ -116,11 +116,11 @@ public final class LockedRowsLane implements Batcher.Trip {
     }
 
     /** Whether a command was answered, if only by a failure; else its row is locked. */
-    private boolean isDone(Call call, List<Transaction.Told> told, LockWait wait) {
+    private boolean isDone(Call call, List<Transaction.Notification> told, LockWait wait) {
         try {
             longWay.carryOut(List.of(call), told, wait);
             return true;
-        } catch (LockedRows e) {
+        } catch (RowsBusyException e) {
             call.fail(e.failure());
             return false;
         } catch (StoreException e) {
