@@ -3,7 +3,7 @@ package dev.holdfast.store.sqlite;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -17,11 +17,11 @@ public final class SqliteHooks {
     /** Opens a store with something between it and its connection, its threads and its clock. */
     public static SqliteStore open(
             Path file, UnaryOperator<Connection> between, NamedThreadFactory threads, UnaryOperator<StoreClock> clock) {
-        Machine machine = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
+        HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
         return SqliteStore.builder(file)
                 .between(between)
                 .threads(threads)
-                .clock(clock.apply(MachineClock.of(machine)))
+                .clock(clock.apply(HostClock.of(machine)))
                 .open();
     }
 

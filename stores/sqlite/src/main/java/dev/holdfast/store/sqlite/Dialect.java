@@ -26,7 +26,7 @@ interface Dialect extends StoreContext, AutoCloseable {
      * @throws Gone if that ended our sessions
      * @throws StoreException with the effect {@link Effect#NONE}
      */
-    void check() throws Gone;
+    void check() throws DatabaseReplacedException;
 
     /**
      * Carries out a command by a single statement that is its own transaction, or a part of the one that is under way.

@@ -57,7 +57,7 @@ final class Lane implements Batcher.Trip {
     private final CommandExecutor steps;
 
     @GuardedBy("lock")
-    private final Courtesy courtesy = new Courtesy();
+    private final WriterYield writerYield = new WriterYield();
 
     @GuardedBy("lock")
     private boolean closed;
@@ -89,7 +89,7 @@ final class Lane implements Batcher.Trip {
             return false;
         }
         List<Transaction.Notification> told = new ArrayList<>(0);
-        Patience patience = new Patience(PATIENCE_OF_CALLERS);
+        BusyTimeout patience = new BusyTimeout(PATIENCE_OF_CALLERS);
         try {
             carryOut(List.of(call), () -> alone(call, told, patience));
         } catch (StoreException e) {
@@ -107,16 +107,16 @@ final class Lane implements Batcher.Trip {
     private void carryOut(List<Batcher.Call> calls, Runnable trip) {
         try {
             mustBeOpen();
-            courtesy.begin();
+            writerYield.begin();
             trip.run();
-            courtesy.end();
-        } catch (Gone gone) {
+            writerYield.end();
+        } catch (DatabaseReplacedException gone) {
             calls.forEach(call -> refuse(call, gone));
         }
     }
 
     /** A holder need not wait for its deadline to hear of it: its next keep-alive says that the session has ended. */
-    private static void refuse(Batcher.Call call, Gone gone) {
+    private static void refuse(Batcher.Call call, DatabaseReplacedException gone) {
         if (call.command() instanceof Command.KeepAlive) {
             call.answer(new Reply.SessionEnded());
         } else {
@@ -134,8 +134,8 @@ final class Lane implements Batcher.Trip {
         lock.lock();
         try {
             mustBeOpen();
-            told = write(work, new Patience(dialect.patience()));
-        } catch (Gone gone) {
+            told = write(work, new BusyTimeout(dialect.patience()));
+        } catch (DatabaseReplacedException gone) {
             throw gone.failure();
         } finally {
             lock.unlock();
@@ -143,7 +143,7 @@ final class Lane implements Batcher.Trip {
         tell(told);
     }
 
-    private List<Transaction.Notification> write(Work work, Patience patience) {
+    private List<Transaction.Notification> write(Work work, BusyTimeout patience) {
         while (true) {
             try {
                 write(work);
@@ -174,7 +174,7 @@ final class Lane implements Batcher.Trip {
     }
 
     @GuardedBy("lock")
-    private void mustBeOpen() throws Gone {
+    private void mustBeOpen() throws DatabaseReplacedException {
         if (closed) {
             throw new StoreException(
                     StoreException.Reason.CLOSED, Effect.NONE, "the store was closed by this client", null);
@@ -197,13 +197,13 @@ final class Lane implements Batcher.Trip {
 
     private void alone(Batcher.Call call, List<Transaction.Notification> told) {
         try {
-            alone(call, told, new Patience(dialect.patience()));
+            alone(call, told, new BusyTimeout(dialect.patience()));
         } catch (StoreException e) {
             call.fail(e);
         }
     }
 
-    private void alone(Batcher.Call call, List<Transaction.Notification> told, Patience patience) {
+    private void alone(Batcher.Call call, List<Transaction.Notification> told, BusyTimeout patience) {
         while (!call.isAnswered()) {
             try {
                 attempt(call, told);
@@ -256,7 +256,7 @@ final class Lane implements Batcher.Trip {
             calls.forEach(call -> alone(call, told));
             return;
         }
-        Patience patience = new Patience(dialect.patience());
+        BusyTimeout patience = new BusyTimeout(dialect.patience());
         Reply[] replies = new Reply[calls.size()];
         try {
             told.addAll(write(

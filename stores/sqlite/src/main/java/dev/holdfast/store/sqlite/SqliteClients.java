@@ -2,7 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.StatementCache;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import dev.holdfast.store.sqlite.process.ProcFs.Incarnation;
 import dev.holdfast.store.sqlite.process.ProcFs.State;
@@ -65,7 +65,7 @@ final class SqliteClients {
     private static final int MAX_REMEMBERED = 1_024;
 
     private final StatementCache statements;
-    private final Machine machine;
+    private final HostIdentity machine;
     private final ProcFs proc;
     private final long own;
     private final Map<Long, Long> seenAtNanos = new HashMap<>();
@@ -73,7 +73,7 @@ final class SqliteClients {
     private Rule ownRule = Rule.THIS_PROCESS;
     private volatile List<Incarnation> ownFollowed = List.of();
 
-    SqliteClients(StatementCache statements, Machine machine, ProcFs proc, long own) {
+    SqliteClients(StatementCache statements, HostIdentity machine, ProcFs proc, long own) {
         this.statements = statements;
         this.machine = machine;
         this.proc = proc;

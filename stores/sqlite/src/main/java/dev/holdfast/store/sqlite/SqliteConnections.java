@@ -5,7 +5,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.table.StatementCache;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,10 +26,10 @@ final class SqliteConnections {
 
     private final SqliteFile file;
     private final SqliteSchema schema;
-    private final Machine machine;
+    private final HostIdentity machine;
     private final StoreClock clock;
 
-    SqliteConnections(SqliteFile file, SqliteSchema schema, Machine machine, StoreClock clock) {
+    SqliteConnections(SqliteFile file, SqliteSchema schema, HostIdentity machine, StoreClock clock) {
         this.file = file;
         this.schema = schema;
         this.machine = machine;
@@ -42,7 +42,7 @@ final class SqliteConnections {
      * @throws StoreException if there is something else in the file, or it can't be used
      */
     SqliteDatabase open(SqliteOptions options) {
-        Patience patience = new Patience(options.patience());
+        BusyTimeout patience = new BusyTimeout(options.patience());
         while (true) {
             Connection connection = null;
             try {
@@ -60,7 +60,7 @@ final class SqliteConnections {
                     throw failure;
                 }
                 patience.pause(new Lane.Busy(failure));
-            } catch (Gone gone) {
+            } catch (DatabaseReplacedException gone) {
                 close(connection);
                 throw gone.failure();
             } catch (RuntimeException | Error e) {

@@ -4,7 +4,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.table.StatementCache;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import java.sql.Connection;
 import java.sql.SQLException;
 
@@ -17,7 +17,7 @@ record SqliteDatabase(
         SqliteFile file,
         Connection connection,
         StatementCache statements,
-        Machine machine,
+        HostIdentity machine,
         StoreClock clock,
         SqliteMeta meta,
         SqliteOptions options) {

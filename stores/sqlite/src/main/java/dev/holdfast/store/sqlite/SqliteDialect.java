@@ -52,8 +52,8 @@ final class SqliteDialect implements Dialect {
     private final StoreClock clock;
     private final StatementCache statements;
     private final SqliteClients clients;
-    private final FastPath fastPath;
-    private final QuietPoll quietPoll;
+    private final SqliteFastPath fastPath;
+    private final PollCache quietPoll;
     private final RandomGenerator random;
     private final long client;
     private final long tokenFloor;
@@ -90,8 +90,8 @@ final class SqliteDialect implements Dialect {
         this.clients = clients;
         this.random = random;
         this.client = client;
-        this.fastPath = new FastPath(statements);
-        this.quietPoll = new QuietPoll(statements, clients, client, isTold);
+        this.fastPath = new SqliteFastPath(statements);
+        this.quietPoll = new PollCache(statements, clients, client, isTold);
         this.tokenFloor = database.meta().bootFloor();
         this.horizon =
                 database.flushesAlways() ? Long.MAX_VALUE : database.meta().horizon();
@@ -119,7 +119,7 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public void check() throws Gone {
+    public void check() throws DatabaseReplacedException {
         long now = SystemTime.nanoTime();
         if (now - checkedAtNanos > CHECK_NANOS) {
             database.file().check();
@@ -129,11 +129,11 @@ final class SqliteDialect implements Dialect {
     }
 
     /** Two machines that use one file at the same time record their boots in turn. */
-    private void checkBoot() throws Gone {
+    private void checkBoot() throws DatabaseReplacedException {
         try (ResultSet row =
                 statements.prepare("SELECT boot FROM holdfast_meta").executeQuery()) {
             if (!row.next() || !row.getString(1).equals(database.machine().boot())) {
-                throw new Gone(new StoreException(
+                throw new DatabaseReplacedException(new StoreException(
                         Reason.DENIED,
                         Effect.NONE,
                         "another machine uses the file " + database.file().path()
@@ -188,7 +188,7 @@ final class SqliteDialect implements Dialect {
      * Has everything that was committed up to now on the disk: a commit that is flushed flushes what was before it too.
      */
     private void flush() throws SQLException {
-        Patience patience = new Patience(FLUSH_PATIENCE);
+        BusyTimeout patience = new BusyTimeout(FLUSH_PATIENCE);
         try (Statement statement = database.connection().createStatement()) {
             statement.executeUpdate("PRAGMA synchronous = FULL");
             while (true) {

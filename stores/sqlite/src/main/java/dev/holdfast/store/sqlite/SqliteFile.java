@@ -3,7 +3,7 @@ package dev.holdfast.store.sqlite;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.store.sqlite.process.Mounts;
+import dev.holdfast.store.sqlite.process.MountTable;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -78,7 +78,7 @@ final class SqliteFile {
 
     private static void refuseShared(Path real, Path proc) {
         Optional<String> type =
-                new ProcFs(proc).text("self/mountinfo").flatMap(text -> new Mounts(text).sharedFileSystem(real));
+                new ProcFs(proc).text("self/mountinfo").flatMap(text -> new MountTable(text).sharedFileSystem(real));
         if (type.isPresent()) {
             throw denied(
                     "the file " + real + " is on a file system of the type " + type.get()
@@ -136,7 +136,7 @@ final class SqliteFile {
      *
      * @throws Gone if one of them was deleted or replaced
      */
-    void check() throws Gone {
+    void check() throws DatabaseReplacedException {
         Object now = keyNow(path);
         if (now == GONE) {
             throw lost("was deleted");
@@ -164,8 +164,8 @@ final class SqliteFile {
         }
     }
 
-    private Gone lost(String what) {
-        return new Gone(denied(
+    private DatabaseReplacedException lost(String what) {
+        return new DatabaseReplacedException(denied(
                 "the file " + path + " " + what
                         + " while it was in use, so what is recorded here says nothing about who holds a lock; stop all programs that use"
                         + " it, and start them again",

@@ -41,16 +41,16 @@ final class SqliteHousekeeping {
     private final Lane lane;
     private final StatementCache statements;
     private final Executor executor;
-    private final Wakes wakes;
+    private final WakeupFiles wakeupFiles;
     private final StoreClock clock;
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile long askedAtMicros;
 
-    SqliteHousekeeping(Lane lane, StatementCache statements, Executor executor, Wakes wakes, StoreClock clock) {
+    SqliteHousekeeping(Lane lane, StatementCache statements, Executor executor, WakeupFiles wakeupFiles, StoreClock clock) {
         this.lane = lane;
         this.statements = statements;
         this.executor = executor;
-        this.wakes = wakes;
+        this.wakeupFiles = wakeupFiles;
         this.clock = clock;
         this.askedAtMicros = clock.nowMicros() - EVERY_MICROS;
     }
@@ -99,7 +99,7 @@ final class SqliteHousekeeping {
         dropResources();
         repeat(SqliteHousekeeping::forgetSessions);
         lane.transact(ledger -> dropClients());
-        wakes.clean(Instant.EPOCH.plus(clock.unixMicros() - EVERY_MICROS, ChronoUnit.MICROS), this::isKnown);
+        wakeupFiles.clean(Instant.EPOCH.plus(clock.unixMicros() - EVERY_MICROS, ChronoUnit.MICROS), this::isKnown);
     }
 
     /** A part of the work, in a transaction of its own; tells how much it found to do. */

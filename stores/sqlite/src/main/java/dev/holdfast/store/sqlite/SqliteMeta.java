@@ -6,7 +6,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -64,7 +64,7 @@ final class SqliteMeta {
      *
      * @throws StoreException if it says that it is ours, and can't be
      */
-    boolean isOfAnotherBoot(Machine machine, StoreClock clock) {
+    boolean isOfAnotherBoot(HostIdentity machine, StoreClock clock) {
         if (!boot.equals(machine.boot())) {
             return true;
         }
@@ -79,7 +79,7 @@ final class SqliteMeta {
     }
 
     /** Writes the first row, for an empty file. */
-    static void create(Connection connection, Machine machine, StoreClock clock) throws SQLException {
+    static void create(Connection connection, HostIdentity machine, StoreClock clock) throws SQLException {
         try (PreparedStatement insert = connection.prepareStatement("INSERT INTO holdfast_meta"
                 + " (one, boot, seen, seen_unix, token_floor, boot_floor, horizon, purged, flushes)"
                 + " SELECT 1, ?1, ?2, ?3, 0, 0, 0, ?3, 0 WHERE NOT EXISTS (SELECT 1 FROM holdfast_meta)")) {
@@ -91,7 +91,7 @@ final class SqliteMeta {
     }
 
     /** Ends what ended with the machine, inside a transaction that may write. */
-    static void beginBoot(Connection connection, Machine machine, StoreClock clock) throws SQLException {
+    static void beginBoot(Connection connection, HostIdentity machine, StoreClock clock) throws SQLException {
         SqliteMeta old = read(connection);
         if (!old.isOfAnotherBoot(machine, clock)) {
             return;
@@ -129,8 +129,8 @@ final class SqliteMeta {
     }
 
     /** A boot ends with the machine; programs that count by the wall clock may be alive and well. */
-    private static void refuseOtherClock(Connection connection, SqliteMeta old, Machine machine) throws SQLException {
-        boolean bothCountBoots = machine.hasBootClock() && !old.boot.equals(Machine.WALL);
+    private static void refuseOtherClock(Connection connection, SqliteMeta old, HostIdentity machine) throws SQLException {
+        boolean bothCountBoots = machine.hasBootClock() && !old.boot.equals(HostIdentity.WALL);
         if (bothCountBoots) {
             return;
         }

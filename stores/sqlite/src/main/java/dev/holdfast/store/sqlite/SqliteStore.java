@@ -19,7 +19,7 @@ import dev.holdfast.store.ledger.runtime.SignalDispatcher;
 import dev.holdfast.store.ledger.runtime.StoreThreads;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -68,7 +68,7 @@ public final class SqliteStore implements LockStore {
     private final SignalDispatcher listener = new SignalDispatcher();
     private final StoreThreads threads;
     private final ThreadPoolExecutor executor;
-    private final Wakes wakes;
+    private final WakeupFiles wakeupFiles;
     private final Lane lane;
     private final Batcher batcher;
     private final Presence presence;
@@ -77,8 +77,8 @@ public final class SqliteStore implements LockStore {
 
     private SqliteStore(Builder options) {
         this.threads = new StoreThreads(options.threads);
-        Machine machine = options.machine == null ? Machine.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
-        StoreClock clock = options.clock == null ? MachineClock.of(machine) : options.clock;
+        HostIdentity machine = options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
+        StoreClock clock = options.clock == null ? HostClock.of(machine) : options.clock;
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         ProcFs proc = new ProcFs(ProcFs.ROOT);
         SqliteFile file = SqliteFile.prepare(options.file, options.makesDirectory, ProcFs.ROOT);
@@ -87,9 +87,9 @@ public final class SqliteStore implements LockStore {
                 .open(new SqliteOptions(options.synchronous, options.patience, options.pragmas, options.between));
         this.client = 1 + (random.nextLong() >>> 2);
         this.traits = traits(machine);
-        this.wakes = new Wakes(file, client, machine.observes(), threads, listener);
+        this.wakeupFiles = new WakeupFiles(file, client, machine.observes(), threads, listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
-        this.lane = new Lane(new SqliteDialect(database, clients, random, client, wakes::isListening), this::tell);
+        this.lane = new Lane(new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
         this.executor = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
@@ -99,10 +99,10 @@ public final class SqliteStore implements LockStore {
                 work -> threads.make(work, "holdfast-sqlite"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
-        this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakes, clock);
+        this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakeupFiles, clock);
     }
 
-    private static StoreTraits traits(Machine machine) {
+    private static StoreTraits traits(HostIdentity machine) {
         return new StoreTraits(
                 "SQLite " + SQLiteJDBCLoader.getVersion(),
                 machine.observes(),
@@ -148,7 +148,7 @@ public final class SqliteStore implements LockStore {
     @Override
     public CompletionStage<Reply> execute(Command command, Caller caller) {
         if (command instanceof Command.OpenSession || command instanceof Command.KeepAlive) {
-            wakes.listen();
+            wakeupFiles.listen();
             housekeeping.consider();
         }
         return batcher.submit(command, caller);
@@ -163,7 +163,7 @@ public final class SqliteStore implements LockStore {
     public void close() {
         listener.unsubscribe();
         batcher.close();
-        wakes.close();
+        wakeupFiles.close();
         lane.close();
         executor.shutdown();
         threads.awaitEnd();
@@ -179,7 +179,7 @@ public final class SqliteStore implements LockStore {
             if (one.client() == client) {
                 listener.accept(one.signal());
             } else {
-                wakes.tell(one.client(), one.signal());
+                wakeupFiles.tell(one.client(), one.signal());
             }
         }
     }
@@ -207,7 +207,7 @@ public final class SqliteStore implements LockStore {
         private List<List<String>> versions = SqliteSchema.VERSIONS;
         private Duration patience = Duration.ofSeconds(5);
         private List<String> pragmas = List.of();
-        private @Nullable Machine machine;
+        private @Nullable HostIdentity machine;
         private @Nullable StoreClock clock;
         private NamedThreadFactory threads = NamedThreadFactory.DAEMONS;
         private UnaryOperator<Connection> between = UnaryOperator.identity();
@@ -246,7 +246,7 @@ public final class SqliteStore implements LockStore {
 
         /** For tests: another machine. */
         @CanIgnoreReturnValue
-        Builder machine(Machine other) {
+        Builder machine(HostIdentity other) {
             machine = other;
             return this;
         }

@@ -21,7 +21,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -62,8 +62,8 @@ class LaneTest {
 
     @BeforeEach
     void open() {
-        Machine machine = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
-        StoreClock clock = MachineClock.of(machine);
+        HostIdentity machine = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
+        StoreClock clock = HostClock.of(machine);
         SqliteFile file = SqliteFile.prepare(directory.resolve("locks.db"), false, ProcFs.ROOT);
         SqliteDatabase database = new SqliteConnections(file, new SqliteSchema(SqliteSchema.VERSIONS), machine, clock)
                 .open(new SqliteOptions(

@@ -16,7 +16,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,9 +42,9 @@ class SqliteBootTest {
         return SqliteStore.builder(file()).clock(time).machine(machine(boot)).open();
     }
 
-    private static Machine machine(String boot) {
-        Machine own = Machine.of(ProcFs.ROOT, SystemTime.nanoTime());
-        return new Machine(boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
+    private static HostIdentity machine(String boot) {
+        HostIdentity own = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
+        return new HostIdentity(boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
     }
 
     @Test
@@ -229,12 +229,12 @@ class SqliteBootTest {
     void programsThatCountByDifferentClocksDoNotMix() {
         try (SqliteStore here = open("boot-1")) {
             TestClient client = new TestClient(here);
-            assertThatThrownBy(() -> open(Machine.WALL))
+            assertThatThrownBy(() -> open(HostIdentity.WALL))
                     .isInstanceOf(StoreException.class)
                     .hasMessageContaining("count time differently");
             client.close();
         }
-        open(Machine.WALL).close();
+        open(HostIdentity.WALL).close();
     }
 
     @Test

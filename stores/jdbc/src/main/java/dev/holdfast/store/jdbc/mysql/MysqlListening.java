@@ -100,7 +100,7 @@ public final class MysqlListening implements Listening {
     private boolean closed;
 
     /** How often this was told to look. */
-    private final AtomicLong wakes = new AtomicLong();
+    private final AtomicLong wakeupFiles = new AtomicLong();
 
     /** Set by any thread; the one thread makes its connection anew. */
     private volatile boolean isStale;
@@ -141,13 +141,13 @@ public final class MysqlListening implements Listening {
 
     @Override
     public CompletionStage<Reply> follow(Command command, Supplier<CompletionStage<Reply>> sending) {
-        long before = wakes.get();
+        long before = wakeupFiles.get();
         return sending.get().whenComplete((reply, failure) -> {
             if (reply != null) {
                 List<ClaimRef> found = waiting.note(command, reply);
                 if (!found.isEmpty()) {
                     listen();
-                    if (wakes.get() != before) {
+                    if (wakeupFiles.get() != before) {
                         // It may have been let in before anybody knew here that it waits.
                         found.forEach(claim -> listener.accept(new Signal.Changed(claim)));
                     }
@@ -253,7 +253,7 @@ public final class MysqlListening implements Listening {
     private void listen(List<ClaimRef> claims) throws SQLException {
         Nap present = nap(claims.subList(0, Math.min(claims.size(), MOST_TOGETHER)));
         if (present == Nap.CUT_SHORT) {
-            wakes.incrementAndGet();
+            wakeupFiles.incrementAndGet();
             isToldInTime = true;
         } else if (present == Nap.NEEDLESS && last == Nap.OVER) {
             isToldInTime = false;

@@ -18,7 +18,7 @@ import java.util.Optional;
  *     it
  * @param hidesOthers whether the processes of other users may be invisible
  */
-public record Machine(
+public record HostIdentity(
         String boot,
         String pidNamespace,
         String timeNamespace,
@@ -33,8 +33,8 @@ public record Machine(
     private static final Incarnation NOBODY = new Incarnation(0, 0);
 
     /** A system without {@code /proc}: the wall clock, and no evidence of anybody's death but the lease. */
-    public static Machine unknown() {
-        return new Machine(WALL, "", "", "", NOBODY, 0, true);
+    public static HostIdentity unknown() {
+        return new HostIdentity(WALL, "", "", "", NOBODY, 0, true);
     }
 
     /** Whether processes can be observed at all. */
@@ -53,7 +53,7 @@ public record Machine(
      * @param nanoTime the monotonic clock of the JVM, read just now
      * @throws StoreException if this process runs by a clock of its own that can't be compared with that of the others
      */
-    public static Machine of(Path proc, long nanoTime) {
+    public static HostIdentity of(Path proc, long nanoTime) {
         ProcFs files = new ProcFs(proc);
         Optional<String> boot = files.line("sys/kernel/random/boot_id");
         // Some sandboxes make a new one up for each reader.
@@ -68,9 +68,9 @@ public record Machine(
         Optional<Incarnation> self = self(files);
         Optional<String> pidNamespace = self.isEmpty() ? Optional.empty() : files.link("self/ns/pid");
         boolean hidesOthers = files.text("self/mountinfo")
-                .map(text -> new Mounts(text).hidesProcesses(proc))
+                .map(text -> new MountTable(text).hidesProcesses(proc))
                 .orElse(true);
-        return new Machine(
+        return new HostIdentity(
                 boot.get(),
                 pidNamespace.orElse(""),
                 timeNamespace,
@@ -119,7 +119,7 @@ public record Machine(
                 .filter(fields -> fields.length == 3 && fields[0].equals(clock))
                 .map(fields -> Long.parseLong(fields[1]) * 1_000_000_000L + Long.parseLong(fields[2]))
                 .findFirst()
-                .orElseThrow(Machine::incomparable);
+                .orElseThrow(HostIdentity::incomparable);
     }
 
     private static StoreException incomparable() {

@@ -34,9 +34,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All of it is a hint. Whatever fails here is noticed by nobody but a waiter who polls a little later.
  */
-final class Wakes implements AutoCloseable {
+final class WakeupFiles implements AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Wakes.class);
+    private static final Logger LOG = LoggerFactory.getLogger(WakeupFiles.class);
 
     private static final String DIRECTORY = "-wake";
     private static final String MAIL = "mail";
@@ -60,7 +60,7 @@ final class Wakes implements AutoCloseable {
      * @param threads where the thread comes from that listens
      * @param receiving is given what others tell, on a thread of its own
      */
-    Wakes(SqliteFile file, long client, boolean works, NamedThreadFactory threads, Consumer<Signal> receiving) {
+    WakeupFiles(SqliteFile file, long client, boolean works, NamedThreadFactory threads, Consumer<Signal> receiving) {
         this.file = file;
         this.directory = Path.of(file.path() + DIRECTORY);
         this.own = directory.resolve(Long.toHexString(client));

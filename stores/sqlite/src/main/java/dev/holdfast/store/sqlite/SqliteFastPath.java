@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class FastPath {
+final class SqliteFastPath {
 
     /**
      * Takes a resource that is free, for a session that lives. The tokens are what the clock allows, which is what
@@ -53,7 +53,7 @@ final class FastPath {
 
     private final StatementCache statements;
 
-    FastPath(StatementCache statements) {
+    SqliteFastPath(StatementCache statements) {
         this.statements = statements;
     }
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class QuietPoll {
+final class PollCache {
 
     private static final String LOOK = "SELECT h.client, q.client, o.ttl, w.place = f.place,"
             + " min(o.deadline, h.deadline, q.deadline, CASE WHEN r.ends > 0 THEN r.ends ELSE h.deadline END)"
@@ -91,7 +91,7 @@ final class QuietPoll {
      * @param isTold whether other processes tell us what they do for our claims, so that polling is the second line
      * only
      */
-    QuietPoll(StatementCache statements, SqliteClients clients, long own, BooleanSupplier isTold) {
+    PollCache(StatementCache statements, SqliteClients clients, long own, BooleanSupplier isTold) {
         this.statements = statements;
         this.clients = clients;
         this.own = own;

@@ -2,15 +2,15 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.sqlite.process.Machine;
+import dev.holdfast.store.sqlite.process.HostIdentity;
 
 /** The clock that all processes of one machine have in common. */
-final class MachineClock {
+final class HostClock {
 
-    private MachineClock() {}
+    private HostClock() {}
 
     /** The clock since the boot where there is one, else the time of day. */
-    static StoreClock of(Machine machine) {
+    static StoreClock of(HostIdentity machine) {
         return machine.hasBootClock() ? new BootClock(machine.monotonicOffsetNanos()) : new WallClock();
     }
 

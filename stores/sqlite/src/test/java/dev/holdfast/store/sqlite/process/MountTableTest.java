@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class MountsTest {
+class MountTableTest {
 
-    private static final Mounts MOUNTS = new Mounts("""
+    private static final MountTable MOUNTS = new MountTable("""
             22 27 0:21 / /proc rw,relatime - proc proc rw
             27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
             31 27 0:40 / /home rw,relatime shared:7 master:2 - nfs4 server:/export/home rw,vers=4.2
@@ -44,8 +44,8 @@ class MountsTest {
 
     @Test
     void whatIsNoMountinfoTellsNothing() {
-        assertThat(new Mounts("").sharedFileSystem(Path.of("/x"))).isEmpty();
-        assertThat(new Mounts("nonsense\n1 2 3\n").sharedFileSystem(Path.of("/x")))
+        assertThat(new MountTable("").sharedFileSystem(Path.of("/x"))).isEmpty();
+        assertThat(new MountTable("nonsense\n1 2 3\n").sharedFileSystem(Path.of("/x")))
                 .isEmpty();
     }
 
@@ -58,7 +58,7 @@ class MountsTest {
         "'rw,hidepid=off', false"
     })
     void tellsWhetherProcessesAreHidden(String options, boolean hidden) {
-        Mounts mounts = new Mounts("22 27 0:21 / /proc rw,nosuid,relatime shared:5 - proc proc " + options);
+        MountTable mounts = new MountTable("22 27 0:21 / /proc rw,nosuid,relatime shared:5 - proc proc " + options);
 
         assertThat(mounts.hidesProcesses(Path.of("/proc"))).isEqualTo(hidden);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "the links of a proc file system can't be made there by everybody")
-class MachineTest {
+class HostIdentityTest {
 
     private static final long UP_NANOS = 1_000_000_000_000L;
 
@@ -51,7 +51,7 @@ class MachineTest {
 
     @Test
     void tellsWhoWeAre() {
-        Machine machine = Machine.of(proc, UP_NANOS);
+        HostIdentity machine = HostIdentity.of(proc, UP_NANOS);
 
         assertThat(machine.boot()).isEqualTo("6c5b");
         assertThat(machine.hasBootClock()).isTrue();
@@ -69,7 +69,7 @@ class MachineTest {
         write("self/timens_offsets", "monotonic      500         7\nboottime       200         0\n");
         write("uptime", "1200.50 1900.00\n");
 
-        Machine machine = Machine.of(proc, UP_NANOS + 500_000_000_007L);
+        HostIdentity machine = HostIdentity.of(proc, UP_NANOS + 500_000_000_007L);
 
         assertThat(machine.hasBootClock()).isTrue();
         assertThat(machine.monotonicOffsetNanos()).isEqualTo(500_000_000_007L);
@@ -79,7 +79,7 @@ class MachineTest {
     void aTimeNamespaceThatCannotBeSeenThroughIsRefused() throws IOException {
         link("time_for_children", "time:[3]");
 
-        assertThatThrownBy(() -> Machine.of(proc, UP_NANOS))
+        assertThatThrownBy(() -> HostIdentity.of(proc, UP_NANOS))
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining("time namespace");
     }
@@ -89,20 +89,20 @@ class MachineTest {
         Files.delete(proc.resolve("self/ns/time"));
         Files.delete(proc.resolve("self/timens_offsets"));
 
-        assertThat(Machine.of(proc, UP_NANOS).hasBootClock()).isTrue();
+        assertThat(HostIdentity.of(proc, UP_NANOS).hasBootClock()).isTrue();
     }
 
     @Test
     void aClockThatIsAheadOfTheUptimeIsNotTheKernels() {
-        assertThat(Machine.of(proc, UP_NANOS + 2_000_000_000L).hasBootClock()).isFalse();
-        assertThat(Machine.of(proc, -1).hasBootClock()).isFalse();
+        assertThat(HostIdentity.of(proc, UP_NANOS + 2_000_000_000L).hasBootClock()).isFalse();
+        assertThat(HostIdentity.of(proc, -1).hasBootClock()).isFalse();
     }
 
     @Test
     void withoutBootThereIsOnlyTheWallClockAndNoEvidence() throws IOException {
         Files.delete(proc.resolve("sys/kernel/random/boot_id"));
 
-        Machine machine = Machine.of(proc, UP_NANOS);
+        HostIdentity machine = HostIdentity.of(proc, UP_NANOS);
 
         assertThat(machine.hasBootClock()).isFalse();
         assertThat(machine.observes()).isFalse();
@@ -115,13 +115,13 @@ class MachineTest {
         Files.move(proc.resolve("" + pid), proc.resolve("12345678"));
         Files.createSymbolicLink(proc.resolve("self"), Path.of("12345678"));
 
-        assertThat(Machine.of(proc, UP_NANOS).observes()).isFalse();
+        assertThat(HostIdentity.of(proc, UP_NANOS).observes()).isFalse();
     }
 
     @Test
     void hiddenProcessesAreNoticed() throws IOException {
         write("self/mountinfo", "22 27 0:21 / " + proc + " rw - proc proc rw,hidepid=invisible\n");
 
-        assertThat(Machine.of(proc, UP_NANOS).hidesOthers()).isTrue();
+        assertThat(HostIdentity.of(proc, UP_NANOS).hidesOthers()).isTrue();
     }
 }

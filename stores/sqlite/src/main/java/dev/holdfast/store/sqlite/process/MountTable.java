@@ -11,7 +11,7 @@ import java.util.Set;
  * <p>SQLite needs file locks and shared memory that work for every process that uses the file. Over a network, or
  * between a virtual machine and its host, they don't, and what is lost is not an error message but exclusion.
  */
-public final class Mounts {
+public final class MountTable {
 
     private static final Set<String> SHARED_BETWEEN_MACHINES = Set.of(
             "nfs",
@@ -59,13 +59,13 @@ public final class Mounts {
     private final String mountinfo;
 
     /** @param mountinfo the text of {@code /proc/self/mountinfo} */
-    public Mounts(String mountinfo) {
+    public MountTable(String mountinfo) {
         this.mountinfo = mountinfo;
     }
 
     /** The type of the file system that holds a path, if it is one that several machines may share. */
     public Optional<String> sharedFileSystem(Path realPath) {
-        return line(realPath).map(Mounts::type).filter(SHARED_BETWEEN_MACHINES::contains);
+        return line(realPath).map(MountTable::type).filter(SHARED_BETWEEN_MACHINES::contains);
     }
 
     /** Whether the processes of other users may be invisible in a proc file system: absence there is no evidence. */

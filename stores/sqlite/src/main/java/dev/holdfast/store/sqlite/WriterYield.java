@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Not thread-safe.
  */
-final class Courtesy {
+final class WriterYield {
 
     /** What is shorter is no break. */
     private static final long BREAK_NANOS = 150_000;

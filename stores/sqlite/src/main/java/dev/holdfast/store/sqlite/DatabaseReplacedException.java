@@ -6,14 +6,14 @@ import dev.holdfast.spi.StoreException;
  * The database that our sessions were in is no more, or ended them behind our back: nothing that was granted on it
  * holds.
  */
-final class Gone extends Exception {
+final class DatabaseReplacedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     private final StoreException failure;
 
     /** @param failure what to tell whoever asks for something new */
-    Gone(StoreException failure) {
+    DatabaseReplacedException(StoreException failure) {
         super(null, failure, false, false);
         this.failure = failure;
     }

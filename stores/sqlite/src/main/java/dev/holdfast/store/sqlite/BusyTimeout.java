@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * looks in the right moment is next. The pauses are short, so that a process which writes all the time doesn't starve
  * the others.
  */
-final class Patience {
+final class BusyTimeout {
 
     private static final long MIN_PAUSE_NANOS = 20_000;
     private static final long MAX_PAUSE_NANOS = 200_000;
@@ -19,7 +19,7 @@ final class Patience {
     private long pauseNanos;
     private boolean spent;
 
-    Patience(Duration maxWait) {
+    BusyTimeout(Duration maxWait) {
         this.maxWaitNanos = maxWait.toNanos();
     }
 
