@@ -18,7 +18,7 @@ import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.sql.database.BareSource;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
-import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.RowsBusyException;
 import dev.holdfast.store.jdbc.server.BusyRowsLane;
 import dev.holdfast.store.jdbc.server.Product;
@@ -108,7 +108,7 @@ public final class JdbcStore implements LockStore {
     private final Batcher lockedRows;
 
     private final ServerHousekeeping housekeeping;
-    private final @Nullable Listening listening;
+    private final @Nullable NotificationListener listening;
     private final long client;
 
     private JdbcStore(Builder options) {

@@ -7,7 +7,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreUri;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -129,7 +129,7 @@ public final class JdbcStoreProvider implements StoreProvider {
         }
     }
 
-    static UrlSource source(StoreUri uri, Set<String> tls) {
+    static DriverDataSource source(StoreUri uri, Set<String> tls) {
         String rest = uri.rest();
         int at = rest.lastIndexOf('@');
         int slash = rest.indexOf('/', Math.max(2, at));
@@ -171,7 +171,7 @@ public final class JdbcStoreProvider implements StoreProvider {
                 .filter(parameters::containsKey)
                 .forEach(name -> properties.setProperty(name, parameters.get(name)));
         String url = "jdbc:" + uri.scheme() + "://" + host + ":" + port + "/" + database;
-        return new UrlSource(url, properties, passwordFile == null ? null : Path.of(passwordFile));
+        return new DriverDataSource(url, properties, passwordFile == null ? null : Path.of(passwordFile));
     }
 
     /**

@@ -12,9 +12,9 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.jdbc.server.CleaningTurn;
+import dev.holdfast.store.jdbc.server.CleanerLease;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,7 +60,7 @@ class CleaningTest {
     }
 
     private static JdbcStore.Builder builder(TestSource source) {
-        return JdbcStore.builder(new UrlSource(source.url())).keepsConnections();
+        return JdbcStore.builder(new DriverDataSource(source.url())).keepsConnections();
     }
 
     private static String names(TestSource source) throws SQLException {
@@ -160,7 +160,7 @@ class CleaningTest {
         TestSource source = withClock(database);
         try (JdbcStore one = builder(source).clock(CLOCK).open();
                 JdbcStore other = builder(source).clock(CLOCK).open()) {
-            CleaningTurn turn = one.housekeeping().newTurn();
+            CleanerLease turn = one.housekeeping().newTurn();
             assertThat(turn.begin()).isTrue();
             assertThat(other.housekeeping().takeTurn()).isFalse();
             advance(source, Duration.ofSeconds(50));

@@ -18,7 +18,7 @@ import dev.holdfast.spi.StoreUri;
 import dev.holdfast.sql.database.BareSource;
 import dev.holdfast.sql.rows.RowTables;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientException;
@@ -181,7 +181,7 @@ class DataSourceKindsTest {
         HikariConfig config = new HikariConfig();
         config.setConnectionTimeout(250);
         try (HikariDataSource pool = pool(source, 2, config);
-                Holdfast own = Holdfast.builder(JdbcStore.builder(new UrlSource(source.url()))
+                Holdfast own = Holdfast.builder(JdbcStore.builder(new DriverDataSource(source.url()))
                                 .keepsConnections()
                                 .open())
                         .build();

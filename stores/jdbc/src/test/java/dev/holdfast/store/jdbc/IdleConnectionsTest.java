@@ -7,7 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -34,7 +34,7 @@ class IdleConnectionsTest {
     @DisplayName("are replaced, and who is ready to wait does not notice")
     void areReplaced() throws Exception {
         try (LocalSqlServer server = MariaDbOrMysql.start();
-                Holdfast client = Holdfast.builder(JdbcStore.builder(new UrlSource(server.url()))
+                Holdfast client = Holdfast.builder(JdbcStore.builder(new DriverDataSource(server.url()))
                                 .keepsConnections()
                                 .open())
                         .sessionTtl(Duration.ofMinutes(2))

@@ -9,7 +9,7 @@ import dev.holdfast.servers.FaultProxy;
 import dev.holdfast.servers.LocalSqlServer;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -148,7 +148,7 @@ class JdbcClientTest {
     private static Holdfast client(String url, HoldfastListener... listeners) {
         // Its holds outlast a server that takes long to come back, and who misses a message asks within a minute.
         Holdfast.Builder builder = Holdfast.builder(
-                        JdbcStore.builder(new UrlSource(url)).keepsConnections().open())
+                        JdbcStore.builder(new DriverDataSource(url)).keepsConnections().open())
                 .sessionTtl(Duration.ofSeconds(40))
                 .keepAliveEvery(Duration.ofSeconds(2))
                 .storeTimeout(Duration.ofSeconds(60));

@@ -9,7 +9,7 @@ import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -25,12 +25,12 @@ class JdbcPermissionsTest {
 
     private static String newDatabase(TestDatabase database) {
         String url = database.newUrl();
-        JdbcStore.builder(new UrlSource(url)).open().close();
+        JdbcStore.builder(new DriverDataSource(url)).open().close();
         return url;
     }
 
     private static JdbcStore open(String url) {
-        return JdbcStore.builder(new UrlSource(url))
+        return JdbcStore.builder(new DriverDataSource(url))
                 .initialize(JdbcStore.Initialize.NEVER)
                 .open();
     }
@@ -108,7 +108,7 @@ class JdbcPermissionsTest {
     void mayNotMake(TestDatabase database) {
         String admin = newDatabase(database);
         String url = Grants.grant(admin, "leases", "holdfast_");
-        assertThatThrownBy(() -> JdbcStore.builder(new UrlSource(url))
+        assertThatThrownBy(() -> JdbcStore.builder(new DriverDataSource(url))
                         .tablePrefix("others_")
                         .open())
                 .isInstanceOf(StoreException.class)

@@ -4,7 +4,7 @@ import dev.holdfast.servers.SqlServer;
 import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,7 +49,7 @@ final class JdbcUnderTest implements StoreUnderTest {
 
     /** Makes all tables, and a user for them. */
     private static String prepare(String admin) {
-        JdbcStore.builder(new UrlSource(admin))
+        JdbcStore.builder(new DriverDataSource(admin))
                 .tablePrefix(PREFIX)
                 .initialize(JdbcStore.Initialize.ALWAYS)
                 .open()
@@ -64,7 +64,7 @@ final class JdbcUnderTest implements StoreUnderTest {
     }
 
     private JdbcStore open() {
-        JdbcStore.Builder builder = JdbcStore.builder(new UrlSource(url))
+        JdbcStore.Builder builder = JdbcStore.builder(new DriverDataSource(url))
                 .keepsConnections()
                 .initialize(JdbcStore.Initialize.NEVER)
                 .tablePrefix(PREFIX);

@@ -1,6 +1,6 @@
 package dev.holdfast.store.jdbc;
 
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -20,7 +20,7 @@ final class PoolOfOne implements DataSource, AutoCloseable {
     private final Semaphore idle = new Semaphore(1);
 
     PoolOfOne(String url) throws SQLException {
-        this.connection = new UrlSource(url).getConnection();
+        this.connection = new DriverDataSource(url).getConnection();
     }
 
     @Override

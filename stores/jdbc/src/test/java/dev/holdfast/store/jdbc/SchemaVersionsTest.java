@@ -9,7 +9,7 @@ import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SchemaVersionsTest {
 
     private static JdbcStore.Builder builder(String url) {
-        return JdbcStore.builder(new UrlSource(url)).keepsConnections();
+        return JdbcStore.builder(new DriverDataSource(url)).keepsConnections();
     }
 
     private static JdbcStore.Builder newer(String url) {

@@ -9,7 +9,7 @@ import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.sql.GoodHold;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ServerDamageTest {
 
     private static Holdfast client(TestSource source, Duration ttl) {
-        return Holdfast.builder(JdbcStore.builder(new UrlSource(source.url()))
+        return Holdfast.builder(JdbcStore.builder(new DriverDataSource(source.url()))
                         .keepsConnections()
                         .open())
                 .sessionTtl(ttl)

@@ -10,7 +10,7 @@ import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.store.jdbc.mysql.MysqlProduct;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -129,7 +129,7 @@ class ServerTimesTest {
 
     private static Holdfast client(String url) {
         return Holdfast.builder(
-                        JdbcStore.builder(new UrlSource(url)).keepsConnections().open())
+                        JdbcStore.builder(new DriverDataSource(url)).keepsConnections().open())
                 .build();
     }
 
@@ -162,7 +162,7 @@ class ServerTimesTest {
     }
 
     private static Holdfast stepping(TestSource source) {
-        return Holdfast.builder(JdbcStore.builder(new UrlSource(source.url()))
+        return Holdfast.builder(JdbcStore.builder(new DriverDataSource(source.url()))
                         .keepsConnections()
                         .clock(CLOCK)
                         .open())

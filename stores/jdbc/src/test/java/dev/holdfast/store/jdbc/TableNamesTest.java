@@ -7,7 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.servers.sql.Grants;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -97,7 +97,7 @@ class TableNamesTest {
         ExecutorService executor = Executors.newFixedThreadPool(CLIENTS);
         List<Future<Boolean>> all = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
-            JdbcStore.Builder builder = JdbcStore.builder(new UrlSource(url))
+            JdbcStore.Builder builder = JdbcStore.builder(new DriverDataSource(url))
                     .keepsConnections()
                     .tablePrefix(prefix)
                     .initialize(i % 2 == 0 ? JdbcStore.Initialize.ALWAYS : JdbcStore.Initialize.IF_MISSING);

@@ -12,7 +12,7 @@ import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.junit.jupiter.api.DisplayName;
@@ -41,7 +41,7 @@ class UnfitServersTest {
                         .option("binlog-format", "STATEMENT")
                         .start()) {
             assertThatThrownBy(
-                            () -> JdbcStore.builder(new UrlSource(server.url())).open())
+                            () -> JdbcStore.builder(new DriverDataSource(server.url())).open())
                     .isInstanceOfSatisfying(
                             StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
                     .hasMessageContaining("binlog_format to ROW or MIXED");
@@ -53,7 +53,7 @@ class UnfitServersTest {
     @DisplayName("a database that is not there is named")
     void noDatabase(TestDatabase database) {
         String url = database.newUrl().replaceFirst("/[^/?]*\\?", "/none?");
-        assertThatThrownBy(() -> JdbcStore.builder(new UrlSource(url)).open())
+        assertThatThrownBy(() -> JdbcStore.builder(new DriverDataSource(url)).open())
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
                 .hasMessageContaining("there is no such database")

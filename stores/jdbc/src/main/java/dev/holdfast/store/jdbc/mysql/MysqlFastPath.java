@@ -8,7 +8,7 @@ import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.store.jdbc.server.Alike;
+import dev.holdfast.store.jdbc.server.BatchKey;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fast path on MySQL and MariaDB. One command is an update by primary key, together with the session's row, which
- * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlExchange}, if
+ * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlBatchExchange}, if
  * they are of one session and alike but for names and claims, as they nearly always are.
  *
  * <p>The first token comes back as the key that the statement made, which costs no further trip; the last one follows
@@ -41,7 +41,7 @@ final class MysqlFastPath extends ServerFastPath {
     private final String take;
     private final String giveBack;
     private final String given;
-    private final MysqlExchange exchange;
+    private final MysqlBatchExchange exchange;
     private final MysqlFirstUse firstUse;
 
     /** Tells what one statement has given back from what was free before; each takes the next. */
@@ -57,7 +57,7 @@ final class MysqlFastPath extends ServerFastPath {
     MysqlFastPath(SqlTemplates templates, String clock, String hurry, boolean needsTransaction) {
         this.hurry = hurry;
         this.needsTransaction = needsTransaction;
-        this.exchange = new MysqlExchange(templates, clock, hurry);
+        this.exchange = new MysqlBatchExchange(templates, clock, hurry);
         this.firstUse = new MysqlFirstUse(templates, clock, hurry);
         given = templates.of("SELECT first_token, end_token, waiters FROM holdfast_resource"
                 + " WHERE name = ? AND session = ? AND claim = ?");
@@ -68,10 +68,10 @@ final class MysqlFastPath extends ServerFastPath {
                 + "), r.end_token = " + last + ", r.last_token = " + last
                 + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
                 + " WHERE r.name = ? AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
-                + MysqlExchange.free(first));
+                + MysqlBatchExchange.free(first));
         giveBack = templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
                 + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
-                + MysqlExchange.unended(clock));
+                + MysqlBatchExchange.unended(clock));
     }
 
     @Override
@@ -108,7 +108,7 @@ final class MysqlFastPath extends ServerFastPath {
         }
         return releases.size() + acquires.size() == 1
                 || (releases.isEmpty()
-                        && acquires.stream().map(Alike::of).distinct().count() == 1);
+                        && acquires.stream().map(BatchKey::of).distinct().count() == 1);
     }
 
     @Override
@@ -130,7 +130,7 @@ final class MysqlFastPath extends ServerFastPath {
     public List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires) throws SQLException {
         Map<Command, Reply> done = new HashMap<>();
         for (List<Acquire> alike :
-                acquires.stream().collect(Collectors.groupingBy(Alike::of)).values()) {
+                acquires.stream().collect(Collectors.groupingBy(BatchKey::of)).values()) {
             answer(firstUse.make(statements, alike), statements, List.of(), alike, done);
         }
         return acquires.stream().<@Nullable Reply>map(done::get).toList();
@@ -151,7 +151,7 @@ final class MysqlFastPath extends ServerFastPath {
         update.setBytes(9, acquire.resource().utf8());
         update.setLong(10, acquire.epoch());
         update.setLong(11, ColumnCodes.of(acquire.spec()));
-        return update.executeUpdate() == 0 ? null : granted(acquire, MysqlExchange.key(update));
+        return update.executeUpdate() == 0 ? null : granted(acquire, MysqlBatchExchange.key(update));
     }
 
     private @Nullable Reply giveBack(StatementCache statements, Release release) throws SQLException {
@@ -171,14 +171,14 @@ final class MysqlFastPath extends ServerFastPath {
                 .collect(Collectors.groupingBy(
                         release -> Session.numberOf(release.claim().session())));
         Set<ResourceName> names = releases.stream().map(Release::resource).collect(Collectors.toSet());
-        Map<Alike, List<Acquire>> wanted = new HashMap<>();
-        Map<Alike, List<Acquire>> later = new HashMap<>();
+        Map<BatchKey, List<Acquire>> wanted = new HashMap<>();
+        Map<BatchKey, List<Acquire>> later = new HashMap<>();
         for (Acquire acquire : acquires) {
             (names.contains(acquire.resource()) ? later : wanted)
-                    .computeIfAbsent(Alike.of(acquire), alike -> new ArrayList<>())
+                    .computeIfAbsent(BatchKey.of(acquire), alike -> new ArrayList<>())
                     .add(acquire);
         }
-        for (Map.Entry<Alike, List<Acquire>> alike : wanted.entrySet()) {
+        for (Map.Entry<BatchKey, List<Acquire>> alike : wanted.entrySet()) {
             List<Release> with = given.remove(alike.getKey().session());
             exchange(statements, with == null ? List.of() : with, alike.getValue(), done);
         }
@@ -206,7 +206,7 @@ final class MysqlFastPath extends ServerFastPath {
     }
 
     private void answer(
-            MysqlExchange.Outcome outcome,
+            MysqlBatchExchange.Outcome outcome,
             StatementCache statements,
             List<Release> releases,
             List<Acquire> acquires,

@@ -43,7 +43,7 @@ final class MysqlFirstUse {
      *
      * @param acquires of one session, on different names, and alike but for names and claims
      */
-    MysqlExchange.Outcome make(StatementCache statements, List<Acquire> acquires) throws SQLException {
+    MysqlBatchExchange.Outcome make(StatementCache statements, List<Acquire> acquires) throws SQLException {
         String text = acquires.size() == 1 ? one(acquires.get(0)) : several(acquires);
         try (Statement insert = statements.connection().createStatement()) {
             return outcome(insert, templates.of(text), acquires.size() == 1);
@@ -53,13 +53,13 @@ final class MysqlFirstUse {
     /**
      * What follows from a failure that is expected is decided in here, so that one to close the statement is not lost.
      */
-    private static MysqlExchange.Outcome outcome(Statement insert, String text, boolean isOne) throws SQLException {
+    private static MysqlBatchExchange.Outcome outcome(Statement insert, String text, boolean isOne) throws SQLException {
         try {
             int count = insert.executeUpdate(text, Statement.RETURN_GENERATED_KEYS);
-            return new MysqlExchange.Outcome(count, count > 0 ? MysqlExchange.key(insert) : 0);
+            return new MysqlBatchExchange.Outcome(count, count > 0 ? MysqlBatchExchange.key(insert) : 0);
         } catch (SQLException e) {
             if (isOne && (e.getErrorCode() == IS_THERE || e.getErrorCode() == HAS_NO_NAME)) {
-                return new MysqlExchange.Outcome(0, 0);
+                return new MysqlBatchExchange.Outcome(0, 0);
             }
             throw e;
         }
@@ -70,7 +70,7 @@ final class MysqlFirstUse {
      * query finds takes the servers three times as long.
      */
     private String one(Acquire acquire) {
-        String name = MysqlExchange.literal(acquire.resource());
+        String name = MysqlBatchExchange.literal(acquire.resource());
         return hurry + "INSERT INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ") VALUES ("
                 + grant(acquire, Long.toString(acquire.claim().claim())) + ", (SELECT " + name + " FROM "
                 + session(acquire) + " AND " + level("(SELECT m.token_floor FROM holdfast_meta m WHERE m.one = 1)")
@@ -80,7 +80,7 @@ final class MysqlFirstUse {
     /** Rows that are there are passed over; no other error is, since no value can be out of its range. */
     private String several(List<Acquire> acquires) {
         StringJoiner claims = new StringJoiner(" UNION ALL SELECT ", "(SELECT ", ") v");
-        acquires.forEach(acquire -> claims.add(MysqlExchange.literal(acquire.resource()) + " AS name, "
+        acquires.forEach(acquire -> claims.add(MysqlBatchExchange.literal(acquire.resource()) + " AS name, "
                 + acquire.claim().claim() + " AS claim"));
         return hurry + "INSERT IGNORE INTO holdfast_resource (" + Product.RESOURCE_COLUMNS + ") SELECT "
                 + grant(acquires.get(0), "v.claim") + ", v.name FROM holdfast_meta m STRAIGHT_JOIN " + claims

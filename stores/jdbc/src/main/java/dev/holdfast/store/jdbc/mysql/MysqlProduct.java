@@ -4,7 +4,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlFailures;
-import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
@@ -234,7 +234,7 @@ public final class MysqlProduct implements Product {
         // As above.
     }
 
-    /** Ends the naps of those who were let in, see {@link MysqlListening}. */
+    /** Ends the naps of those who were let in, see {@link MysqlNotificationListener}. */
     @Override
     public void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException {
         List<Long> clients = told.stream()
@@ -244,7 +244,7 @@ public final class MysqlProduct implements Product {
                 .toList();
         for (long client : clients) {
             try (Statement kill = statements.connection().createStatement()) {
-                kill.execute("KILL QUERY IS_USED_LOCK('" + MysqlListening.lockName(client) + "')");
+                kill.execute("KILL QUERY IS_USED_LOCK('" + MysqlNotificationListener.lockName(client) + "')");
             } catch (SQLException e) {
                 // It does not nap, or belongs to another user: then it looks for itself.
                 if (e.getErrorCode() != NO_SUCH_THREAD && e.getErrorCode() != NOT_OWN_THREAD) {
@@ -255,9 +255,9 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public Listening listening(
+    public NotificationListener listening(
             DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
-        return new MysqlListening(source, templates, threads, client, listener);
+        return new MysqlNotificationListener(source, templates, threads, client, listener);
     }
 
     @Override

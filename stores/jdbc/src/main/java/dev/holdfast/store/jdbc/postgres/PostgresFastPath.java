@@ -42,8 +42,8 @@ final class PostgresFastPath extends ServerFastPath {
 
     private final boolean mustSkip;
     private final PostgresHandOver handOver;
-    private final PostgresQueueing queueing;
-    private final PostgresTogether together;
+    private final PostgresEnqueue queueing;
+    private final PostgresBatchExchange together;
     private final PostgresFirstUse firstUse;
     private final String take;
     private final String takeAll;
@@ -66,8 +66,8 @@ final class PostgresFastPath extends ServerFastPath {
         this.mustSkip = mustSkip;
         boolean waits = joins && !mustSkip;
         this.handOver = new PostgresHandOver(templates, clock, channel, client, waits);
-        this.queueing = new PostgresQueueing(templates, clock, waits);
-        this.together = new PostgresTogether(templates, clock);
+        this.queueing = new PostgresEnqueue(templates, clock, waits);
+        this.together = new PostgresBatchExchange(templates, clock);
         String first = floor("s.now", "/");
         String grant = " SET session = v.session, claim = v.claim, weight = v.weight, first_token = " + first
                 + ", end_token = " + first + " + v.wanted - 1, last_token = " + first
@@ -226,13 +226,13 @@ final class PostgresFastPath extends ServerFastPath {
                             ? take(statements, acquires.get(0))
                             : giveBack(statements, releases.get(0), isLate));
         }
-        if (isWhole && !mustSkip && PostgresTogether.isFit(releases, acquires)) {
+        if (isWhole && !mustSkip && PostgresBatchExchange.isFit(releases, acquires)) {
             return together.carryOut(statements, releases, acquires);
         }
         String giving = isLate ? giveAllBackLate : giveAllBack;
         PreparedStatement update =
                 statements.prepare(acquires.isEmpty() ? giving : releases.isEmpty() ? takeAll : exchange);
-        PostgresArrays all = new PostgresArrays(update);
+        PostgresArrayBinder all = new PostgresArrayBinder(update);
         if (!releases.isEmpty()) {
             all.claims(releases, Release::claim);
         }

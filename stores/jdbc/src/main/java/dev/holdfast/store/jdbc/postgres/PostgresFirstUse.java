@@ -95,7 +95,7 @@ public final class PostgresFirstUse {
                 .sorted(Comparator.comparing(Acquire::resource))
                 .toList();
         PreparedStatement several = statements.prepare(makeAll);
-        PostgresArrays all = new PostgresArrays(several);
+        PostgresArrayBinder all = new PostgresArrayBinder(several);
         all.acquires(inOrder);
         all.sessions(inOrder);
         return several;

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class PostgresHandOver {
 
     /**
-     * As {@link PostgresTurn} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the
+     * As {@link PostgresQueueStatement} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the
      * counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
      */
     private static final String PASS_ON = """
@@ -90,27 +90,27 @@ final class PostgresHandOver {
 
     private final long client;
     private final String channel;
-    private final PostgresTurn passOn;
+    private final PostgresQueueStatement passOn;
 
     /**
      * Puts the statement together.
      *
      * @param client who is told by the answer, not by the server
      * @param channel what the names of the channels begin with, on which other clients are told
-     * @param waits as for {@link PostgresTurn}
+     * @param waits as for {@link PostgresQueueStatement}
      */
     PostgresHandOver(SqlTemplates templates, String clock, String channel, long client, boolean waits) {
         this.client = client;
         this.channel = channel;
         String mark = ServerFastPath.floor(clock, "/");
-        String text = PASS_ON.replace("$held", PostgresTurn.HELD)
-                .replace("$unchanged", PostgresTurn.UNCHANGED)
-                .replace("$inUse", PostgresTurn.inUse("g.client IS NOT NULL"))
+        String text = PASS_ON.replace("$held", PostgresQueueStatement.HELD)
+                .replace("$unchanged", PostgresQueueStatement.UNCHANGED)
+                .replace("$inUse", PostgresQueueStatement.inUse("g.client IS NOT NULL"))
                 .replace("$clock", clock)
                 .replace("$mark", mark)
                 .replace("$block", ServerFastPath.block("g.mark", "r.last_token", "g.wanted", "greatest", "least"));
         String row = ROW.replace("$clock", clock).replace("$level", ServerFastPath.isLevel(mark, "r.last_token"));
-        this.passOn = new PostgresTurn(templates, text, row, waits);
+        this.passOn = new PostgresQueueStatement(templates, text, row, waits);
     }
 
     /**

@@ -4,7 +4,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.PostgresFailures;
-import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
@@ -55,7 +55,7 @@ public final class PostgresProduct implements Product {
 
     /**
      * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients
-     * from waiting for each other in a circle, see {@link PostgresTogether}. And a plan is kept once it was made, which
+     * from waiting for each other in a circle, see {@link PostgresBatchExchange}. And a plan is kept once it was made, which
      * for a table that was small then could be to read all of it. Before version 18 a step that is switched off counts
      * as dear where there is no other, and what is dear would be compiled, each time. All plans are the same whatever
      * the values are, and to make one takes longer than what it is for.
@@ -239,9 +239,9 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public Listening listening(
+    public NotificationListener listening(
             DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
-        return new PostgresListening(source, channelOf(client), threads, listener);
+        return new PostgresNotificationListener(source, channelOf(client), threads, listener);
     }
 
     @Override

@@ -37,7 +37,7 @@ public final class BusyRowsLane implements Batcher.Trip {
     private static final long OWN_PAUSE_NANOS = Duration.ofMillis(200).toNanos();
 
     private final LockTransactions transactions;
-    private final LongWay longWay;
+    private final CommandTransactions longWay;
     private final Consumer<List<Transaction.Notification>> telling;
 
     /** What was waited for in vain last: another one is next, if there is one. */
@@ -52,7 +52,7 @@ public final class BusyRowsLane implements Batcher.Trip {
             Consumer<List<Transaction.Notification>> telling) {
         this.transactions =
                 new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKED_ROWS, client);
-        this.longWay = new LongWay(transactions);
+        this.longWay = new CommandTransactions(transactions);
         this.telling = telling;
     }
 
@@ -72,12 +72,12 @@ public final class BusyRowsLane implements Batcher.Trip {
 
     private void attempt(List<Call> calls, List<Transaction.Notification> told) {
         Set<ResourceName> names = new TreeSet<>();
-        calls.forEach(call -> names.addAll(LongWay.namesOf(call.command())));
+        calls.forEach(call -> names.addAll(CommandTransactions.namesOf(call.command())));
         Set<ResourceName> locked = transactions.locked(names);
         List<Call> rest = new ArrayList<>();
         for (Call call : calls) {
             // Each by itself: what turns out to be about more, or locked again, keeps up no other.
-            if (!Collections.disjoint(LongWay.namesOf(call.command()), locked) || !isDone(call, told, LockWait.BRIEF)) {
+            if (!Collections.disjoint(CommandTransactions.namesOf(call.command()), locked) || !isDone(call, told, LockWait.BRIEF)) {
                 rest.add(call);
             }
         }
@@ -101,7 +101,7 @@ public final class BusyRowsLane implements Batcher.Trip {
         }
         Call chosen = null;
         for (Call call : calls) {
-            Set<ResourceName> names = LongWay.namesOf(call.command());
+            Set<ResourceName> names = CommandTransactions.namesOf(call.command());
             boolean isFit = names.size() == 1;
             boolean isNext = isFit && !names.equals(waitedFor);
             if (isNext || (isFit && chosen == null)) {
@@ -111,7 +111,7 @@ public final class BusyRowsLane implements Batcher.Trip {
                 break;
             }
         }
-        waitedFor = chosen == null ? Set.of() : LongWay.namesOf(chosen.command());
+        waitedFor = chosen == null ? Set.of() : CommandTransactions.namesOf(chosen.command());
         return chosen;
     }
 

@@ -168,7 +168,7 @@ public interface Product {
     void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException;
 
     /** What a client hears of its grants with. */
-    Listening listening(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener);
+    NotificationListener listening(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener);
 
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */
     boolean tellsAll();

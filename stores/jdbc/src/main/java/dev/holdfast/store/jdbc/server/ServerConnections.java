@@ -89,7 +89,7 @@ public final class ServerConnections {
     private final Map<Use, Connection> open = new EnumMap<>(Use.class);
 
     /** The state in which a pool lent each of them, unless the pool restores that itself. Guarded by this. */
-    private final Map<Use, LentState> lentAs = new EnumMap<>(Use.class);
+    private final Map<Use, LentConnectionState> lentAs = new EnumMap<>(Use.class);
 
     /** Since when a trip has had each of them that is in use. Guarded by this. */
     private final Map<Use, Long> takenAt = new EnumMap<>(Use.class);
@@ -161,10 +161,10 @@ public final class ServerConnections {
         }
         drop(use);
         Connection made = source.getConnection();
-        LentState state = null;
+        LentConnectionState state = null;
         try {
             if (isPool && !comesAsBefore) {
-                state = LentState.of(made);
+                state = LentConnectionState.of(made);
                 state.prepare(made);
             } else {
                 if (!made.getAutoCommit()) {
@@ -232,7 +232,7 @@ public final class ServerConnections {
     /** Gives a connection back, or ends it. */
     public void drop(Use use) {
         Connection present;
-        LentState state;
+        LentConnectionState state;
         synchronized (this) {
             present = open.remove(use);
             state = lentAs.remove(use);
@@ -283,7 +283,7 @@ public final class ServerConnections {
     /** Gives a connection back, or ends it, unless a trip has it. */
     public void dropUnlessTaken(Use use) {
         Connection present;
-        LentState state;
+        LentConnectionState state;
         synchronized (this) {
             present = takenAt.containsKey(use) ? null : open.remove(use);
             state = lentAs.get(use);
@@ -346,7 +346,7 @@ public final class ServerConnections {
     }
 
     /** Returns a connection in the state in which it was lent, or ends it where that fails. */
-    private static void giveBack(@Nullable Connection connection, @Nullable LentState state) {
+    private static void giveBack(@Nullable Connection connection, @Nullable LentConnectionState state) {
         if (connection != null && state != null) {
             try {
                 state.restore(connection);

@@ -39,7 +39,7 @@ public final class ServerHousekeeping {
      * Longer than the turn before lasts beyond its end, or every second attempt of a client that is alone would be in
      * vain.
      */
-    private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleaningTurn.EVERY_MICROS / 10 * 11);
+    private static final long EVERY_NANOS = TimeUnit.MICROSECONDS.toNanos(CleanerLease.EVERY_MICROS / 10 * 11);
 
     /** Bounds the time for which a command may have to wait for it. */
     private static final int PAGE = 100;
@@ -92,12 +92,12 @@ public final class ServerHousekeeping {
 
     /** Does it, unless another client is at it or was a moment ago. Tells whether it was done, to the end. */
     public boolean takeTurn() {
-        CleaningTurn turn = newTurn();
+        CleanerLease turn = newTurn();
         return turn.begin() && run(idle, turn::goesOn);
     }
 
-    public CleaningTurn newTurn() {
-        return new CleaningTurn(lane);
+    public CleanerLease newTurn() {
+        return new CleanerLease(lane);
     }
 
     /** Does it now, all of it, whoever else is at it. */

@@ -29,7 +29,7 @@ import java.util.function.Consumer;
 
 /**
  * How commands become transactions on a database server: what came together goes together, the
- * {@linkplain ShortWay short way} what can, and the rest by {@link LockTransactions}.
+ * {@linkplain FastPathRouter short way} what can, and the rest by {@link LockTransactions}.
  *
  * <p><b>Thread-safety:</b> trips, and work that is no command, go one after another.
  */
@@ -44,8 +44,8 @@ public final class ServerLane implements Batcher.Trip {
     private final Product product;
     private final Consumer<List<Transaction.Notification>> telling;
     private final LockTransactions transactions;
-    private final SessionEndings endings;
-    private final LongWay longWay;
+    private final SessionTermination endings;
+    private final CommandTransactions longWay;
     private final ServerFastPath fastPath;
 
     /** Names whose rows were found locked for long by somebody else. */
@@ -57,7 +57,7 @@ public final class ServerLane implements Batcher.Trip {
     private final Map<ResourceName, ResourceSpec> awaited = new HashMap<>();
 
     @GuardedBy("this")
-    private final KnownNames known = new KnownNames();
+    private final KnownRows known = new KnownRows();
 
     /** @param telling is given what this client is to be told when a transaction is committed, with no lock held */
     public ServerLane(
@@ -69,8 +69,8 @@ public final class ServerLane implements Batcher.Trip {
         this.product = product;
         this.telling = telling;
         this.transactions = new LockTransactions(product, templates, connections, ServerConnections.Use.LOCKS, client);
-        this.endings = new SessionEndings(transactions);
-        this.longWay = new LongWay(transactions);
+        this.endings = new SessionTermination(transactions);
+        this.longWay = new CommandTransactions(transactions);
         this.fastPath = product.fastPath(templates, connections.areLent(), client);
     }
 
@@ -99,7 +99,7 @@ public final class ServerLane implements Batcher.Trip {
     /** Gives what is left to do. */
     @GuardedBy("this")
     private List<Call> theShortWay(List<Call> calls, List<Transaction.Notification> told) {
-        ShortWay shortWay = new ShortWay(product, transactions, fastPath, calls, awaited, known, told);
+        FastPathRouter shortWay = new FastPathRouter(product, transactions, fastPath, calls, awaited, known, told);
         List<Call> left = shortWay.go();
         return shortWay.locked().isEmpty() || left.isEmpty()
                 ? left
@@ -210,7 +210,7 @@ public final class ServerLane implements Batcher.Trip {
     /** Tells whether it could be answered. */
     @GuardedBy("this")
     private boolean pollAround(Call call, Poll poll, Set<ResourceName> names, List<Transaction.Notification> told) {
-        PollAround around = new PollAround(poll, names);
+        LockSkippingPoll around = new LockSkippingPoll(poll, names);
         try {
             transactions.carryOut(around.task(longWay.steps()), told);
         } catch (StoreException e) {
@@ -235,7 +235,7 @@ public final class ServerLane implements Batcher.Trip {
         }
         locked.addAll(why.names());
         List<Call> others = calls.stream()
-                .filter(call -> Collections.disjoint(LongWay.namesOf(call.command()), why.names()))
+                .filter(call -> Collections.disjoint(CommandTransactions.namesOf(call.command()), why.names()))
                 .toList();
         if (others.size() == calls.size()) {
             if (calls.size() > 1 && !why.names().isEmpty()) {
@@ -264,7 +264,7 @@ public final class ServerLane implements Batcher.Trip {
             return calls;
         }
         Set<ResourceName> asked = new TreeSet<>();
-        calls.forEach(call -> asked.addAll(LongWay.namesOf(call.command())));
+        calls.forEach(call -> asked.addAll(CommandTransactions.namesOf(call.command())));
         asked.retainAll(locked);
         if (asked.isEmpty()) {
             return calls;

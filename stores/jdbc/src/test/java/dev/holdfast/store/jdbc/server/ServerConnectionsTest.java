@@ -22,7 +22,7 @@ class ServerConnectionsTest {
     private ServerConnections connections;
 
     private Connection open(TestDatabase database) throws SQLException {
-        connections = new ServerConnections(new UrlSource(database.newUrl()), false, false, now::get);
+        connections = new ServerConnections(new DriverDataSource(database.newUrl()), false, false, now::get);
         return connections.get(Use.LOCKS);
     }
 

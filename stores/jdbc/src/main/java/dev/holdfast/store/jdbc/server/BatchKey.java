@@ -6,10 +6,10 @@ import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 
 /** What acquires that go by one statement have in common. */
-public record Alike(long session, long epoch, long spec, int weight, long lease, int tokens) {
+public record BatchKey(long session, long epoch, long spec, int weight, long lease, int tokens) {
 
-    public static Alike of(Acquire acquire) {
-        return new Alike(
+    public static BatchKey of(Acquire acquire) {
+        return new BatchKey(
                 Session.numberOf(acquire.claim().session()),
                 acquire.epoch(),
                 ColumnCodes.of(acquire.spec()),

@@ -22,12 +22,12 @@ import java.util.List;
 import java.util.Set;
 
 /** Carries out commands that came together as one transaction, by all rules. Not thread-safe. */
-final class LongWay {
+final class CommandTransactions {
 
     private final LockTransactions transactions;
     private final CommandExecutor steps;
 
-    LongWay(LockTransactions transactions) {
+    CommandTransactions(LockTransactions transactions) {
         this.transactions = transactions;
         this.steps = new CommandExecutor(transactions.ledger(), transactions.context());
     }

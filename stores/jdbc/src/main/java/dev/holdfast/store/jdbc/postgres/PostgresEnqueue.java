@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class PostgresQueueing {
+final class PostgresEnqueue {
 
-    /** As {@link PostgresTurn} says; with the time for {@code $clock}. */
+    /** As {@link PostgresQueueStatement} says; with the time for {@code $clock}. */
     private static final String QUEUE = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS number, ?::bigint AS spec,
                    ?::bigint AS epoch, ?::bigint AS weight, ?::integer AS wanted, ?::bigint AS ends, ?::smallint AS binding),
@@ -61,16 +61,16 @@ final class PostgresQueueing {
                     // The first claim of all drops what is left of a row that was deleted by hand.
                     + " AND r.waiters >= 0 AND r.places > 0";
 
-    private final PostgresTurn queue;
+    private final PostgresQueueStatement queue;
 
-    /** @param waits as for {@link PostgresTurn} */
-    PostgresQueueing(SqlTemplates templates, String clock, boolean waits) {
-        String text = QUEUE.replace("$held", PostgresTurn.HELD)
-                .replace("$unchanged", PostgresTurn.UNCHANGED)
-                .replace("$inUse", PostgresTurn.inUse("c.places IS NOT NULL"))
+    /** @param waits as for {@link PostgresQueueStatement} */
+    PostgresEnqueue(SqlTemplates templates, String clock, boolean waits) {
+        String text = QUEUE.replace("$held", PostgresQueueStatement.HELD)
+                .replace("$unchanged", PostgresQueueStatement.UNCHANGED)
+                .replace("$inUse", PostgresQueueStatement.inUse("c.places IS NOT NULL"))
                 .replace("$clock", clock)
                 .replace("$late", PostgresFastPath.LATE);
-        this.queue = new PostgresTurn(templates, text, ROW.replace("$clock", clock), waits);
+        this.queue = new PostgresQueueStatement(templates, text, ROW.replace("$clock", clock), waits);
     }
 
     /** Gives null if it could not be done so, and nothing was changed. */

@@ -7,19 +7,19 @@ import java.sql.SQLException;
  * The state of a connection when a pool lent it: what locks change of it is set back before it is returned, since not
  * all pools do that. Immutable.
  */
-final class LentState {
+final class LentConnectionState {
 
     private final boolean isAutomatic;
     private final int isolation;
 
-    private LentState(boolean isAutomatic, int isolation) {
+    private LentConnectionState(boolean isAutomatic, int isolation) {
         this.isAutomatic = isAutomatic;
         this.isolation = isolation;
     }
 
     /** The state of a connection that was just lent. */
-    static LentState of(Connection lent) throws SQLException {
-        return new LentState(lent.getAutoCommit(), lent.getTransactionIsolation());
+    static LentConnectionState of(Connection lent) throws SQLException {
+        return new LentConnectionState(lent.getAutoCommit(), lent.getTransactionIsolation());
     }
 
     /**

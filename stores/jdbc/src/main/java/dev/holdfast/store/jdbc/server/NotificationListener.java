@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /** How a client hears of what others let it in to. */
-public interface Listening extends AutoCloseable {
+public interface NotificationListener extends AutoCloseable {
 
     /** Begins to listen. */
     void start() throws SQLException;

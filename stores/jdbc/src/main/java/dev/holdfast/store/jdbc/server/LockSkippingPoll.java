@@ -21,7 +21,7 @@ import java.util.Set;
  * A poll of many claims, of which some are on rows that somebody keeps locked: nobody can let those in meanwhile, so
  * that they wait is read without a lock. The others are polled as always. One object serves one poll.
  */
-final class PollAround {
+final class LockSkippingPoll {
 
     /** The row may be free by then. */
     private static final Duration RECHECK = Duration.ofMillis(100);
@@ -30,7 +30,7 @@ final class PollAround {
     private final Set<ResourceName> locked;
     private final Map<ClaimRef, Reply.ClaimReply> states = new HashMap<>();
 
-    PollAround(Poll poll, Set<ResourceName> locked) {
+    LockSkippingPoll(Poll poll, Set<ResourceName> locked) {
         this.poll = poll;
         this.locked = locked;
     }

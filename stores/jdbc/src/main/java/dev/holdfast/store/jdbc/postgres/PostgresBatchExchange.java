@@ -5,7 +5,7 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.OnClaim;
 import dev.holdfast.spi.Command.Release;
 import dev.holdfast.spi.Reply;
-import dev.holdfast.store.jdbc.server.Alike;
+import dev.holdfast.store.jdbc.server.BatchKey;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class PostgresTogether {
+final class PostgresBatchExchange {
 
     /**
      * With the time for {@code $clock}, that as a token for {@code $mark}, a lock on the session or nothing for
@@ -69,7 +69,7 @@ final class PostgresTogether {
     private final String exchange;
     private final String giveBack;
 
-    PostgresTogether(SqlTemplates templates, String clock) {
+    PostgresBatchExchange(SqlTemplates templates, String clock) {
         String text = EXCHANGE.replace("$clock", clock)
                 .replace("$mark", ServerFastPath.floor("now", "/"))
                 .replace("$sane", PostgresFastPath.isSane("s.mark"));
@@ -85,7 +85,7 @@ final class PostgresTogether {
                                 .distinct()
                                 .count()
                         == 1
-                && acquires.stream().map(Alike::of).distinct().count() <= 1;
+                && acquires.stream().map(BatchKey::of).distinct().count() <= 1;
     }
 
     /** The names are all different. Null for each that could not be done so. */
@@ -99,7 +99,7 @@ final class PostgresTogether {
                 .collect(Collectors.toList());
         PreparedStatement update = statements.prepare(acquires.isEmpty() ? giveBack : exchange);
         update.setLong(1, Session.numberOf(commands.get(0).claim().session()));
-        Alike alike = acquires.isEmpty() ? null : Alike.of(acquires.get(0));
+        BatchKey alike = acquires.isEmpty() ? null : BatchKey.of(acquires.get(0));
         update.setLong(2, alike == null ? 0 : alike.epoch());
         update.setLong(3, alike == null ? 0 : alike.spec());
         update.setLong(4, alike == null ? 0 : alike.weight());

@@ -12,8 +12,8 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.store.jdbc.mysql.MysqlListening;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.mysql.MysqlNotificationListener;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Waiters on MariaDB or MySQL are told")
 @Tag("mysql")
 @Tag("server")
-class MysqlListeningTest {
+class MysqlNotificationListenerTest {
 
     private static final String NAPS =
             "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'";
@@ -39,7 +39,7 @@ class MysqlListeningTest {
     private JdbcStore second = open(server.url());
 
     private static JdbcStore open(String url) {
-        return JdbcStore.builder(new UrlSource(url)).keepsConnections().open();
+        return JdbcStore.builder(new DriverDataSource(url)).keepsConnections().open();
     }
 
     @BeforeEach
@@ -188,7 +188,7 @@ class MysqlListeningTest {
     void napsThatNobodyEnds() throws Exception {
         try (Connection other = server.connect()) {
             // Whoever looks for the one that naps finds this one.
-            TestSource.execute(other, "DO GET_LOCK('" + MysqlListening.lockName(second.client()) + "', 0)");
+            TestSource.execute(other, "DO GET_LOCK('" + MysqlNotificationListener.lockName(second.client()) + "', 0)");
             TestClient alice = new TestClient(first);
             TestClient bob = new TestClient(second);
             for (int i = 0; i < 5; i++) {

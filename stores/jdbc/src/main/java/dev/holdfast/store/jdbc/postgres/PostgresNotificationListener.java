@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.Eviction;
-import dev.holdfast.store.jdbc.server.Listening;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.NotificationListener;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
 import java.sql.Connection;
@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost.
  */
-final class PostgresListening implements Listening {
+final class PostgresNotificationListener implements NotificationListener {
 
-    private static final Logger LOG = LoggerFactory.getLogger(PostgresListening.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PostgresNotificationListener.class);
 
     /** How long one look lasts: the driver can't be woken, so closing may take as long. */
     private static final int LOOK_MILLIS = 10_000;
@@ -66,17 +66,17 @@ final class PostgresListening implements Listening {
     @GuardedBy("lock")
     private boolean closed;
 
-    PostgresListening(DataSource source, String channel, NamedThreadFactory threads, Consumer<Signal> listener) {
+    PostgresNotificationListener(DataSource source, String channel, NamedThreadFactory threads, Consumer<Signal> listener) {
         this(
                 source,
-                source instanceof UrlSource own ? own.with("socketFactory", PromptSockets.class.getName()) : null,
+                source instanceof DriverDataSource own ? own.with("socketFactory", PromptSocketFactory.class.getName()) : null,
                 channel,
                 threads,
                 listener);
     }
 
     /** @param prompt the same with connections that tell at once; null if there are none of this kind */
-    PostgresListening(
+    PostgresNotificationListener(
             DataSource source,
             @Nullable DataSource prompt,
             String channel,

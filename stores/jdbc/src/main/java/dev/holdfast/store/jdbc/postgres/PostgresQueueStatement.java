@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * that keeps its name and place, and goes on if {@link #UNCHANGED}. It always gives one row, that begins with
  * {@link #inUse}. Not thread-safe.
  */
-final class PostgresTurn {
+final class PostgresQueueStatement {
 
     /** How the row is locked: what is selected from, and the condition {@code $row} of it. */
     static final String HELD = "FROM v, holdfast_resource r WHERE $row FOR UPDATE OF r SKIP LOCKED";
@@ -65,7 +65,7 @@ final class PostgresTurn {
      * @param row what the row has to be like
      * @param waits whether it may wait for others, and the driver sends together what stands together
      */
-    PostgresTurn(SqlTemplates templates, String text, String row, boolean waits) {
+    PostgresQueueStatement(SqlTemplates templates, String text, String row, boolean waits) {
         String whole = text.replace("$row", row);
         this.atOnce = templates.of(whole);
         this.behind = waits ? templates.of(FIRST + whole) : null;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.servers.sql.TestDatabase;
-import dev.holdfast.store.jdbc.server.UrlSource;
+import dev.holdfast.store.jdbc.server.DriverDataSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -26,7 +26,7 @@ import org.postgresql.PGNotification;
 
 @Tag("server")
 @Tag("postgres")
-class PromptSocketsTest {
+class PromptSocketFactoryTest {
 
     private ServerSocket server;
     private Socket client;
@@ -35,7 +35,7 @@ class PromptSocketsTest {
     @BeforeEach
     void connect() throws IOException {
         server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        client = new PromptSockets().createSocket(server.getInetAddress(), server.getLocalPort());
+        client = new PromptSocketFactory().createSocket(server.getInetAddress(), server.getLocalPort());
         peer = server.accept();
     }
 
@@ -89,8 +89,8 @@ class PromptSocketsTest {
 
     @Test
     void theDriverMakesThemByNameAndHearsThroughThem() throws Exception {
-        UrlSource database = new UrlSource(TestDatabase.POSTGRES.newUrl());
-        UrlSource prompt = database.with("socketFactory", PromptSockets.class.getName());
+        DriverDataSource database = new DriverDataSource(TestDatabase.POSTGRES.newUrl());
+        DriverDataSource prompt = database.with("socketFactory", PromptSocketFactory.class.getName());
         try (Connection listening = prompt.getConnection();
                 Connection telling = database.getConnection();
                 Statement listen = listening.createStatement();

@@ -10,7 +10,7 @@ import java.util.Set;
  *
  * <p>Not thread-safe.
  */
-final class KnownNames {
+final class KnownRows {
 
     private static final int MOST = 1_000;
 

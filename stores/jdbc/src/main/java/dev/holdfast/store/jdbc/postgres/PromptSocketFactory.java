@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Thread-safety:</b> that of sockets.
  */
-public final class PromptSockets extends SocketFactory {
+public final class PromptSocketFactory extends SocketFactory {
 
     private static final int LOOK_MILLIS = 1;
 
     /** For the driver, which makes one by its name. */
-    public PromptSockets() {}
+    public PromptSocketFactory() {}
 
     @Override
     public Socket createSocket() {

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.function.Function;
 
 /** Sets the parameters of a statement of PostgreSQL, which are arrays, one after another. Not thread-safe. */
-final class PostgresArrays {
+final class PostgresArrayBinder {
 
     private final PreparedStatement to;
     private int place;
 
-    PostgresArrays(PreparedStatement to) {
+    PostgresArrayBinder(PreparedStatement to) {
         this.to = to;
     }
 

@@ -30,14 +30,14 @@ import org.jspecify.annotations.Nullable;
  * What can be done by the fast path, of commands that came together: what is given back first, for others may want to
  * take it. One object serves one trip.
  */
-final class ShortWay {
+final class FastPathRouter {
 
     private final Product product;
     private final LockTransactions transactions;
     private final ServerFastPath fastPath;
     private final List<Call> calls;
     private final Map<ResourceName, ResourceSpec> awaited;
-    private final KnownNames known;
+    private final KnownRows known;
     private final List<Transaction.Notification> told;
 
     /** Names of which a command goes the long way, or already goes this one: what comes later stays behind it. */
@@ -56,13 +56,13 @@ final class ShortWay {
      * @param known what is guessed of rows; what is learnt of that is noted there
      * @param told is given what this client is to be told
      */
-    ShortWay(
+    FastPathRouter(
             Product product,
             LockTransactions transactions,
             ServerFastPath fastPath,
             List<Call> calls,
             Map<ResourceName, ResourceSpec> awaited,
-            KnownNames known,
+            KnownRows known,
             List<Transaction.Notification> told) {
         this.product = product;
         this.transactions = transactions;
@@ -145,7 +145,7 @@ final class ShortWay {
             unused.stream().filter(Call::isAnswered).forEach(made::add);
         } else if (fastPath.waitsForRows()) {
             locked.addAll(
-                    transactions.locked(unused.stream().map(ShortWay::nameOf).collect(Collectors.toSet())));
+                    transactions.locked(unused.stream().map(FastPathRouter::nameOf).collect(Collectors.toSet())));
         }
     }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("What comes together on PostgreSQL")
 @Tag("server")
 @Tag("postgres")
-class PostgresTogetherTest {
+class PostgresBatchExchangeTest {
 
     private static final int NAMES = 12;
     private static final int ROUNDS = 300;

@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Ends sessions in small transactions, however much they have. Not thread-safe. */
-final class SessionEndings {
+final class SessionTermination {
 
     /** What one transaction visits at the most: bounds the time for which it keeps its locks. */
     private static final int PART = 64;
@@ -20,7 +20,7 @@ final class SessionEndings {
     /** Why the end that is under way has passed something over; null if it has not. */
     private @Nullable RowsBusyException kept;
 
-    SessionEndings(LockTransactions transactions) {
+    SessionTermination(LockTransactions transactions) {
         this.transactions = transactions;
     }
 

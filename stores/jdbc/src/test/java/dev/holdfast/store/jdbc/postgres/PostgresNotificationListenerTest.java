@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("The connection on which PostgreSQL tells of grants")
 @Tag("server")
 @Tag("postgres")
-class PostgresListeningTest {
+class PostgresNotificationListenerTest {
 
     private static final Signal NEWS =
             new Signal.Changed(new ClaimRef(new ResourceName("news"), new SessionId("s1"), 1));
@@ -78,7 +78,7 @@ class PostgresListeningTest {
     void triesAgain() throws Exception {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
-        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
+        try (PostgresNotificationListener listening = new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
             listening.start();
             hear();
             prompt.fails(2);
@@ -97,7 +97,7 @@ class PostgresListeningTest {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
         prompt.fails(Integer.MAX_VALUE);
-        try (PostgresListening listening = new PostgresListening(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
+        try (PostgresNotificationListener listening = new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
             listening.start();
             for (int i = 0; i < 4; i++) {
                 endAndHearAgain("usual");

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Not thread-safe.
  */
-public final class CleaningTurn {
+public final class CleanerLease {
 
     /** How long it lasts beyond its last sign of life, so also the least time from the end of one to the next. */
     public static final long EVERY_MICROS = TimeUnit.MINUTES.toMicros(1);
@@ -22,7 +22,7 @@ public final class CleaningTurn {
     private long lastSeen;
     private boolean isOurs;
 
-    public CleaningTurn(ServerLane lane) {
+    public CleanerLease(ServerLane lane) {
         this.lane = lane;
     }
 

@@ -7,7 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.sql.database.Eviction;
-import dev.holdfast.store.jdbc.server.Listening;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
@@ -42,9 +42,9 @@ import org.slf4j.LoggerFactory;
  * If something is found after a nap that nobody cut short, others can't do so, and naps are as short as polls from
  * there on. Nobody naps, and no connection stays, while nothing waits.
  */
-public final class MysqlListening implements Listening {
+public final class MysqlNotificationListener implements NotificationListener {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MysqlListening.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MysqlNotificationListener.class);
     private static final HexFormat HEX = HexFormat.of();
 
     /** Claims in one look: bounds the length of the statement. */
@@ -88,7 +88,7 @@ public final class MysqlListening implements Listening {
     private final StatementCache statements;
     private final String lockName;
     private final Consumer<Signal> listener;
-    private final WaitingClaims waiting = new WaitingClaims();
+    private final WaitingClaimSet waiting = new WaitingClaimSet();
     private final String nap;
     private final String look;
     private final ReentrantLock lock = new ReentrantLock();
@@ -115,7 +115,7 @@ public final class MysqlListening implements Listening {
     private double seconds = SHORT_NAP;
     private Nap last = Nap.CUT_SHORT;
 
-    public MysqlListening(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
+    public MysqlNotificationListener(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
         this.source = source;
         this.threads = threads;
         this.statements = new StatementCache(templates);

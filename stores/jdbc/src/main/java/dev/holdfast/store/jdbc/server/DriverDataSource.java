@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Makes connections from a URL, by the driver that is there. */
-public final class UrlSource implements DataSource {
+public final class DriverDataSource implements DataSource {
 
     /** No password is longer. */
     private static final long LONGEST = 64 * 1024;
@@ -26,7 +26,7 @@ public final class UrlSource implements DataSource {
     private final Properties properties;
     private final @Nullable Path passwordFile;
 
-    public UrlSource(String url) {
+    public DriverDataSource(String url) {
         this(url, new Properties(), null);
     }
 
@@ -36,7 +36,7 @@ public final class UrlSource implements DataSource {
      * @param properties user and password among them; never told to anyone but the driver
      * @param passwordFile a file with the password, read for each connection, so that it can be changed
      */
-    public UrlSource(String url, Properties properties, @Nullable Path passwordFile) {
+    public DriverDataSource(String url, Properties properties, @Nullable Path passwordFile) {
         this.url = url;
         this.properties = properties;
         this.passwordFile = passwordFile;
@@ -54,11 +54,11 @@ public final class UrlSource implements DataSource {
     }
 
     /** The same database, with one more property for the driver. */
-    public UrlSource with(String key, String value) {
+    public DriverDataSource with(String key, String value) {
         Properties all = new Properties();
         all.putAll(properties);
         all.setProperty(key, value);
-        return new UrlSource(url, all, passwordFile);
+        return new DriverDataSource(url, all, passwordFile);
     }
 
     /** Whether a driver is there. */

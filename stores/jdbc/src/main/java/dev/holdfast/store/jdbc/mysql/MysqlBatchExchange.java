@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so what tells the two kinds
  * of rows apart, the session, is assigned last.
  */
-final class MysqlExchange {
+final class MysqlBatchExchange {
 
     private static final HexFormat HEX = HexFormat.of();
 
@@ -40,7 +40,7 @@ final class MysqlExchange {
     private final String hurry;
 
     /** @param hurry as for {@link MysqlFastPath} */
-    MysqlExchange(SqlTemplates templates, String clock, String hurry) {
+    MysqlBatchExchange(SqlTemplates templates, String clock, String hurry) {
         this.templates = templates;
         this.clock = clock;
         this.first = ServerFastPath.floor(clock, "DIV");
