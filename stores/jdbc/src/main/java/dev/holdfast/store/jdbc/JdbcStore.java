@@ -15,7 +15,7 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
-import dev.holdfast.sql.database.BareSource;
+import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.store.jdbc.server.NotificationListener;
@@ -115,7 +115,7 @@ public final class JdbcStore implements LockStore {
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         this.client = 1 + (random.nextLong() >>> 2);
         this.threads = new StoreThreads(options.threads);
-        DataSource source = BareSource.of(options.source);
+        DataSource source = UnproxiedDataSource.of(options.source);
         this.connections = new ServerConnections(source, options.isPool, options.isLent);
         Product product;
         SqlTemplates templates;

@@ -15,7 +15,7 @@ import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreUri;
-import dev.holdfast.sql.database.BareSource;
+import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.sql.rows.RowTables;
 import dev.holdfast.store.jdbc.postgres.PostgresProduct;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
@@ -69,7 +69,7 @@ class DataSourceKindsTest {
                     new LazyConnectionDataSourceProxy(pool),
                     new TransactionAwareDataSourceProxy(new LazyConnectionDataSourceProxy(pool)),
                     new DelegatingDataSource(new TransactionAwareDataSourceProxy(pool)))) {
-                assertThat(BareSource.of(proxied)).isSameAs(pool);
+                assertThat(UnproxiedDataSource.of(proxied)).isSameAs(pool);
                 TransactionTemplate transactions = new TransactionTemplate(new DataSourceTransactionManager(pool));
                 List<Hold> holds = new ArrayList<>();
                 try (Holdfast one = Holdfast.builder(JdbcStore.builder(proxied).open())
@@ -96,11 +96,11 @@ class DataSourceKindsTest {
     @Test
     @DisplayName("are refused a proxy with nothing behind it; anything else is taken as it is")
     void nothingBehind() throws SQLException {
-        assertThatIllegalArgumentException().isThrownBy(() -> BareSource.of(new TransactionAwareDataSourceProxy()));
+        assertThatIllegalArgumentException().isThrownBy(() -> UnproxiedDataSource.of(new TransactionAwareDataSourceProxy()));
         TestSource plain = new TestSource("jdbc:none:");
-        assertThat(BareSource.of(plain)).isSameAs(plain);
+        assertThat(UnproxiedDataSource.of(plain)).isSameAs(plain);
         DelegatingDataSource delegating = new DelegatingDataSource(plain);
-        assertThat(BareSource.of(delegating)).isSameAs(delegating);
+        assertThat(UnproxiedDataSource.of(delegating)).isSameAs(delegating);
     }
 
     @ParameterizedTest

@@ -8,7 +8,7 @@ import dev.holdfast.HoldfastException;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -49,7 +49,7 @@ class EvictedConnectionsTest {
     void isNotLentAgain(TestDatabase database, PoolKind kind) throws Exception {
         try (PoolKind.Pool pool = kind.make(database.newUrl())) {
             for (Connection connection : all(pool)) {
-                Eviction.discard(connection);
+                ConnectionDisposal.discard(connection);
             }
             List<Connection> fresh = all(pool);
             for (Connection connection : fresh) {

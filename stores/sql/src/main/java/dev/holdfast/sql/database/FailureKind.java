@@ -54,7 +54,7 @@ public enum FailureKind {
         Throwable cause = failure; // pools put theirs around it
         for (int depth = 0; cause != null && kind == OTHER && depth < 20; depth++, cause = cause.getCause()) {
             if (cause instanceof SQLException sql) {
-                kind = sql.getErrorCode() == 0 ? PostgresFailures.kind(sql) : MysqlFailures.kind(sql);
+                kind = sql.getErrorCode() == 0 ? PostgresErrorCodes.kind(sql) : MysqlErrorCodes.kind(sql);
             }
         }
         return kind;

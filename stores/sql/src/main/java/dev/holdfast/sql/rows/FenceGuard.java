@@ -123,7 +123,7 @@ public final class FenceGuard {
         try {
             Shown newest = dialect.lockOwn(
                     connection,
-                    OwnRow.fence(tables, name),
+                    NamedRow.fence(tables, name),
                     maxWait,
                     row -> new Shown(row.getLong(1), row.getString(2)));
             if (token < newest.token || (token == newest.token && !holdId.equals(newest.hold))) {

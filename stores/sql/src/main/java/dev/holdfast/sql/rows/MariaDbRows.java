@@ -1,7 +1,7 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.MysqlFailures;
+import dev.holdfast.sql.database.MysqlErrorCodes;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.sql.Connection;
@@ -53,7 +53,7 @@ class MariaDbRows extends RowDialect {
     }
 
     @Override
-    <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
+    <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
         // Nothing is read before: under REPEATABLE READ that would fix what the transaction sees to before the lock,
         // and locking a row that is not there would lock the gap, in which others could then not make theirs.
         return waiting(
@@ -62,7 +62,7 @@ class MariaDbRows extends RowDialect {
                 prefix -> only(connection, prefix + insert(row) + " RETURNING " + row.columns(), row.key(), reading));
     }
 
-    final String insert(OwnRow row) {
+    final String insert(NamedRow row) {
         return "INSERT INTO " + quoted(row.table()) + " (name, " + row.columns() + ") VALUES (?, " + row.initial()
                 + ") ON DUPLICATE KEY UPDATE " + row.touched() + " = " + row.touched() + row.touch();
     }
@@ -141,6 +141,6 @@ class MariaDbRows extends RowDialect {
 
     @Override
     final FailureKind kindIn(SQLException failure) {
-        return MysqlFailures.kind(failure);
+        return MysqlErrorCodes.kind(failure);
     }
 }

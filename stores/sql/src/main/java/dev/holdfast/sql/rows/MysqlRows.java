@@ -45,7 +45,7 @@ final class MysqlRows extends MariaDbRows {
     }
 
     @Override
-    <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
+    <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
         String query = "SELECT " + row.columns() + " FROM " + quoted(row.table()) + " WHERE name = ? FOR UPDATE";
         String key = row.table() + " " + row.name().value();
         return waiting(connection, wait, nowait -> {

@@ -1,7 +1,7 @@
 package dev.holdfast.sql.rows;
 
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.PostgresFailures;
+import dev.holdfast.sql.database.PostgresErrorCodes;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -53,7 +53,7 @@ final class PostgresRows extends RowDialect {
     }
 
     @Override
-    <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
+    <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
         String table = quoted(row.table());
         String free = "SELECT " + (row.touch().isEmpty() ? row.columns() : "name") + " FROM " + table
                 + " WHERE name = ? FOR UPDATE SKIP LOCKED";
@@ -172,6 +172,6 @@ final class PostgresRows extends RowDialect {
 
     @Override
     FailureKind kindIn(SQLException failure) {
-        return PostgresFailures.kind(failure);
+        return PostgresErrorCodes.kind(failure);
     }
 }

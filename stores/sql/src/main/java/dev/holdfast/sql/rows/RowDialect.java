@@ -70,7 +70,7 @@ abstract class RowDialect {
      *
      * @param wait zero for not at all
      */
-    abstract <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading)
+    abstract <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading)
             throws SQLException, Busy;
 
     /**

@@ -144,7 +144,7 @@ public final class RowLocks {
 
     private long lockNamed(RowDialect dialect, Connection connection, String name, Duration wait)
             throws SQLException, RowDialect.Busy {
-        OwnRow row = OwnRow.lock(tables, new ResourceName(name));
+        NamedRow row = NamedRow.lock(tables, new ResourceName(name));
         try {
             return dialect.lockOwn(connection, row, wait, found -> found.getLong(1));
         } catch (SQLException e) {

@@ -79,7 +79,7 @@ public final class RowTables {
      * @param source whence a connection is taken, and to which it is given back
      */
     public void create(DataSource source) throws SQLException {
-        boolean isMade = OwnTransaction.run(source, connection -> {
+        boolean isMade = TransactionTemplate.run(source, connection -> {
             RowDialect dialect = RowDialect.of(connection);
             dialect.serialiseChanges(connection);
             for (String sql :
@@ -130,7 +130,7 @@ public final class RowTables {
     }
 
     private int version(DataSource source) throws SQLException {
-        return OwnTransaction.run(source, connection -> {
+        return TransactionTemplate.run(source, connection -> {
             RowDialect dialect = RowDialect.of(connection);
             // The catalogue is asked first: a query that fails is an error in the server's log.
             if (!dialect.isThere(connection, schema, prefix + "rows_meta")) {

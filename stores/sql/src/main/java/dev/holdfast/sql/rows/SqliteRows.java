@@ -48,7 +48,7 @@ final class SqliteRows extends RowDialect {
     }
 
     @Override
-    <T> T lockOwn(Connection connection, OwnRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
+    <T> T lockOwn(Connection connection, NamedRow row, Duration wait, Reading<T> reading) throws SQLException, Busy {
         return waiting(
                 connection,
                 wait,

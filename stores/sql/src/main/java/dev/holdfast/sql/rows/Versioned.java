@@ -166,7 +166,7 @@ public final class Versioned {
         for (int attempt = 1; ; attempt++) {
             RowDialect[] dialect = new RowDialect[1];
             try {
-                return OwnTransaction.run(source, connection -> {
+                return TransactionTemplate.run(source, connection -> {
                     dialect[0] = RowDialect.of(connection);
                     return update(connection, work);
                 });

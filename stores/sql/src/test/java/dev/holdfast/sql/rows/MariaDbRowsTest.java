@@ -111,8 +111,8 @@ class MariaDbRowsTest extends RowsOnAServerTest {
         Meanwhile.all(4, () -> {
             try (Connection connection = source.begin()) {
                 for (int i = 0; i < 50; i++) {
-                    OwnRow own =
-                            OwnRow.lock(RowTables.usual(), new ResourceName(name + "-" + number.incrementAndGet()));
+                    NamedRow own =
+                            NamedRow.lock(RowTables.usual(), new ResourceName(name + "-" + number.incrementAndGet()));
                     assertThat(dialect.<Long>lockOwn(connection, own, Duration.ZERO, row -> row.getLong(1)))
                             .isEqualTo(1);
                     connection.commit();
@@ -155,7 +155,7 @@ class MariaDbRowsTest extends RowsOnAServerTest {
             TestSource other = new TestSource(plain.url());
             tables.createIfMissing(other);
             other.execute("CREATE TABLE account (id INT PRIMARY KEY)", "INSERT INTO account VALUES (1)");
-            OwnRow own = OwnRow.lock(tables, new ResourceName(name));
+            NamedRow own = NamedRow.lock(tables, new ResourceName(name));
             TableRow row = TableRow.of("account", "id", 1);
             RowDialect mysql = MysqlRows.INSTANCE;
             try (Connection alice = other.begin();

@@ -55,8 +55,8 @@ final class SqliteConnections {
                 return new SqliteDatabase(file, connection, statements, machine, clock, meta, options);
             } catch (SQLException e) {
                 close(connection);
-                StoreException failure = SqliteFailures.translated(e, Effect.NONE, file.path());
-                if (!SqliteFailures.isBusy(e)) {
+                StoreException failure = SqliteErrorCodes.translated(e, Effect.NONE, file.path());
+                if (!SqliteErrorCodes.isBusy(e)) {
                     throw failure;
                 }
                 patience.pause(new Lane.Busy(failure));

@@ -28,6 +28,6 @@ record SqliteDatabase(
     }
 
     StoreException translated(SQLException failure, Effect effect) {
-        return SqliteFailures.translated(failure, effect, file.path());
+        return SqliteErrorCodes.translated(failure, effect, file.path());
     }
 }

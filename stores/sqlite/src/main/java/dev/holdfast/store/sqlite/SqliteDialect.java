@@ -239,12 +239,12 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public boolean isBusy(SQLException failure) {
-        return SqliteFailures.isBusy(failure);
+        return SqliteErrorCodes.isBusy(failure);
     }
 
     @Override
     public Effect effectOf(SQLException failure) {
-        return SqliteFailures.effectOf(failure);
+        return SqliteErrorCodes.effectOf(failure);
     }
 
     @Override

@@ -6,7 +6,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
@@ -245,7 +245,7 @@ public final class MysqlNotificationListener implements NotificationListener {
      * program, which would have the same connection.
      */
     private void disconnect() {
-        Eviction.discard(connection);
+        ConnectionDisposal.discard(connection);
         statements.forget();
         connection = null;
     }

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.mysql;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.MysqlFailures;
+import dev.holdfast.sql.database.MysqlErrorCodes;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.Product;
@@ -272,6 +272,6 @@ public final class MysqlProduct implements Product {
 
     @Override
     public FailureKind kind(SQLException failure) {
-        return MysqlFailures.kind(failure);
+        return MysqlErrorCodes.kind(failure);
     }
 }

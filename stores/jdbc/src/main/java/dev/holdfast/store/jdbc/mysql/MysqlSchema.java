@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc.mysql;
 
 import dev.holdfast.spi.StoreException.Effect;
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.table.SqlTemplates;
@@ -80,7 +80,7 @@ final class MysqlSchema extends ServerSchema {
                 assert wasOurs;
             } catch (SQLException | RuntimeException lost) {
                 e.addSuppressed(lost);
-                Eviction.discard(connection); // and the lock with it
+                ConnectionDisposal.discard(connection); // and the lock with it
             }
             throw e;
         }

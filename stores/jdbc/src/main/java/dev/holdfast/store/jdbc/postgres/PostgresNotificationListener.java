@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.postgres;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
@@ -210,7 +210,7 @@ final class PostgresNotificationListener implements NotificationListener {
             requireWritable(made);
             return made;
         } catch (SQLException | RuntimeException | Error e) {
-            Eviction.discard(made);
+            ConnectionDisposal.discard(made);
             throw e;
         }
     }
@@ -235,7 +235,7 @@ final class PostgresNotificationListener implements NotificationListener {
             } finally {
                 lock.unlock();
             }
-            Eviction.discard(present);
+            ConnectionDisposal.discard(present);
         }
     }
 
@@ -260,7 +260,7 @@ final class PostgresNotificationListener implements NotificationListener {
         } finally {
             lock.unlock();
         }
-        Eviction.discard(present);
+        ConnectionDisposal.discard(present);
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.postgres;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
-import dev.holdfast.sql.database.PostgresFailures;
+import dev.holdfast.sql.database.PostgresErrorCodes;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.LockWait;
 import dev.holdfast.store.jdbc.server.Product;
@@ -255,6 +255,6 @@ public final class PostgresProduct implements Product {
 
     @Override
     public FailureKind kind(SQLException failure) {
-        return PostgresFailures.kind(failure);
+        return PostgresErrorCodes.kind(failure);
     }
 }

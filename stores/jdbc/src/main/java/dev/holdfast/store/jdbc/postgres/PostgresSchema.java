@@ -1,6 +1,6 @@
 package dev.holdfast.store.jdbc.postgres;
 
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.jdbc.server.ServerSchema;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.sql.Connection;
@@ -59,7 +59,7 @@ final class PostgresSchema extends ServerSchema {
             } catch (SQLException | RuntimeException lost) {
                 e.addSuppressed(lost);
                 // To set autocommit would commit what is still under way. It ends with the connection.
-                Eviction.discard(connection);
+                ConnectionDisposal.discard(connection);
             }
             throw e;
         }

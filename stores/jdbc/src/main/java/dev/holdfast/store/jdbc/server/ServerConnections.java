@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
-import dev.holdfast.sql.database.BareSource;
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.UnproxiedDataSource;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
@@ -121,7 +121,7 @@ public final class ServerConnections {
         this.ticks = ticks;
         this.isPool = isPool;
         this.isLent = isLent;
-        this.comesAsBefore = isPool && BareSource.setsConnectionsBack(source);
+        this.comesAsBefore = isPool && UnproxiedDataSource.setsConnectionsBack(source);
     }
 
     /** Whether connections are somebody else's, and go back as they came. */
@@ -178,7 +178,7 @@ public final class ServerConnections {
             }
         } catch (SQLException | RuntimeException | Error e) {
             // In which state it is nobody knows.
-            Eviction.discard(made);
+            ConnectionDisposal.discard(made);
             throw e;
         }
         synchronized (this) {
@@ -260,9 +260,9 @@ public final class ServerConnections {
             }
             action = whenReplaced;
         }
-        Eviction.abort(present);
+        ConnectionDisposal.abort(present);
         endTakenBefore(takenBefore);
-        resting.forEach(Eviction::discard);
+        resting.forEach(ConnectionDisposal::discard);
         action.run();
     }
 
@@ -277,7 +277,7 @@ public final class ServerConnections {
             });
         }
         // The trips give them back when they notice.
-        old.forEach(Eviction::abort);
+        old.forEach(ConnectionDisposal::abort);
     }
 
     /** Gives a connection back, or ends it, unless a trip has it. */
@@ -297,7 +297,7 @@ public final class ServerConnections {
         synchronized (this) {
             present = open.remove(use);
         }
-        Eviction.discard(present);
+        ConnectionDisposal.discard(present);
     }
 
     /**
@@ -331,7 +331,7 @@ public final class ServerConnections {
             present = open.remove(use);
             action = count[1] == 1 ? whenReplaced : () -> {};
         }
-        Eviction.discard(present);
+        ConnectionDisposal.discard(present);
         action.run();
         return true;
     }
@@ -352,14 +352,14 @@ public final class ServerConnections {
                 state.restore(connection);
             } catch (SQLException e) {
                 LOG.debug("a connection could not be restored to the state in which it was lent, and ends", e);
-                Eviction.discard(connection);
+                ConnectionDisposal.discard(connection);
                 return;
             } catch (RuntimeException | Error e) {
                 LOG.error("a connection could not be restored to the state in which it was lent, and ends", e);
-                Eviction.discard(connection);
+                ConnectionDisposal.discard(connection);
                 return;
             }
         }
-        Eviction.close(connection);
+        ConnectionDisposal.close(connection);
     }
 }

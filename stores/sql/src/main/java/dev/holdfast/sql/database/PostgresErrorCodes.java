@@ -3,9 +3,9 @@ package dev.holdfast.sql.database;
 import java.sql.SQLException;
 
 /** What PostgreSQL's SQLStates mean. */
-public final class PostgresFailures {
+public final class PostgresErrorCodes {
 
-    private PostgresFailures() {}
+    private PostgresErrorCodes() {}
 
     public static FailureKind kind(SQLException failure) {
         String state = String.valueOf(failure.getSQLState());

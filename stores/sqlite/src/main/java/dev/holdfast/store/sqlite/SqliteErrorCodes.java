@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import org.sqlite.SQLiteException;
 
 /** What SQLite's result codes mean for a command. */
-final class SqliteFailures {
+final class SqliteErrorCodes {
 
     // Primary result codes of SQLite; the upper bits of an extended code only say more.
     private static final int PERM = 3;
@@ -24,7 +24,7 @@ final class SqliteFailures {
     private static final int AUTH = 23;
     private static final int NOTADB = 26;
 
-    private SqliteFailures() {}
+    private SqliteErrorCodes() {}
 
     static int code(SQLException failure) {
         return failure instanceof SQLiteException sqlite

@@ -1,16 +1,16 @@
 package dev.holdfast.sql.rows;
 
-import dev.holdfast.sql.database.BareSource;
-import dev.holdfast.sql.database.Eviction;
+import dev.holdfast.sql.database.UnproxiedDataSource;
+import dev.holdfast.sql.database.ConnectionDisposal;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A transaction on a connection that is taken for it and given back as it was, whatever the pool's default is. */
-final class OwnTransaction {
+final class TransactionTemplate {
 
-    private OwnTransaction() {}
+    private TransactionTemplate() {}
 
     /**
      * What is done in it.
@@ -24,7 +24,7 @@ final class OwnTransaction {
     /** Commits if the work returns, else undoes it all. */
     static <T extends @Nullable Object, E extends Exception> T run(DataSource source, Work<T, E> work)
             throws E, SQLException {
-        Connection connection = BareSource.of(source).getConnection();
+        Connection connection = UnproxiedDataSource.of(source).getConnection();
         boolean wasAutomatic = false;
         try {
             wasAutomatic = connection.getAutoCommit();
@@ -51,7 +51,7 @@ final class OwnTransaction {
         } catch (SQLException | RuntimeException | Error e) {
             failure.addSuppressed(e);
             // To set autocommit would commit what is still under way. It ends with the connection.
-            Eviction.discard(connection);
+            ConnectionDisposal.discard(connection);
         }
     }
 

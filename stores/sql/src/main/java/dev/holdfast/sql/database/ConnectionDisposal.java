@@ -11,14 +11,14 @@ import org.slf4j.LoggerFactory;
  * Ends a connection so that its pool notices: the pool replaces it when it is returned, and does not lend it again.
  * Classes of pools are known by their names here, so that none of them is needed.
  */
-public final class Eviction {
+public final class ConnectionDisposal {
 
     private static final String TOMCAT = "org.apache.tomcat.jdbc.pool.PooledConnection";
     private static final String AGROAL = "io.agroal.pool.wrapper.ConnectionWrapper";
 
-    private static final Logger LOG = LoggerFactory.getLogger(Eviction.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectionDisposal.class);
 
-    private Eviction() {}
+    private ConnectionDisposal() {}
 
     /** Ends a connection and closes it, also where it is one of a pool, which does not lend it again. */
     public static void discard(@Nullable Connection connection) {
@@ -85,7 +85,7 @@ public final class Eviction {
             throws NoSuchMethodException, IllegalAccessException, InvocationTargetException {
         try {
             ClassLoader loader = connection.getClass().getClassLoader();
-            Class<?> type = Class.forName(TOMCAT, false, loader == null ? Eviction.class.getClassLoader() : loader);
+            Class<?> type = Class.forName(TOMCAT, false, loader == null ? ConnectionDisposal.class.getClassLoader() : loader);
             type.getMethod("setDiscarded", boolean.class).invoke(connection.unwrap(type), true);
         } catch (ClassNotFoundException | LinkageError | SQLException e) {
             return; // it is of another pool, or of none

@@ -10,7 +10,7 @@ import javax.sql.DataSource;
  * transactions of their own, and one that is rolled back with the program's would be no lock. Classes of frameworks are
  * known by their names here, so that none of them is needed.
  */
-public final class BareSource {
+public final class UnproxiedDataSource {
 
     private static final String[] PROXIES = {
         "org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy",
@@ -22,7 +22,7 @@ public final class BareSource {
     /** Proxies of proxies; more of them go round in a circle. */
     private static final int DEEPEST = 20;
 
-    private BareSource() {}
+    private UnproxiedDataSource() {}
 
     /**
      * The source itself, or what is behind the last of the proxies that take part in transactions.

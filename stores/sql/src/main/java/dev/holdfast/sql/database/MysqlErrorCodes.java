@@ -3,9 +3,9 @@ package dev.holdfast.sql.database;
 import java.sql.SQLException;
 
 /** What the error codes of MySQL and MariaDB mean; their SQLStates mean too many things, as 42000 does. */
-public final class MysqlFailures {
+public final class MysqlErrorCodes {
 
-    private MysqlFailures() {}
+    private MysqlErrorCodes() {}
 
     public static FailureKind kind(SQLException failure) {
         return switch (failure.getErrorCode()) {

@@ -12,7 +12,7 @@ import java.util.List;
  * @param touched a column that is written to lock the row
  * @param touch what is written there, after the column with or without its table
  */
-record OwnRow(String table, ResourceName name, String columns, String initial, String touched, String touch) {
+record NamedRow(String table, ResourceName name, String columns, String initial, String touched, String touch) {
 
     /** The key, for a statement. */
     List<byte[]> key() {
@@ -23,11 +23,11 @@ record OwnRow(String table, ResourceName name, String columns, String initial, S
      * A lock by name. It is counted, so that a transaction that has seen an older state than the last holder's is found
      * out where the database can.
      */
-    static OwnRow lock(RowTables tables, ResourceName name) {
-        return new OwnRow(tables.rowLock(), name, "uses", "1", "uses", " + 1");
+    static NamedRow lock(RowTables tables, ResourceName name) {
+        return new NamedRow(tables.rowLock(), name, "uses", "1", "uses", " + 1");
     }
 
-    static OwnRow fence(RowTables tables, ResourceName name) {
-        return new OwnRow(tables.fence(), name, "token, hold", "0, ''", "token", "");
+    static NamedRow fence(RowTables tables, ResourceName name) {
+        return new NamedRow(tables.fence(), name, "token, hold", "0, ''", "token", "");
     }
 }
