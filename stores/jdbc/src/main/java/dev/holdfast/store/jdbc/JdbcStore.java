@@ -15,13 +15,13 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
-import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.sql.database.Identifiers;
+import dev.holdfast.sql.database.UnproxiedDataSource;
+import dev.holdfast.store.jdbc.server.BusyRowsLane;
 import dev.holdfast.store.jdbc.server.IdlePolicy;
 import dev.holdfast.store.jdbc.server.NotificationListener;
-import dev.holdfast.store.jdbc.server.RowsBusyException;
-import dev.holdfast.store.jdbc.server.BusyRowsLane;
 import dev.holdfast.store.jdbc.server.Product;
+import dev.holdfast.store.jdbc.server.RowsBusyException;
 import dev.holdfast.store.jdbc.server.ServerConnections;
 import dev.holdfast.store.jdbc.server.ServerConnections.Use;
 import dev.holdfast.store.jdbc.server.ServerHousekeeping;
@@ -31,12 +31,12 @@ import dev.holdfast.store.jdbc.server.ServerSessions;
 import dev.holdfast.store.jdbc.server.SessionLane;
 import dev.holdfast.store.jdbc.server.SessionLanes;
 import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalDispatcher;
 import dev.holdfast.store.ledger.runtime.StoreThreads;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -150,7 +150,8 @@ public final class JdbcStore implements LockStore {
                 work -> threads.make(work, "holdfast-jdbc"));
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
         this.sessions = new SessionLanes(
-                number -> new SessionLane(product, templates, connections, Use.ofSessions(number), random.split(), client),
+                number -> new SessionLane(
+                        product, templates, connections, Use.ofSessions(number), random.split(), client),
                 MAX_BATCH,
                 executor,
                 SystemTime::nanoTime,
@@ -278,7 +279,8 @@ public final class JdbcStore implements LockStore {
      */
     private CompletionStage<Reply> closeSession(Command command, Caller caller, long since) {
         return batcher.submit(command, caller).exceptionallyCompose(failure -> {
-            if (!RowsBusyException.areCauseOf(failure) || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
+            if (!RowsBusyException.areCauseOf(failure)
+                    || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture.runAsync(

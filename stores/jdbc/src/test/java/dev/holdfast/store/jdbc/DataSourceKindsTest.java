@@ -96,7 +96,8 @@ class DataSourceKindsTest {
     @Test
     @DisplayName("are refused a proxy with nothing behind it; anything else is taken as it is")
     void nothingBehind() throws SQLException {
-        assertThatIllegalArgumentException().isThrownBy(() -> UnproxiedDataSource.of(new TransactionAwareDataSourceProxy()));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> UnproxiedDataSource.of(new TransactionAwareDataSourceProxy()));
         TestSource plain = new TestSource("jdbc:none:");
         assertThat(UnproxiedDataSource.of(plain)).isSameAs(plain);
         DelegatingDataSource delegating = new DelegatingDataSource(plain);

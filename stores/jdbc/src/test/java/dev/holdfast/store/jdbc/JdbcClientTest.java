@@ -147,8 +147,9 @@ class JdbcClientTest {
 
     private static Holdfast client(String url, HoldfastListener... listeners) {
         // Its holds outlast a server that takes long to come back, and who misses a message asks within a minute.
-        Holdfast.Builder builder = Holdfast.builder(
-                        JdbcStore.builder(new DriverDataSource(url)).keepsConnections().open())
+        Holdfast.Builder builder = Holdfast.builder(JdbcStore.builder(new DriverDataSource(url))
+                        .keepsConnections()
+                        .open())
                 .sessionTtl(Duration.ofSeconds(40))
                 .keepAliveEvery(Duration.ofSeconds(2))
                 .storeTimeout(Duration.ofSeconds(60));

@@ -33,7 +33,13 @@ final class PlanRules {
 
     /** What reads a whole table: for people, once in a ttl at the most, when a session ends, and for housekeeping. */
     private static final Set<SqlTemplate> SCANS = Set.of(
-            SqlTemplate.CONTENDED, SqlTemplate.IN_USE, SqlTemplate.INLINE, SqlTemplate.NAMES, SqlTemplate.SESSIONS_OVER, SqlTemplate.SESSIONS_UNUSED, SqlTemplate.UNCOUNTED);
+            SqlTemplate.CONTENDED,
+            SqlTemplate.IN_USE,
+            SqlTemplate.INLINE,
+            SqlTemplate.NAMES,
+            SqlTemplate.SESSIONS_OVER,
+            SqlTemplate.SESSIONS_UNUSED,
+            SqlTemplate.UNCOUNTED);
 
     private final String url;
     private final Map<SqlTemplate, String> templates;
@@ -47,7 +53,8 @@ final class PlanRules {
      * @param texts what this database says in another way than others
      * @param isExcused what may read more than it should when statistics are lacking
      */
-    PlanRules(String url, Map<SqlTemplate, String> templates, StatementCosts costs, Predicate<StatementCost> isExcused) {
+    PlanRules(
+            String url, Map<SqlTemplate, String> templates, StatementCosts costs, Predicate<StatementCost> isExcused) {
         this.url = url;
         this.templates = templates;
         this.costs = costs;

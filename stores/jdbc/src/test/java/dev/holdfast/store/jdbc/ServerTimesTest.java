@@ -128,8 +128,9 @@ class ServerTimesTest {
     }
 
     private static Holdfast client(String url) {
-        return Holdfast.builder(
-                        JdbcStore.builder(new DriverDataSource(url)).keepsConnections().open())
+        return Holdfast.builder(JdbcStore.builder(new DriverDataSource(url))
+                        .keepsConnections()
+                        .open())
                 .build();
     }
 

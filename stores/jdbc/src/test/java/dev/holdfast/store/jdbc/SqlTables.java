@@ -84,8 +84,8 @@ final class SqlTables {
 
     private String resource(String name, long token, long session, int waiters) {
         String held = session == 0 ? "0, 0, 0, 0, 0" : session + ", 1, 1, " + token + ", " + token;
-        return "(" + ColumnCodes.of(ResourceSpec.MUTEX) + ", 1, " + token + ", " + held + ", 0, 0, 0, 0, " + waiters + ", "
-                + waiters + ", " + bytes(name) + ")";
+        return "(" + ColumnCodes.of(ResourceSpec.MUTEX) + ", 1, " + token + ", " + held + ", 0, 0, 0, 0, " + waiters
+                + ", " + waiters + ", " + bytes(name) + ")";
     }
 
     private String waiter(String name, long session, long place) {

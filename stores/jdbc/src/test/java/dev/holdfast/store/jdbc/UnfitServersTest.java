@@ -40,8 +40,8 @@ class UnfitServersTest {
                         .option("log-bin", "log")
                         .option("binlog-format", "STATEMENT")
                         .start()) {
-            assertThatThrownBy(
-                            () -> JdbcStore.builder(new DriverDataSource(server.url())).open())
+            assertThatThrownBy(() -> JdbcStore.builder(new DriverDataSource(server.url()))
+                            .open())
                     .isInstanceOfSatisfying(
                             StoreException.class, e -> assertThat(e.reason()).isEqualTo(StoreException.Reason.DENIED))
                     .hasMessageContaining("binlog_format to ROW or MIXED");

@@ -1,8 +1,8 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.store.ledger.StoreClock;
-import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
+import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;

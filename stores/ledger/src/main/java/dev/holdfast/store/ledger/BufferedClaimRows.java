@@ -22,9 +22,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of claims on resources that the transaction has locked, so that nobody else changes them: those that wait
- * longest are read once, and what changes is written together, before the commit or before something is asked that it
- * could touch. Each statement is a trip to the server, which is what this saves.
+ * Rows of claims on resources that the transaction has locked, so that nobody else changes them. The claims that wait
+ * longest are read once, and changes are written as one batch, before the commit or before a query that they could
+ * affect. Each statement is a trip to the server, which is what this saves.
  *
  * <p>Not thread-safe.
  */
@@ -97,7 +97,9 @@ public final class BufferedClaimRows extends ClaimRows {
     @Override
     public void gather() {
         for (Resource resource : uncounted) {
-            writes.ask(SqlTemplate.DROP_UNCOUNTED.text, (statement, before) -> statement.setBytes(before + 1, resource.key));
+            writes.ask(
+                    SqlTemplate.DROP_UNCOUNTED.text,
+                    (statement, before) -> statement.setBytes(before + 1, resource.key));
         }
         uncounted.clear();
         for (Row row : dropped) {

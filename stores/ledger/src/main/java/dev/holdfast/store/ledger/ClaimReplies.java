@@ -12,7 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
 
-/** What a claimant is told of its claim. Changes nothing. */
+/** Replies about the state of a claim. Changes nothing. */
 final class ClaimReplies {
 
     private final Ledger ledger;

@@ -37,10 +37,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each command does to the rows and answers, inside a transaction that somebody else began and commits.
+ * Executes each command on the rows and answers it, inside a transaction that somebody else begins and commits.
  *
- * <p>A step first reads and checks, and writes when nothing can refuse it any more, so that a command that is refused
- * changes nothing.
+ * <p>A command is first checked, and writes when nothing can refuse it any more, so that a refused command changes
+ * nothing.
  */
 public final class CommandExecutor {
 

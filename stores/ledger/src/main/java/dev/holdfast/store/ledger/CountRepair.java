@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Corrects what a resource counts when rows of its claims were deleted by hand. The row of the resource is locked
+ * Repair of the counts of a resource after rows of its claims were deleted by hand. The row of the resource is locked
  * meanwhile. Whoever adds or drops a claim has to lock it too, so the rows that are read are those that there are.
  *
  * <p>Not thread-safe.

@@ -4,8 +4,8 @@ import dev.holdfast.spi.ResourceName;
 import java.util.List;
 
 /**
- * Thrown where a command meets resources that its transaction has not locked: it is undone, and carried out anew with
- * these locked too.
+ * A command met resources that its transaction has not locked. The transaction is rolled back and retried with these
+ * locked too.
  */
 public final class MissingLockException extends RuntimeException {
 

@@ -7,7 +7,7 @@ import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
 /**
- * What the {@link Ledger} stands on: the statements of one connection, a clock, and what is judged otherwise from
+ * Environment of the {@link Ledger}: the statements of one connection, a clock, and the decisions that differ from
  * database to database. All methods are called by the one thread that has the lane, inside a transaction.
  */
 public interface StoreContext {

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends a connection so that its pool notices: the pool replaces it when it is returned, and does not lend it again.
- * Classes of pools are known by their names here, so that none of them is needed.
+ * Disposal of connections in such a way that their pools notice: the pool replaces a discarded connection when it is
+ * returned, and does not lend it again. Classes of pools are known by their names here, so that none of them is needed.
  */
 public final class ConnectionDisposal {
 
@@ -85,7 +85,8 @@ public final class ConnectionDisposal {
             throws NoSuchMethodException, IllegalAccessException, InvocationTargetException {
         try {
             ClassLoader loader = connection.getClass().getClassLoader();
-            Class<?> type = Class.forName(TOMCAT, false, loader == null ? ConnectionDisposal.class.getClassLoader() : loader);
+            Class<?> type =
+                    Class.forName(TOMCAT, false, loader == null ? ConnectionDisposal.class.getClassLoader() : loader);
             type.getMethod("setDiscarded", boolean.class).invoke(connection.unwrap(type), true);
         } catch (ClassNotFoundException | LinkageError | SQLException e) {
             return; // it is of another pool, or of none

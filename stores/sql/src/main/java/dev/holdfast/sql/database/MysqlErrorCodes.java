@@ -2,7 +2,7 @@ package dev.holdfast.sql.database;
 
 import java.sql.SQLException;
 
-/** What the error codes of MySQL and MariaDB mean; their SQLStates mean too many things, as 42000 does. */
+/** Meaning of the error codes of MySQL and MariaDB; their SQLStates mean too many things, as 42000 does. */
 public final class MysqlErrorCodes {
 
     private MysqlErrorCodes() {}

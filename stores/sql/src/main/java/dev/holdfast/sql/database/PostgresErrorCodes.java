@@ -2,7 +2,7 @@ package dev.holdfast.sql.database;
 
 import java.sql.SQLException;
 
-/** What PostgreSQL's SQLStates mean. */
+/** Meaning of PostgreSQL's SQLStates. */
 public final class PostgresErrorCodes {
 
     private PostgresErrorCodes() {}

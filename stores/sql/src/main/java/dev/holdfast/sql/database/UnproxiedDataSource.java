@@ -6,9 +6,9 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * What stands behind a data source that would give the connection of a transaction of the program's: locks have
- * transactions of their own, and one that is rolled back with the program's would be no lock. Classes of frameworks are
- * known by their names here, so that none of them is needed.
+ * Data source behind a proxy that would give the connection of a transaction of the program's: locks have transactions
+ * of their own, and one that is rolled back with the program's would be no lock. Classes of frameworks are known by
+ * their names here, so that none of them is needed.
  */
 public final class UnproxiedDataSource {
 

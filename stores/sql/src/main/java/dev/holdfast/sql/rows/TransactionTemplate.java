@@ -1,13 +1,16 @@
 package dev.holdfast.sql.rows;
 
-import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.sql.database.UnproxiedDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** A transaction on a connection that is taken for it and given back as it was, whatever the pool's default is. */
+/**
+ * Runs work in a transaction on a connection that is borrowed for it and returned as it was, whatever the pool's
+ * default is.
+ */
 final class TransactionTemplate {
 
     private TransactionTemplate() {}

@@ -5,9 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How long a trip waits for a busy database. SQLite wakes nobody: who wants to write looks again and again, and whoever
- * looks in the right moment is next. The pauses are short, so that a process which writes all the time doesn't starve
- * the others.
+ * Time that a trip waits for a busy database. SQLite wakes nobody: writers poll, and whoever polls in the right moment
+ * is next. The pauses are short, so that a process which writes all the time doesn't starve the others.
  */
 final class BusyTimeout {
 

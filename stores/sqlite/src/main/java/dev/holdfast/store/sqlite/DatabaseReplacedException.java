@@ -2,10 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.StoreException;
 
-/**
- * The database that our sessions were in is no more, or ended them behind our back: nothing that was granted on it
- * holds.
- */
+/** The database of our sessions is no more, or ended them behind our back: nothing that was granted on it holds. */
 final class DatabaseReplacedException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -4,7 +4,7 @@ import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 
-/** The clock that all processes of one machine have in common. */
+/** Clock that all processes of one machine have in common. */
 final class HostClock {
 
     private HostClock() {}

@@ -19,10 +19,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls of claims that wait while nothing happens to them. What a claim waits for is remembered: while the file has not
- * changed, those who are in the way are alive and no lease of theirs is over, it still waits, and none of its rows is
- * read. After a change one statement for each claim finds that all who are in the way are alive; where it finds no row
- * something may have happened, and {@link CommandExecutor} finds out what.
+ * Cache of what polled claims wait for. While the file has not changed, the holders in the way are alive and none of
+ * their leases has expired, a claim still waits, and none of its rows is read. After a change one statement for each
+ * claim checks that all holders in the way are alive; where it finds no row something may have happened, and {@link
+ * CommandExecutor} finds out what.
  *
  * <p>Not thread-safe.
  */

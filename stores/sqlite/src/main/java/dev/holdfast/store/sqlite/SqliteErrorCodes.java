@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import org.sqlite.SQLiteException;
 
-/** What SQLite's result codes mean for a command. */
+/** Meaning of SQLite's result codes. */
 final class SqliteErrorCodes {
 
     // Primary result codes of SQLite; the upper bits of an extended code only say more.

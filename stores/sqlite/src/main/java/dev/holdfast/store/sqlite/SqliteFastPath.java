@@ -21,8 +21,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Taking a lock that is free, and giving back one that nobody waits for: one statement each, with all checks in it.
- * Where a statement finds no row that passes them it has changed nothing, and {@link CommandExecutor} finds out why.
+ * Acquires a free lock, and releases one that nobody waits for, by one statement each, with all checks in it. A
+ * statement that finds no row that passes them has changed nothing, and {@link CommandExecutor} finds out why.
  *
  * <p>Not thread-safe.
  */

@@ -46,7 +46,8 @@ final class SqliteHousekeeping {
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile long askedAtMicros;
 
-    SqliteHousekeeping(Lane lane, StatementCache statements, Executor executor, WakeupFiles wakeupFiles, StoreClock clock) {
+    SqliteHousekeeping(
+            Lane lane, StatementCache statements, Executor executor, WakeupFiles wakeupFiles, StoreClock clock) {
         this.lane = lane;
         this.statements = statements;
         this.executor = executor;

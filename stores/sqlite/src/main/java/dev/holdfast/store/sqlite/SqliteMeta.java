@@ -129,7 +129,8 @@ final class SqliteMeta {
     }
 
     /** A boot ends with the machine; programs that count by the wall clock may be alive and well. */
-    private static void refuseOtherClock(Connection connection, SqliteMeta old, HostIdentity machine) throws SQLException {
+    private static void refuseOtherClock(Connection connection, SqliteMeta old, HostIdentity machine)
+            throws SQLException {
         boolean bothCountBoots = machine.hasBootClock() && !old.boot.equals(HostIdentity.WALL);
         if (bothCountBoots) {
             return;

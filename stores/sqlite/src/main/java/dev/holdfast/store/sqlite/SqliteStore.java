@@ -15,10 +15,10 @@ import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.Transaction;
+import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalDispatcher;
 import dev.holdfast.store.ledger.runtime.StoreThreads;
 import dev.holdfast.store.ledger.runtime.SystemTime;
-import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
@@ -77,7 +77,8 @@ public final class SqliteStore implements LockStore {
 
     private SqliteStore(Builder options) {
         this.threads = new StoreThreads(options.threads);
-        HostIdentity machine = options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
+        HostIdentity machine =
+                options.machine == null ? HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime()) : options.machine;
         StoreClock clock = options.clock == null ? HostClock.of(machine) : options.clock;
         SplittableRandom random = new SplittableRandom(Randomness.nextLong());
         ProcFs proc = new ProcFs(ProcFs.ROOT);
@@ -89,7 +90,8 @@ public final class SqliteStore implements LockStore {
         this.traits = traits(machine);
         this.wakeupFiles = new WakeupFiles(file, client, machine.observes(), threads, listener);
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
-        this.lane = new Lane(new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
+        this.lane =
+                new Lane(new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
         this.executor = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,

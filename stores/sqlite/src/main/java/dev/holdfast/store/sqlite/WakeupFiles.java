@@ -28,11 +28,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How one process tells another what it has just done for it: each store instance has a file of its own beside the
- * database, to which the others append a line, and the kernel tells the owner that it has changed. Nobody writes to it
- * when nobody waits.
+ * Wake-ups between processes: each store instance has a file of its own beside the database, to which the others append
+ * a line, and the kernel notifies the owner of the change. Nobody writes to it when nobody waits.
  *
- * <p>All of it is a hint. Whatever fails here is noticed by nobody but a waiter who polls a little later.
+ * <p>All of it is a hint. After a failure a waiter polls a little later.
  */
 final class WakeupFiles implements AutoCloseable {
 

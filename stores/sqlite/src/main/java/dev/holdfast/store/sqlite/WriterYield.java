@@ -4,8 +4,9 @@ import dev.holdfast.store.ledger.runtime.SystemTime;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Lets other processes write. Between two trips in quick succession the database is free for some microseconds only,
- * and others would hardly ever look just then; so whoever writes without a break makes a short one from time to time.
+ * Pause of a busy writer in favour of other processes. Between two trips in quick succession the database is free for
+ * some microseconds only, and others would hardly ever poll just then; so a process that writes without a break makes a
+ * short one from time to time.
  *
  * <p>Not thread-safe.
  */

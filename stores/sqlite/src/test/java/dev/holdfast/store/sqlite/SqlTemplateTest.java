@@ -20,8 +20,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SqlTemplateTest {
 
     /** What is for people, for audits and for housekeeping, in pages. */
-    private static final Set<SqlTemplate> SCANS =
-            Set.of(SqlTemplate.IN_USE, SqlTemplate.INLINE, SqlTemplate.RESTING, SqlTemplate.SESSIONS_OVER, SqlTemplate.SESSIONS_UNUSED);
+    private static final Set<SqlTemplate> SCANS = Set.of(
+            SqlTemplate.IN_USE,
+            SqlTemplate.INLINE,
+            SqlTemplate.RESTING,
+            SqlTemplate.SESSIONS_OVER,
+            SqlTemplate.SESSIONS_UNUSED);
 
     @TempDir
     Path directory;

@@ -44,7 +44,8 @@ class SqliteBootTest {
 
     private static HostIdentity machine(String boot) {
         HostIdentity own = HostIdentity.of(ProcFs.ROOT, SystemTime.nanoTime());
-        return new HostIdentity(boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
+        return new HostIdentity(
+                boot, own.pidNamespace(), own.timeNamespace(), own.user(), own.self(), 0, own.hidesOthers());
     }
 
     @Test

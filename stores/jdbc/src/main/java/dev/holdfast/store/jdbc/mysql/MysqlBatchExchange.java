@@ -9,8 +9,8 @@ import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplate;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,12 +20,12 @@ import java.util.StringJoiner;
 import java.util.stream.Stream;
 
 /**
- * One update that gives locks back and takes others, of one session. It names one table only: what updates a table
- * joined with another writes down first what it will change, which costs several times as much. The session's row is
- * locked by a query within it.
+ * Batch of releases and acquires of one session in one update. It names one table only: an update of a table joined
+ * with another first writes down what it will change, which costs several times as much. The session's row is locked by
+ * a query within it.
  *
- * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so what tells the two kinds
- * of rows apart, the session, is assigned last.
+ * <p>Assignments are carried out from left to right, or all at once in a mode of MariaDB: so the column that tells the
+ * two kinds of rows apart, the session, is assigned last.
  */
 final class MysqlBatchExchange {
 
@@ -80,7 +80,8 @@ final class MysqlBatchExchange {
     Outcome carryOut(StatementCache statements, List<Release> releases, List<Acquire> acquires, long mark)
             throws SQLException {
         try (Statement update = statements.connection().createStatement()) {
-            int count = update.executeUpdate(templates.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
+            int count =
+                    update.executeUpdate(templates.of(text(releases, acquires, mark)), Statement.RETURN_GENERATED_KEYS);
             boolean tells = count > 0 && !acquires.isEmpty();
             return new Outcome(count, tells ? lastKey(update) : 0);
         }
@@ -149,8 +150,8 @@ final class MysqlBatchExchange {
         text.append(", r.ends = ")
                 .append(lease == 0 ? "0" : clock + " + " + lease)
                 .append(", ");
-        conditions.add("(r.name IN " + names + " AND r.spec = " + ColumnCodes.of(one.spec()) + " AND " + free(first) + " AND "
-                + live(session, " AND s.epoch <= " + one.epoch()) + ")");
+        conditions.add("(r.name IN " + names + " AND r.spec = " + ColumnCodes.of(one.spec()) + " AND " + free(first)
+                + " AND " + live(session, " AND s.epoch <= " + one.epoch()) + ")");
     }
 
     private void giveBack(List<Release> releases, StringJoiner conditions) {

@@ -13,8 +13,8 @@ import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fast path on MySQL and MariaDB. One command is an update by primary key, together with the session's row, which
- * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlBatchExchange}, if
- * they are of one session and alike but for names and claims, as they nearly always are.
+ * that locks too and keeps as it is until the commit. Several are one update as well, see {@link MysqlBatchExchange},
+ * if they are of one session and alike but for names and claims, as they nearly always are.
  *
  * <p>The first token comes back as the key that the statement made, which costs no further trip; the last one follows
  * from it. As the time is that of the statement, it is the same for all.
@@ -69,9 +69,10 @@ final class MysqlFastPath extends ServerFastPath {
                 + ", r.ends = CASE ? WHEN 0 THEN 0 ELSE " + clock + " + ? END, r.seq = 0"
                 + " WHERE r.name = ? AND s.epoch <= ? AND s.deadline > " + clock + " AND r.spec = ? AND "
                 + MysqlBatchExchange.free(first));
-        giveBack = templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
-                + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
-                + MysqlBatchExchange.unended(clock));
+        giveBack =
+                templates.of(hurry + "UPDATE holdfast_resource r JOIN holdfast_session s ON s.id = ? SET r.session = 0"
+                        + " WHERE r.name = ? AND r.session = ? AND r.claim = ? AND s.deadline > " + clock + " AND "
+                        + MysqlBatchExchange.unended(clock));
     }
 
     @Override
@@ -226,7 +227,11 @@ final class MysqlFastPath extends ServerFastPath {
      * @param first where the blocks begin that it gave, if it gave any: no other block of the same resource does
      */
     private void compare(
-            StatementCache statements, List<Release> releases, List<Acquire> acquires, long first, Map<Command, Reply> done)
+            StatementCache statements,
+            List<Release> releases,
+            List<Acquire> acquires,
+            long first,
+            Map<Command, Reply> done)
             throws SQLException {
         Map<ResourceName, Command> commands = new HashMap<>();
         releases.forEach(release -> commands.put(release.resource(), release));

@@ -7,8 +7,8 @@ import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -53,7 +53,8 @@ final class MysqlFirstUse {
     /**
      * What follows from a failure that is expected is decided in here, so that one to close the statement is not lost.
      */
-    private static MysqlBatchExchange.Outcome outcome(Statement insert, String text, boolean isOne) throws SQLException {
+    private static MysqlBatchExchange.Outcome outcome(Statement insert, String text, boolean isOne)
+            throws SQLException {
         try {
             int count = insert.executeUpdate(text, Statement.RETURN_GENERATED_KEYS);
             return new MysqlBatchExchange.Outcome(count, count > 0 ? MysqlBatchExchange.key(insert) : 0);

@@ -10,8 +10,8 @@ import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -88,7 +88,7 @@ public final class MysqlNotificationListener implements NotificationListener {
     private final StatementCache statements;
     private final String lockName;
     private final Consumer<Signal> listener;
-    private final WaitingClaimSet waiting = new WaitingClaimSet();
+    private final WaitingClaims waiting = new WaitingClaims();
     private final String nap;
     private final String look;
     private final ReentrantLock lock = new ReentrantLock();
@@ -115,7 +115,12 @@ public final class MysqlNotificationListener implements NotificationListener {
     private double seconds = SHORT_NAP;
     private Nap last = Nap.CUT_SHORT;
 
-    public MysqlNotificationListener(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
+    public MysqlNotificationListener(
+            DataSource source,
+            SqlTemplates templates,
+            NamedThreadFactory threads,
+            long client,
+            Consumer<Signal> listener) {
         this.source = source;
         this.threads = threads;
         this.statements = new StatementCache(templates);

@@ -4,8 +4,8 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlErrorCodes;
-import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.LockWait;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
@@ -13,8 +13,8 @@ import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplate;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -147,14 +147,16 @@ public final class MysqlProduct implements Product {
     @Override
     public Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
         String ofNames = "SELECT name FROM holdfast_resource WHERE name IN ";
-        List<ResourceName> unlocked = StatementCache.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
+        List<ResourceName> unlocked =
+                StatementCache.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
         Set<ResourceName> locked = new TreeSet<>(StatementCache.names(ofKeys(statements, ofNames, "", keys)));
         unlocked.forEach(locked::remove);
         return locked;
     }
 
     @Override
-    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException {
+    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest)
+            throws SQLException {
         PreparedStatement select =
                 ofKeys(statements, "SELECT name FROM holdfast_resource WHERE name IN ", AT_REST, keys);
         select.setLong(placesFor(keys.size()) + 1, newest);
@@ -256,7 +258,11 @@ public final class MysqlProduct implements Product {
 
     @Override
     public NotificationListener listening(
-            DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
+            DataSource source,
+            SqlTemplates templates,
+            NamedThreadFactory threads,
+            long client,
+            Consumer<Signal> listener) {
         return new MysqlNotificationListener(source, templates, threads, client, listener);
     }
 

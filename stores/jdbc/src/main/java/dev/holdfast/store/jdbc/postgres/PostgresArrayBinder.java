@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Function;
 
-/** Sets the parameters of a statement of PostgreSQL, which are arrays, one after another. Not thread-safe. */
+/** Binds the array parameters of a statement of PostgreSQL, one after another. Not thread-safe. */
 final class PostgresArrayBinder {
 
     private final PreparedStatement to;

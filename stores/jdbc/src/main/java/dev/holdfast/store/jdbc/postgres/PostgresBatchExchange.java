@@ -8,8 +8,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.store.jdbc.server.BatchKey;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 
 /**
- * Gives back and takes what came together, by one statement that looks at each row once: for claims of one session that
- * are alike, on connections of our own. To lock the rows by a step before that, which could pass over those that others
- * have locked, takes the server nearly twice the time.
+ * Batch of releases and acquires in one statement that visits each row once: for claims of one session with the same
+ * {@link BatchKey}, on connections of our own. To lock the rows by a step before that, which could skip those that
+ * others have locked, takes the server nearly twice the time.
  *
  * <p>Not thread-safe.
  */

@@ -6,16 +6,16 @@ import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a claim at the end of the queue for a lock that somebody holds: one statement, whose commit waits for no disk,
- * for who begins to wait has been given nothing. It does so in the plain case, of a lock that is held alone by somebody
- * who lives; all else is left to {@link CommandExecutor}.
+ * Enqueues a claim for a lock that somebody holds: one statement, whose commit waits for no disk, since a new waiter
+ * has been given nothing. It does so in the plain case, of a lock that is held alone by a live session; all else is
+ * left to {@link CommandExecutor}.
  *
  * <p>Not thread-safe.
  */

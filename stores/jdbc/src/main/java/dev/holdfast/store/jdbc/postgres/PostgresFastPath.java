@@ -13,8 +13,8 @@ import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplate;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -62,7 +62,8 @@ final class PostgresFastPath extends ServerFastPath {
      * @param channel what the names of the channels begin with, on which other clients are told
      * @param client who is told by the answer instead
      */
-    PostgresFastPath(SqlTemplates templates, String clock, boolean mustSkip, boolean joins, String channel, long client) {
+    PostgresFastPath(
+            SqlTemplates templates, String clock, boolean mustSkip, boolean joins, String channel, long client) {
         this.mustSkip = mustSkip;
         boolean waits = joins && !mustSkip;
         this.handOver = new PostgresHandOver(templates, clock, channel, client, waits);

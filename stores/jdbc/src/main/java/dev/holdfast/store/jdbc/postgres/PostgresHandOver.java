@@ -12,8 +12,8 @@ import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 final class PostgresHandOver {
 
     /**
-     * As {@link PostgresQueueStatement} says; with the time for {@code $clock}, that as a token for {@code $mark}, that the
-     * counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
+     * As {@link PostgresQueueStatement} says; with the time for {@code $clock}, that as a token for {@code $mark}, that
+     * the counter is level with it for {@code $level}, and the tokens that are given for {@code $block}.
      */
     private static final String PASS_ON = """
             WITH v AS NOT MATERIALIZED (SELECT ?::bytea AS name, ?::bigint AS session, ?::bigint AS claim, ?::bigint AS me,

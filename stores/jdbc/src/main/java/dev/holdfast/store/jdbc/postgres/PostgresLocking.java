@@ -2,8 +2,8 @@ package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.jdbc.server.Product;
-import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.BufferedClaimRows;
+import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.table.Claim;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.Resource;

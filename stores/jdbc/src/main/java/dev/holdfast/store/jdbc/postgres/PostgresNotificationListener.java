@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.ConnectionDisposal;
-import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
 import java.sql.Connection;
@@ -24,9 +24,7 @@ import org.postgresql.PGNotification;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Hears on a connection of its own what other clients tell this one, and makes that connection again when it is lost.
- */
+/** Listener on a connection of its own, which is replaced when it is lost. */
 final class PostgresNotificationListener implements NotificationListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(PostgresNotificationListener.class);
@@ -66,10 +64,13 @@ final class PostgresNotificationListener implements NotificationListener {
     @GuardedBy("lock")
     private boolean closed;
 
-    PostgresNotificationListener(DataSource source, String channel, NamedThreadFactory threads, Consumer<Signal> listener) {
+    PostgresNotificationListener(
+            DataSource source, String channel, NamedThreadFactory threads, Consumer<Signal> listener) {
         this(
                 source,
-                source instanceof DriverDataSource own ? own.with("socketFactory", PromptSocketFactory.class.getName()) : null,
+                source instanceof DriverDataSource own
+                        ? own.with("socketFactory", PromptSocketFactory.class.getName())
+                        : null,
                 channel,
                 threads,
                 listener);

@@ -4,8 +4,8 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.PostgresErrorCodes;
-import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.LockWait;
+import dev.holdfast.store.jdbc.server.NotificationListener;
 import dev.holdfast.store.jdbc.server.Product;
 import dev.holdfast.store.jdbc.server.ServerFastPath;
 import dev.holdfast.store.jdbc.server.ServerSchema;
@@ -14,8 +14,8 @@ import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.runtime.NamedThreadFactory;
 import dev.holdfast.store.ledger.runtime.SignalCodec;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -55,10 +55,10 @@ public final class PostgresProduct implements Product {
 
     /**
      * Rows are looked up by their keys, one by one, in the order in which they are asked for: that order keeps clients
-     * from waiting for each other in a circle, see {@link PostgresBatchExchange}. And a plan is kept once it was made, which
-     * for a table that was small then could be to read all of it. Before version 18 a step that is switched off counts
-     * as dear where there is no other, and what is dear would be compiled, each time. All plans are the same whatever
-     * the values are, and to make one takes longer than what it is for.
+     * from waiting for each other in a circle, see {@link PostgresBatchExchange}. And a plan is kept once it was made,
+     * which for a table that was small then could be to read all of it. Before version 18 a step that is switched off
+     * counts as dear where there is no other, and what is dear would be compiled, each time. All plans are the same
+     * whatever the values are, and to make one takes longer than what it is for.
      */
     private static final String LOOK_UP =
             "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
@@ -145,7 +145,8 @@ public final class PostgresProduct implements Product {
     }
 
     @Override
-    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException {
+    public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest)
+            throws SQLException {
         PreparedStatement select = statements.prepare(
                 statements.templates().of("SELECT name FROM holdfast_resource WHERE name = ANY (?)" + AT_REST));
         select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
@@ -223,7 +224,9 @@ public final class PostgresProduct implements Product {
                     before + 2,
                     connection.createArrayOf(
                             "text",
-                            told.stream().map(one -> SignalCodec.of(one.signal())).toArray()));
+                            told.stream()
+                                    .map(one -> SignalCodec.of(one.signal()))
+                                    .toArray()));
         });
     }
 
@@ -240,7 +243,11 @@ public final class PostgresProduct implements Product {
 
     @Override
     public NotificationListener listening(
-            DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener) {
+            DataSource source,
+            SqlTemplates templates,
+            NamedThreadFactory threads,
+            long client,
+            Consumer<Signal> listener) {
         return new PostgresNotificationListener(source, channelOf(client), threads, listener);
     }
 

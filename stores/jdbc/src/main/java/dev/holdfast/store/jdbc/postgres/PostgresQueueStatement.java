@@ -1,8 +1,8 @@
 package dev.holdfast.store.jdbc.postgres;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;

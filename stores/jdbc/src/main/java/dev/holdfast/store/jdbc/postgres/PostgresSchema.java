@@ -33,7 +33,8 @@ final class PostgresSchema extends ServerSchema {
 
     @Override
     public boolean isThere(Connection connection, String table) throws SQLException {
-        return isTrue(connection, "SELECT to_regclass(?) IS NOT NULL", templates().of(table));
+        return isTrue(
+                connection, "SELECT to_regclass(?) IS NOT NULL", templates().of(table));
     }
 
     @Override

@@ -5,7 +5,7 @@ import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 
-/** What acquires that go by one statement have in common. */
+/** Key of the acquires that can share one statement. */
 public record BatchKey(long session, long epoch, long spec, int weight, long lease, int tokens) {
 
     public static BatchKey of(Acquire acquire) {

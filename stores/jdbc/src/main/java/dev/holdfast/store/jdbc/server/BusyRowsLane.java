@@ -17,13 +17,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where commands wait for rows that others keep locked, while all others go on in the {@link ServerLane}. It waits in
- * the queue of a row only with a transaction that needs no other row: nothing else is kept locked meanwhile, and the
- * session, which comes after the row, neither. On lent connections it does not wait in the server, so that none is
- * kept, but looks again and again.
+ * Lane of the commands that wait for rows which others keep locked, while all others go on in the {@link ServerLane}.
+ * It waits in the queue of a row only with a transaction that needs no other row: nothing else is kept locked
+ * meanwhile, and the session, which comes after the row, neither. On lent connections it does not wait in the server,
+ * so that none is kept, but polls.
  *
- * <p>What it could not do in a trip it refuses with {@link RowsBusyException} for the cause; who sent it may send it once
- * more. Trips go one after another.
+ * <p>It fails what it could not do in a trip with {@link RowsBusyException} as the cause; the sender may retry. Trips
+ * go one after another.
  */
 public final class BusyRowsLane implements Batcher.Trip {
 
@@ -77,7 +77,8 @@ public final class BusyRowsLane implements Batcher.Trip {
         List<Call> rest = new ArrayList<>();
         for (Call call : calls) {
             // Each by itself: what turns out to be about more, or locked again, keeps up no other.
-            if (!Collections.disjoint(CommandTransactions.namesOf(call.command()), locked) || !isDone(call, told, LockWait.BRIEF)) {
+            if (!Collections.disjoint(CommandTransactions.namesOf(call.command()), locked)
+                    || !isDone(call, told, LockWait.BRIEF)) {
                 rest.add(call);
             }
         }

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The lease under which one client cleans for all: the moment of its last sign of life, in a row that all see. Who was
- * stopped for longer than the lease finds that another has it.
+ * Lease under which one client cleans for all: the moment of its last sign of life, in a row that all see. A client
+ * that was stopped for longer than the lease finds that another has it.
  *
  * <p>Not thread-safe.
  */

@@ -21,7 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** Carries out commands that came together as one transaction, by all rules. Not thread-safe. */
+/** Executes the commands of a batch as one transaction, by all rules. Not thread-safe. */
 final class CommandTransactions {
 
     private final LockTransactions transactions;

@@ -16,7 +16,7 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Makes connections from a URL, by the driver that is there. */
+/** Data source for a URL, by the driver that is there. */
 public final class DriverDataSource implements DataSource {
 
     /** No password is longer. */

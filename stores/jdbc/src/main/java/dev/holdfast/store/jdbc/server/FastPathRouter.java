@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be done by the fast path, of commands that came together: what is given back first, for others may want to
- * take it. One object serves one trip.
+ * Selects what the fast path can do of the commands of a batch: releases first, since other commands may want what they
+ * free. One object serves one trip.
  */
 final class FastPathRouter {
 
@@ -144,8 +144,8 @@ final class FastPathRouter {
         if (isDone) {
             unused.stream().filter(Call::isAnswered).forEach(made::add);
         } else if (fastPath.waitsForRows()) {
-            locked.addAll(
-                    transactions.locked(unused.stream().map(FastPathRouter::nameOf).collect(Collectors.toSet())));
+            locked.addAll(transactions.locked(
+                    unused.stream().map(FastPathRouter::nameOf).collect(Collectors.toSet())));
         }
     }
 
@@ -198,7 +198,8 @@ final class FastPathRouter {
         return spec != null && spec.capacity() == 1 && spec.kind() != Kind.LATCH;
     }
 
-    private @Nullable Reply handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next) throws SQLException {
+    private @Nullable Reply handOver(StatementCache statements, ClaimRef held, @Nullable Acquire next)
+            throws SQLException {
         ServerFastPath.HandedOver done = fastPath.handOver(statements, held, next);
         if (done == null) {
             return null;

@@ -5,8 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What a client guesses of the rows of the names that it is asked for: whether one is there already. A wrong guess
- * costs a statement, and no more.
+ * A client's guesses whether names have a row already. A wrong guess costs a statement, and no more.
  *
  * <p>Not thread-safe.
  */

@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * The state of a connection when a pool lent it: what locks change of it is set back before it is returned, since not
- * all pools do that. Immutable.
+ * State of a connection when a pool lent it. What locks change of it is restored before the connection is returned,
+ * since not all pools do that. Immutable.
  */
 final class LentConnectionState {
 

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A poll of many claims, of which some are on rows that somebody keeps locked: nobody can let those in meanwhile, so
- * that they wait is read without a lock. The others are polled as always. One object serves one poll.
+ * Poll of many claims, of which some are on rows that somebody keeps locked: nobody can admit those meanwhile, so their
+ * state is read without a lock. The others are polled as always. One object serves one poll.
  */
 final class LockSkippingPoll {
 

@@ -9,8 +9,8 @@ import dev.holdfast.store.ledger.LockedRowSet;
 import dev.holdfast.store.ledger.MissingLockException;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.Resource;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -91,7 +91,11 @@ final class LockTransactions {
 
     /** @param use which of the connections; on that for locked rows no transaction waits that needs more than one */
     LockTransactions(
-            Product product, SqlTemplates templates, ServerConnections connections, ServerConnections.Use use, long client) {
+            Product product,
+            SqlTemplates templates,
+            ServerConnections connections,
+            ServerConnections.Use use,
+            long client) {
         this.product = product;
         this.connections = connections;
         this.use = use;

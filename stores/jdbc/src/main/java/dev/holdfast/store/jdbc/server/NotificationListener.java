@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** How a client hears of what others let it in to. */
+/** Listener for grants that other clients made to this one. */
 public interface NotificationListener extends AutoCloseable {
 
     /** Begins to listen. */

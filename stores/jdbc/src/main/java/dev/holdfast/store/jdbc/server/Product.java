@@ -12,8 +12,8 @@ import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplate;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.WriteBatch;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -168,7 +168,12 @@ public interface Product {
     void wake(StatementCache statements, List<Transaction.Notification> told) throws SQLException;
 
     /** What a client hears of its grants with. */
-    NotificationListener listening(DataSource source, SqlTemplates templates, NamedThreadFactory threads, long client, Consumer<Signal> listener);
+    NotificationListener listening(
+            DataSource source,
+            SqlTemplates templates,
+            NamedThreadFactory threads,
+            long client,
+            Consumer<Signal> listener);
 
     /** Whether it tells of all, and not only of grants, and those in all likelihood. */
     boolean tellsAll();

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Somebody keeps rows locked that are needed: nothing was done. */
+/** Another transaction keeps rows locked that are needed: nothing was done. */
 public final class RowsBusyException extends Exception {
 
     private static final long serialVersionUID = 1L;

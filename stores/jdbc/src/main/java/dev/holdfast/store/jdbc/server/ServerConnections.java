@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
-import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.sql.database.ConnectionDisposal;
+import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.Connection;

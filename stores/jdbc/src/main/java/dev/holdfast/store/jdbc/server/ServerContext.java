@@ -8,7 +8,7 @@ import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
 
-/** A database server, on which a transaction has what it has locked. */
+/** Context of the ledger on a database server, where a transaction has only what it has locked. */
 final class ServerContext implements StoreContext {
 
     private final Product product;

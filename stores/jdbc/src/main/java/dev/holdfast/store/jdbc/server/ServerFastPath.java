@@ -9,8 +9,8 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
-import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.CommandExecutor;
+import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;
@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Taking locks that are free, and giving back locks that nobody waits for: one statement for all that are asked for
- * together, with all checks in it. What a statement finds no row for it has not changed, and {@link CommandExecutor} finds out
- * why.
+ * together, with all checks in it. What a statement finds no row for it has not changed, and {@link CommandExecutor}
+ * finds out why.
  *
  * <p>The checks are those of {@link Ledger}: a resource without grants and waiters that is declared as it is asked for,
  * a session that lives and whose epoch is not above the claim's, which stays so until the commit, and tokens as
@@ -63,7 +63,8 @@ public abstract class ServerFastPath {
      *
      * @return null for each that could not be done so: there is a row, as a rule
      */
-    public abstract List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires) throws SQLException;
+    public abstract List<@Nullable Reply> takeUnused(StatementCache statements, List<Acquire> acquires)
+            throws SQLException;
 
     /**
      * Gives a grant that goes on a fresh block, if it stands in its resource's row: a holder that serves others of its

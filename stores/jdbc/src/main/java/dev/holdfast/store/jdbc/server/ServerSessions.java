@@ -8,8 +8,8 @@ import dev.holdfast.spi.Command.Retire;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
-import dev.holdfast.store.ledger.table.StatementCache;
 import dev.holdfast.store.ledger.table.SqlTemplates;
+import dev.holdfast.store.ledger.table.StatementCache;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -41,8 +41,8 @@ public final class ServerSessions {
         this.client = client;
         SqlTemplates templates = statements.templates();
         this.clock = templates.of("SELECT " + product.clock());
-        this.add =
-                templates.of("INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, 0, "
+        this.add = templates.of(
+                "INSERT INTO holdfast_session (client, ttl, label, epoch, deadline, id) VALUES (?, ?, ?, 0, "
                         + product.clock() + " + ?, ?)");
         this.renew = templates.of("UPDATE holdfast_session SET epoch = ?, deadline = " + product.clock()
                 + " + ttl WHERE id = ? AND epoch <= ? AND deadline > " + product.clock());

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Ends sessions in small transactions, however much they have. Not thread-safe. */
+/** Termination of sessions in small transactions, however much they hold. Not thread-safe. */
 final class SessionTermination {
 
     /** What one transaction visits at the most: bounds the time for which it keeps its locks. */

@@ -78,7 +78,8 @@ class PostgresNotificationListenerTest {
     void triesAgain() throws Exception {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
-        try (PostgresNotificationListener listening = new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
+        try (PostgresNotificationListener listening =
+                new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
             listening.start();
             hear();
             prompt.fails(2);
@@ -97,7 +98,8 @@ class PostgresNotificationListenerTest {
         Moody usual = new Moody(source.url(), "usual");
         Moody prompt = new Moody(source.url(), "prompt");
         prompt.fails(Integer.MAX_VALUE);
-        try (PostgresNotificationListener listening = new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
+        try (PostgresNotificationListener listening =
+                new PostgresNotificationListener(usual, prompt, "news", NamedThreadFactory.DAEMONS, heard::add)) {
             listening.start();
             for (int i = 0; i < 4; i++) {
                 endAndHearAgain("usual");

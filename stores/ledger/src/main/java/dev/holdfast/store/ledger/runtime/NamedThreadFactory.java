@@ -1,6 +1,6 @@
 package dev.holdfast.store.ledger.runtime;
 
-/** Where the threads of a store come from. */
+/** Factory of the threads of a store. */
 @FunctionalInterface
 public interface NamedThreadFactory {
 

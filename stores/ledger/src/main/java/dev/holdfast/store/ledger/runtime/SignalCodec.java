@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** A signal as a line of text: a letter for what it is, then its parts, then the name's bytes in hexadecimal. */
+/** Codec of signals as lines of text: a letter for the kind, then its parts, then the name's bytes in hexadecimal. */
 public final class SignalCodec {
 
     private static final HexFormat HEX = HexFormat.of();

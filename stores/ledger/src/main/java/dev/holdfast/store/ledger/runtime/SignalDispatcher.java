@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Whom the store tells. Whoever has a signal delivers what there is, unless somebody is at it: listeners get one after
- * another, and when one sends commands itself, their signals come after it has returned.
+ * Delivers the signals of a store to its subscribers. A thread with a signal delivers all that there are, unless
+ * another one is at it: subscribers get one after another, and when one sends commands itself, their signals come after
+ * it has returned.
  */
 public final class SignalDispatcher implements Consumer<Signal> {
 

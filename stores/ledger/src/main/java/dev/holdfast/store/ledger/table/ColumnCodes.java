@@ -5,7 +5,7 @@ import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceSpec;
 
-/** The numbers by which rows record what is a name in the code. They never change. */
+/** Numbers that stand in rows for the constants of the code. They never change. */
 public final class ColumnCodes {
 
     private static final int ORDER_SHIFT = 8;

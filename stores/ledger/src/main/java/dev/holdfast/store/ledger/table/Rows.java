@@ -98,7 +98,8 @@ public final class Rows {
     }
 
     public void save(Resource resource) throws SQLException {
-        PreparedStatement write = statements.prepare(resource.isStored ? SqlTemplate.SAVE_RESOURCE : SqlTemplate.ADD_RESOURCE);
+        PreparedStatement write =
+                statements.prepare(resource.isStored ? SqlTemplate.SAVE_RESOURCE : SqlTemplate.ADD_RESOURCE);
         setAll(write, 0, resource);
         StatementCache.changeOne(write);
         resource.isStored = true;

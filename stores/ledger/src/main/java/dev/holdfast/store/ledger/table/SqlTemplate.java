@@ -1,6 +1,6 @@
 package dev.holdfast.store.ledger.table;
 
-/** The statements on rows, in the SQL that all dialects have in common. */
+/** Statements on rows, in the SQL that all dialects have in common, with the usual names of the tables. */
 public enum SqlTemplate {
     RESOURCE("""
             SELECT spec, capacity, last_token, session, claim, weight, first_token, end_token, ends, seq,
@@ -66,7 +66,8 @@ public enum SqlTemplate {
              LIMIT ?"""),
 
     CLAIM(SqlTemplate.CLAIM_COLUMNS + " WHERE session = ? AND claim = ? AND name = ?"),
-    CLAIMS_OF_SESSION(SqlTemplate.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
+    CLAIMS_OF_SESSION(
+            SqlTemplate.CLAIM_COLUMNS + " WHERE session = ? AND (claim, name) > (?, ?) ORDER BY claim, name LIMIT ?"),
 
     /** The claim that waits longest. */
     HEAD(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 ORDER BY place LIMIT 1"),
@@ -83,8 +84,10 @@ public enum SqlTemplate {
     WAITERS_ABOVE(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 0 AND weight > ? ORDER BY place"),
     GRANTS(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 ORDER BY place LIMIT ?"),
     GRANTS_OF_SESSION(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND session = ? ORDER BY place"),
-    GRANTS_OVER(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
-    GRANT_OF_TOKEN(SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
+    GRANTS_OVER(
+            SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND ends > 0 AND ends <= ? ORDER BY place"),
+    GRANT_OF_TOKEN(
+            SqlTemplate.CLAIM_COLUMNS + " WHERE name = ? AND granted = 1 AND first_token <= ? AND end_token >= ?"),
 
     /** The sessions that hold a resource by rows of their own, with the number and the weight of those. */
     GRANTED_SESSIONS("""

@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The texts of the statements of one store: those that all have in common, but for what its database says in another
- * way, with its own names of the tables.
+ * Texts of the statements of one store: the common ones, but for what its database says in another way, with the
+ * store's own names of the tables.
  */
 public final class SqlTemplates {
 

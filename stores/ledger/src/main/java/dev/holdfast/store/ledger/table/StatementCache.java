@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The prepared statements of one connection, and what all who use them have in common.
+ * Cache of the prepared statements of one connection.
  *
  * <p>Not thread-safe.
  */

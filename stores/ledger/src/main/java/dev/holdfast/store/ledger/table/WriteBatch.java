@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a transaction writes at its end, in the order in which it was given: in one trip to the server if the driver
- * sends statements together that stand together, else in one trip for each run of equal statements.
+ * Writes of a transaction, sent at its end in the order in which they were added: in one trip to the server if the
+ * driver sends statements together that stand together, else in one trip for each run of equal statements.
  *
  * <p>Not thread-safe.
  */

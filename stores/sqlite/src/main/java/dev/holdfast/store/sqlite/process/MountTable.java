@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What Linux says about its mounts, in the form of {@code /proc/self/mountinfo}.
+ * Mounts of a Linux machine, in the form of {@code /proc/self/mountinfo}.
  *
  * <p>SQLite needs file locks and shared memory that work for every process that uses the file. Over a network, or
  * between a virtual machine and its host, they don't, and what is lost is not an error message but exclusion.

@@ -94,7 +94,8 @@ class HostIdentityTest {
 
     @Test
     void aClockThatIsAheadOfTheUptimeIsNotTheKernels() {
-        assertThat(HostIdentity.of(proc, UP_NANOS + 2_000_000_000L).hasBootClock()).isFalse();
+        assertThat(HostIdentity.of(proc, UP_NANOS + 2_000_000_000L).hasBootClock())
+                .isFalse();
         assertThat(HostIdentity.of(proc, -1).hasBootClock()).isFalse();
     }
 

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The claims of one client that wait in the database's queues, as far as it was answered so. Thread-safe. */
-final class WaitingClaimSet {
+final class WaitingClaims {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
