@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -23,6 +25,7 @@ import java.util.function.Consumer;
 
 /** Audits the session of a part. Runs one at a time. */
 final class Auditor {
+    private static final Logger log = LoggerFactory.getLogger(Auditor.class);
 
     private static final int PAGE = 500;
 
@@ -100,7 +103,7 @@ final class Auditor {
                 continue;
             }
             if (part.settler.isForgotten(ref, quietBefore)) {
-                Engine.log.error(
+                log.error(
                         "resource={} claim={} was forgotten on its way to its end; it is withdrawn",
                         ref.resource(),
                         ref.claim());
@@ -120,7 +123,7 @@ final class Auditor {
     private void withdrawGhosts(Session session, Set<ClaimRef> strangers, Set<ClaimRef> present) {
         for (ClaimRef ref : strangers) {
             if (present.contains(ref)) {
-                Engine.log.warn(
+                log.warn(
                         "resource={} claim={} the store has a claim that nobody here asked for; it is withdrawn",
                         ref.resource(),
                         ref.claim());

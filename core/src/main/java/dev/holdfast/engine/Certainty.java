@@ -39,7 +39,7 @@ final class Certainty {
         for (long seen = told; !hold.isLive(); seen = told) {
             engine.lookAt(hold.grant);
             if (hold.loss() != null) {
-                throw engine.failures.lost(hold, Loss.Cause.EXPIRED);
+                throw hold.lostException(Loss.Cause.EXPIRED);
             }
             if (hold.isOver()) {
                 throw new IllegalStateException("The hold on '" + hold.gate.name + "' was closed");

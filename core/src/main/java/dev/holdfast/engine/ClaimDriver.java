@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
@@ -28,6 +30,7 @@ import java.util.function.Supplier;
  * engine.
  */
 final class ClaimDriver {
+    private static final Logger log = LoggerFactory.getLogger(ClaimDriver.class);
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int MAX_DOUBLINGS = 6;
@@ -262,7 +265,7 @@ final class ClaimDriver {
         } finally {
             claim.gate.lock.unlock();
         }
-        Engine.log.error(
+        log.error(
                 "resource={} claim={} was forgotten on its way; it is asked for again",
                 claim.gate.name,
                 claim.ref.claim());

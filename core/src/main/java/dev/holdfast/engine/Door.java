@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 record Door(Engine engine, ResourceName name, Mode mode) {
 
-    /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
-    static final long FOREVER = Long.MAX_VALUE / 2;
-
     /**
      * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
      * wake a thread.
@@ -40,7 +37,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
     LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
         engine.requireSupported(lease, name);
-        Watch watch = engine.watches.begin(name, mode);
+        Watch watch = engine.watches.begin(name, mode.spec().kind(), mode.weight());
         Request request = new Request(
                 mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, false, watch);
         if (watch == null) {
@@ -58,7 +55,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
             if (hold == null) {
                 watch.notGranted(end);
             } else {
-                watch.granted(hold);
+                watch.granted(hold.rawToken());
             }
         }
         return hold;
@@ -116,7 +113,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
                     }
                 } else if (left <= 0 && !isOvertime && gate.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
                     isOvertime = true;
-                    deadline += Outcomes.OVERTIME_NANOS;
+                    deadline += TotalWait.OVERTIME_NANOS;
                 } else if (left <= 0) {
                     boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
                     if (gate.cancel(request)) {
@@ -145,7 +142,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         if (request.isWatching) {
             LockSupport.parkNanos(face, WATCH_NANOS);
             gate.look(request);
-        } else if (left > FOREVER / 2) {
+        } else if (left > TotalWait.FOREVER / 2) {
             LockSupport.park(face);
         } else {
             engine.environment.parkUntil(face, deadline);
@@ -167,7 +164,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
 
     private CompletableFuture<Hold> enter(Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
-        Watch watch = engine.watches.begin(name, mode);
+        Watch watch = engine.watches.begin(name, mode.spec().kind(), mode.weight());
         Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, watch);
         if (watch != null) {
             var unused = future.whenComplete((hold, failure) -> tell(watch, hold, failure));
@@ -184,7 +181,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
 
     private static void tell(Watch watch, @Nullable Hold hold, @Nullable Throwable failure) {
         if (hold instanceof LocalHold granted) {
-            watch.granted(granted);
+            watch.granted(granted.rawToken());
         } else if (failure instanceof CancellationException) {
             watch.notGranted(WaitEnd.GIVEN_UP);
         } else {
@@ -205,13 +202,6 @@ record Door(Engine engine, ResourceName name, Mode mode) {
     }
 
     static long waitOf(AcquireOptions options) {
-        return options.maxWait().map(Door::nanos).orElse(FOREVER);
-    }
-
-    static long nanos(Duration wait) {
-        if (wait.isNegative()) {
-            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
-        }
-        return wait.toSeconds() >= FOREVER / 1_000_000_000 ? FOREVER : wait.toNanos();
+        return options.maxWait().map(TotalWait::nanos).orElse(TotalWait.FOREVER);
     }
 }

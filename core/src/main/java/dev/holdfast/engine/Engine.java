@@ -30,7 +30,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -54,7 +53,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Engine {
 
-    static final Logger log = LoggerFactory.getLogger(Engine.class);
+    private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
     /** The smallest block that is asked for once a lock is passed on locally. */
     private static final int MIN_BLOCK = 32;
@@ -72,6 +71,7 @@ public final class Engine {
     final Outcomes outcomes;
     final WakefulWait wakeful;
     final Watches watches;
+    final Callbacks callbacks;
     final Elections elections;
     final TaskTurns turns;
     final long cohortBudgetNanos;
@@ -109,6 +109,7 @@ public final class Engine {
         failures = new Failures(traits.product());
         outcomes = new Outcomes(this);
         wakeful = new WakefulWait(environment);
+        callbacks = new Callbacks(environment);
         watches = new Watches(options.listeners(), traits.product());
         elections = new Elections(this);
         turns = new TaskTurns(this);
@@ -148,7 +149,7 @@ public final class Engine {
             Function<Engine, T> client) {
         Engine engine =
                 launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON);
-        CompletableFuture<T> told = engine.onCallbacks(engine.ready.thenApply(client));
+        CompletableFuture<T> told = engine.callbacks.relay(engine.ready.thenApply(client));
         var unused = told.whenComplete((opened, failure) -> {
             if (failure != null) {
                 // Nobody has it in hand to close it.
@@ -237,7 +238,7 @@ public final class Engine {
     /** Ends this client without blocking. Idempotent. */
     public CompletionStage<Void> closeAsync() {
         beginClose();
-        return toldOfClose.of(closed, this);
+        return toldOfClose.of(closed, callbacks);
     }
 
     private void beginClose() {
@@ -442,33 +443,6 @@ public final class Engine {
         outcomes.complete(request);
     }
 
-    /** The same result for users: told on the callback executor. */
-    <T> CompletableFuture<T> onCallbacks(CompletableFuture<T> result) {
-        CompletableFuture<T> told = new CompletableFuture<>();
-        tell(result, told);
-        return told;
-    }
-
-    /** Ends a stage of users with a result: on the callback executor, or at once if the result is there. */
-    <T> void tell(CompletableFuture<T> result, CompletableFuture<T> told) {
-        if (result.isDone()) {
-            var unused = result.whenComplete((value, failure) -> end(told, value, failure));
-        } else {
-            var unused = result.whenComplete((value, failure) -> callBack(() -> end(told, value, failure)));
-        }
-    }
-
-    private static <T> void end(CompletableFuture<T> told, T value, @Nullable Throwable failure) {
-        if (failure == null) {
-            told.complete(value);
-        } else {
-            told.completeExceptionally(
-                    failure instanceof CompletionException && failure.getCause() != null
-                            ? failure.getCause()
-                            : failure);
-        }
-    }
-
     /** Fails what somebody waits for when this client is closed. */
     void endWithClient(CompletableFuture<?> call) {
         Long number = callNumbers.incrementAndGet();
@@ -477,19 +451,6 @@ public final class Engine {
         if (isClosing()) {
             call.completeExceptionally(closedException());
         }
-    }
-
-    /**
-     * Runs what leads to code of users on the callback executor; on this thread if that refuses it, for a grant that is
-     * told to nobody would be held for ever. Called without any lock.
-     */
-    void callBack(Runnable task) {
-        environment.callbacks().execute(task);
-    }
-
-    /** As {@link #callBack}, for what is not to wait for callbacks of users that block. */
-    void callLossListener(Runnable task) {
-        environment.lossListeners().execute(task);
     }
 
     // ---- What the parts ask

@@ -76,7 +76,7 @@ final class EngineAttendance implements Attendance {
     @Override
     public CompletionStage<Void> leaveAsync() {
         CompletableFuture<Boolean> leaving = leaveWithin(TotalWait.begin(barrier.engine.environment, Optional.empty()));
-        CompletableFuture<Void> told = barrier.engine.onCallbacks(leaving.thenAccept(all -> {}));
+        CompletableFuture<Void> told = barrier.engine.callbacks.relay(leaving.thenAccept(all -> {}));
         var unused = told.whenComplete((all, failure) -> leaving.cancel(false));
         return told;
     }
@@ -85,9 +85,9 @@ final class EngineAttendance implements Attendance {
         CompletableFuture<Boolean> result = new CompletableFuture<>();
         var unused = goOut().whenComplete((outcome, never) -> {
             if (outcome == ReleaseOutcome.LOST) {
-                result.completeExceptionally(barrier.engine.failures.lost(place, Loss.Cause.REMOVED));
+                result.completeExceptionally(place.lostException(Loss.Cause.REMOVED));
             } else if (outcome == ReleaseOutcome.UNCONFIRMED) {
-                result.completeExceptionally(barrier.engine.failures.unconfirmed(place));
+                result.completeExceptionally(place.unconfirmedException());
             } else if (!result.isDone()) {
                 CompletableFuture<Boolean> others = Leaving.begin(barrier, generation, wait);
                 var unusedOthers = others.whenComplete((all, failure) -> {
@@ -124,7 +124,7 @@ final class EngineAttendance implements Attendance {
             throw new IllegalStateException("a release never fails", e);
         }
         if (outcome == ReleaseOutcome.UNCONFIRMED) {
-            throw barrier.engine.failures.unconfirmed(place);
+            throw place.unconfirmedException();
         }
     }
 

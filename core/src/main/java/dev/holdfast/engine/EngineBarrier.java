@@ -164,7 +164,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
         Entering entering = new Entering(this, TotalWait.begin(engine.environment, Optional.empty()));
         CompletableFuture<Attendance> told = new CompletableFuture<>();
         var unusedEntry = entering.begin()
-                .whenComplete((inside, failure) -> engine.callBack(() -> {
+                .whenComplete((inside, failure) -> engine.callbacks.run(() -> {
                     if (failure != null) {
                         told.completeExceptionally(failure);
                     } else if (!told.complete(inside)) {
@@ -193,7 +193,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Waits for the same lock, however long another has it. */
     CompletableFuture<Hold> lockDoor() {
-        return door.enterForEngine(Lease.SESSION, false, Door.FOREVER);
+        return door.enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
     }
 
     /** The number that was opened last. */
@@ -210,12 +210,12 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Keeps the number from being forgotten. */
     CompletableFuture<Hold> rememberNewest() {
-        return new Door(engine, opened, new Mode(LATCH, 0, false)).enterForEngine(Lease.SESSION, false, Door.FOREVER);
+        return new Door(engine, opened, new Mode(LATCH, 0, false)).enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
     }
 
     /** Who has a place, in one state of the store. */
     CompletableFuture<List<Party>> present() {
-        return ResourceLook.askForAll(engine, name, Caller.GOES_ON)
+        return ResourceLook.askForAll(engine.part(name).wire, name, Caller.GOES_ON)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
                         .filter(party -> !party.remaining().isZero()

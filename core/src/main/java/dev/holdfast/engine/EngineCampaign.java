@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;
@@ -36,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A campaign. Thread-safe; its lock is a leaf, never held while anything is called. */
 final class EngineCampaign implements Campaign {
+    private static final Logger log = LoggerFactory.getLogger(EngineCampaign.class);
 
     final Engine engine;
     final ResourceName name;
@@ -105,7 +108,7 @@ final class EngineCampaign implements Campaign {
             engine.elections.standDown(this);
             return;
         }
-        CompletableFuture<Hold> asked = seat.enterForEngine(Lease.SESSION, false, Door.FOREVER);
+        CompletableFuture<Hold> asked = seat.enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
         boolean isLate;
         lock.lock();
         try {
@@ -154,7 +157,7 @@ final class EngineCampaign implements Campaign {
             var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
             return;
         }
-        Engine.log.info("resource={} store={} term={} elected", name, engine.product(), fresh.term());
+        log.info("resource={} store={} term={} elected", name, engine.product(), fresh.term());
         HoldHandle.of(hold).whenLost(loss -> end(fresh, TermEnd.lost(loss)));
         engine.elections.news(name);
         execute(() -> runElected(fresh));
@@ -177,7 +180,7 @@ final class EngineCampaign implements Campaign {
             lock.unlock();
         }
         if (isFirst) {
-            Engine.log.warn(
+            log.warn(
                     "resource={} store={} the campaign has trouble; it tries again until it is closed",
                     name,
                     engine.product(),
@@ -214,7 +217,7 @@ final class EngineCampaign implements Campaign {
         interrupt.disarm();
         if (failure != null && taskFailed(of, failure)) {
             note(failure);
-            Engine.log.warn("resource={} term={} the candidate failed while it led", name, of.term(), failure);
+            log.warn("resource={} term={} the candidate failed while it led", name, of.term(), failure);
             tellError(failure);
         }
         boolean isOver;
@@ -261,7 +264,7 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        Engine.log.info("resource={} store={} term={} is over: {}", name, engine.product(), of.term(), how.reason());
+        log.info("resource={} store={} term={} is over: {}", name, engine.product(), of.term(), how.reason());
         of.tell(how);
         if (interrupt != null) {
             interrupt.fire();
@@ -283,7 +286,7 @@ final class EngineCampaign implements Campaign {
             Throwable failure = call(() -> candidate.onLost(of, how));
             if (failure != null) {
                 note(failure);
-                Engine.log.warn(
+                log.warn(
                         "resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
                 tellError(failure);
             }
@@ -469,7 +472,7 @@ final class EngineCampaign implements Campaign {
 
     private void tellEnd() {
         ended.complete(null);
-        engine.callBack(() -> told.complete(null));
+        engine.callbacks.run(() -> told.complete(null));
     }
 
     @Override
@@ -481,7 +484,7 @@ final class EngineCampaign implements Campaign {
         try {
             Waits.uninterruptibly(ended, engine.options.storeTimeout().toNanos());
         } catch (TimeoutException e) {
-            Engine.log.warn(
+            log.warn(
                     "resource={} store={} the campaign was closed, but its candidate has not ended yet; it keeps the"
                             + " leadership at the store until then",
                     name,
@@ -514,7 +517,7 @@ final class EngineCampaign implements Campaign {
     private void tellError(Throwable failure) {
         Throwable another = call(() -> candidate.onError(failure));
         if (another != null) {
-            Engine.log.warn("resource={} the candidate failed when it was told of an error", name, another);
+            log.warn("resource={} the candidate failed when it was told of an error", name, another);
         }
     }
 
@@ -526,7 +529,7 @@ final class EngineCampaign implements Campaign {
             return;
         }
         // It may run the task in the thread that brings it: that must not be one of a store.
-        engine.callLossListener(() -> {
+        engine.callbacks.runLossListener(() -> {
             if (Failsafe.run("handing a step of the campaign to its executor", () -> chosen.execute(once)) != null) {
                 onOwnThread(once);
             }
@@ -540,7 +543,7 @@ final class EngineCampaign implements Campaign {
         Once once = new Once(task);
         String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());
         if (Failsafe.run("a thread for a candidate", () -> SystemEnvironment.startThread(threadName, once)) != null) {
-            engine.callBack(once);
+            engine.callbacks.run(once);
         }
     }
 

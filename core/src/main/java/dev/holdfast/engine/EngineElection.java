@@ -63,11 +63,11 @@ final class EngineElection implements LeaderElection {
     public CompletionStage<LeaderView> leader() {
         CompletableFuture<LeaderView> stage = new CompletableFuture<>();
         if (engine.isClosing()) {
-            engine.callBack(() -> stage.completeExceptionally(engine.closedException()));
+            engine.callbacks.run(() -> stage.completeExceptionally(engine.closedException()));
             return stage;
         }
-        var unused = ResourceLook.ask(engine, name, Caller.GOES_ON)
-                .whenComplete((found, failure) -> engine.callBack(() -> {
+        var unused = ResourceLook.ask(engine.part(name).wire, name, Caller.GOES_ON)
+                .whenComplete((found, failure) -> engine.callbacks.run(() -> {
                     if (failure instanceof StoreException known) {
                         stage.completeExceptionally(engine.storeFailure(name.value(), known));
                     } else {

@@ -184,14 +184,14 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public void await() throws InterruptedException {
-        if (!pass(Door.FOREVER)) {
+        if (!pass(TotalWait.FOREVER)) {
             throw new AssertionError("146 years have passed");
         }
     }
 
     @Override
     public boolean await(Duration maxWait) throws InterruptedException {
-        return pass(Door.nanos(maxWait));
+        return pass(TotalWait.nanos(maxWait));
     }
 
     private boolean pass(long waitNanos) throws InterruptedException {
@@ -214,7 +214,7 @@ final class EngineLatch implements DistributedCountDownLatch {
     @Override
     public CompletionStage<Void> awaitAsync() {
         CompletableFuture<Hold> passing =
-                door.enter(Lease.SESSION, false, Door.FOREVER).toCompletableFuture();
+                door.enter(Lease.SESSION, false, TotalWait.FOREVER).toCompletableFuture();
         CompletableFuture<Void> result = new CompletableFuture<>();
         var unusedPassing = passing.whenComplete((hold, failure) -> {
             if (failure != null) {
@@ -240,7 +240,7 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     /** The same, completed on the callback executor. */
     private <T> CompletableFuture<T> told(CompletableFuture<T> answer) {
-        return engine.onCallbacks(answer);
+        return engine.callbacks.relay(answer);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Hold;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
@@ -13,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One term. Its course is the campaign's business; here is what users see of it. Thread-safe. */
 final class EngineLeadership implements Leadership {
+    private static final Logger log = LoggerFactory.getLogger(EngineLeadership.class);
 
     final Hold hold;
     final long beganAt;
@@ -49,7 +52,7 @@ final class EngineLeadership implements Leadership {
     void tell(TermEnd how) {
         // Before the interrupt: a candidate that waits for the end returns from that, and is not torn out of it.
         ended.complete(how);
-        campaign.engine.callBack(() -> told.complete(how));
+        campaign.engine.callbacks.run(() -> told.complete(how));
     }
 
     @Override
@@ -95,10 +98,10 @@ final class EngineLeadership implements Leadership {
             try {
                 listener.accept(how);
             } catch (RuntimeException | Error e) {
-                Engine.log.warn("resource={} term={} a listener for the end of the term failed", name(), term, e);
+                log.warn("resource={} term={} a listener for the end of the term failed", name(), term, e);
             }
         };
-        var unused = ended.thenAccept(how -> campaign.engine.callLossListener(() -> guarded.accept(how)));
+        var unused = ended.thenAccept(how -> campaign.engine.callbacks.runLossListener(() -> guarded.accept(how)));
         return this;
     }
 

@@ -58,12 +58,12 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public Hold acquire() throws InterruptedException {
-        return acquireOrTimeOut(Lease.SESSION, false, Door.FOREVER);
+        return acquireOrTimeOut(Lease.SESSION, false, TotalWait.FOREVER);
     }
 
     @Override
     public Hold acquire(Duration maxWait) throws InterruptedException {
-        return acquireOrTimeOut(Lease.SESSION, false, Door.nanos(maxWait));
+        return acquireOrTimeOut(Lease.SESSION, false, TotalWait.nanos(maxWait));
     }
 
     @Override
@@ -90,7 +90,7 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public Optional<Hold> tryAcquire(Duration maxWait) throws InterruptedException {
-        return Optional.ofNullable(acquireOrNull(Lease.SESSION, false, Door.nanos(maxWait), true));
+        return Optional.ofNullable(acquireOrNull(Lease.SESSION, false, TotalWait.nanos(maxWait), true));
     }
 
     @Override
@@ -114,7 +114,7 @@ final class EngineLock implements DistributedLock {
     public void lock() {
         try {
             if (enterAgain(Lease.SESSION, false) == null) {
-                await(Lease.SESSION, false, Door.FOREVER, false);
+                await(Lease.SESSION, false, TotalWait.FOREVER, false);
             }
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
@@ -124,7 +124,7 @@ final class EngineLock implements DistributedLock {
     @Override
     public void lockInterruptibly() throws InterruptedException {
         if (enterAgain(Lease.SESSION, true) == null) {
-            await(Lease.SESSION, false, Door.FOREVER, true);
+            await(Lease.SESSION, false, TotalWait.FOREVER, true);
         }
     }
 
@@ -139,7 +139,7 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        long waitNanos = Math.min(Math.max(unit.toNanos(time), 0), Door.FOREVER);
+        long waitNanos = Math.min(Math.max(unit.toNanos(time), 0), TotalWait.FOREVER);
         return enterAgain(Lease.SESSION, true) != null || await(Lease.SESSION, false, waitNanos, true) != null;
     }
 

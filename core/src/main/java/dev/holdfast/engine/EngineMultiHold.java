@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The holds of all parts in one hand. Thread-safe. */
 final class EngineMultiHold implements MultiHold {
+    private static final Logger log = LoggerFactory.getLogger(EngineMultiHold.class);
 
     private final Engine engine;
     private final @Nullable Thread owner;
@@ -136,7 +139,7 @@ final class EngineMultiHold implements MultiHold {
 
     @Override
     public CompletionStage<Map<String, ReleaseOutcome>> releaseAsync() {
-        return toldOfRelease.of(giveBack(), engine);
+        return toldOfRelease.of(giveBack(), engine.callbacks);
     }
 
     /** The same end, for the engine: completed on the thread that learns of it. */
@@ -188,7 +191,7 @@ final class EngineMultiHold implements MultiHold {
         } catch (LockLostException e) {
             lostBefore.put(part.name(), e);
         } catch (IllegalStateException e) {
-            Engine.log.debug("resource={} was released before the hold that it is a part of", part.name(), e);
+            log.debug("resource={} was released before the hold that it is a part of", part.name(), e);
         }
     }
 

@@ -148,7 +148,7 @@ final class EngineSemaphore implements DistributedSemaphore {
 
     private Optional<ResourceInfo> look() {
         engine.requireOpen();
-        Optional<ResourceInfo> found = engine.outcomes.await(name, ResourceLook.ask(engine, name, Caller.WAITS));
+        Optional<ResourceInfo> found = engine.outcomes.await(name, ResourceLook.ask(engine.part(name).wire, name, Caller.WAITS));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
@@ -185,8 +185,7 @@ final class EngineSemaphore implements DistributedSemaphore {
     public boolean release(String id) {
         ClaimRef claim = PermitHold.refOf(name, id);
         engine.requireOpen();
-        CompletableFuture<Reply> answer = new CompletableFuture<>();
-        engine.part(name).wire.send(new Command.Release(claim), Caller.WAITS, Settings.completing(answer));
+        CompletableFuture<Reply> answer = engine.part(name).wire.ask(new Command.Release(claim), Caller.WAITS);
         return engine.outcomes.await(name, answer) instanceof Reply.Released;
     }
 

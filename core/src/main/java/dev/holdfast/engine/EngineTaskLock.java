@@ -64,7 +64,7 @@ final class EngineTaskLock implements ScheduledTaskLock {
         CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
         CompletableFuture<TurnCall.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
         passCancellation(stage, asked);
-        var unused = asked.whenComplete((result, failure) -> engine.callBack(() -> {
+        var unused = asked.whenComplete((result, failure) -> engine.callbacks.run(() -> {
             TaskTurn turn = failure == null ? result.turn() : null;
             if (failure != null) {
                 stage.completeExceptionally(failure);
@@ -103,7 +103,7 @@ final class EngineTaskLock implements ScheduledTaskLock {
         turn.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
             var unusedEnd = turn.finish(Caller.GOES_ON)
-                    .thenAccept(how -> engine.callBack(() -> tell(turn, how, value, failure, stage)));
+                    .thenAccept(how -> engine.callbacks.run(() -> tell(turn, how, value, failure, stage)));
         });
     }
 

@@ -227,7 +227,7 @@ final class Entering {
     void endUncertain(LocalHold mine, @Nullable Throwable besides) {
         if (!result.isDone()) {
             Throwable why = why(besides);
-            why.addSuppressed(engine.failures.mayBeCounted(mine));
+            why.addSuppressed(engine.failures.mayBeCounted(mine.name(), mine.effectiveLease()));
             result.completeExceptionally(why);
         }
     }

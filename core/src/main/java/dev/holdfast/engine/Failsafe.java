@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -10,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs what must not keep anything else from being done. */
 final class Failsafe {
+    private static final Logger log = LoggerFactory.getLogger(Failsafe.class);
 
     private Failsafe() {}
 
@@ -31,7 +34,7 @@ final class Failsafe {
     /** Logs what was thrown. Never throws: there may be too little memory or stack left to log. */
     static void log(String what, Throwable thrown) {
         try {
-            Engine.log.error("{} failed; the client goes on", what, thrown);
+            log.error("{} failed; the client goes on", what, thrown);
         } catch (Throwable again) {
             // What follows matters more than what is said of it.
         }

@@ -1,9 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.ClientClosedException;
-import dev.holdfast.LockLostException;
 import dev.holdfast.LockWaitTimeoutException;
-import dev.holdfast.Loss;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.StoreException;
@@ -69,10 +67,6 @@ record Failures(String store) {
                 null);
     }
 
-    RuntimeException unconfirmed(LocalHold hold) {
-        return unconfirmed(hold.name(), hold.rawToken(), hold.effectiveLease(), hold.notReleased);
-    }
-
     RuntimeException unconfirmed(String resource, long token, Duration lease, @Nullable StoreException why) {
         return new StoreUnavailableException(
                 "The release of '" + resource + "' (token " + token + ") was not confirmed by the store " + store
@@ -95,20 +89,15 @@ record Failures(String store) {
     }
 
     /** For a party that gave up a barrier without having learned whether it opens for it. */
-    RuntimeException mayBeCounted(LocalHold place) {
+    RuntimeException mayBeCounted(String barrier, Duration lease) {
         return new StoreUnavailableException(
-                "Barrier '" + place.name() + "' may still open with this party counted: another party has been about to"
+                "Barrier '" + barrier + "' may still open with this party counted: another party has been about to"
                         + " open it for as long as the store time-out, or the store " + store
                         + " has not answered. The place is given back in the background once no party can open for it any"
-                        + " more, and its lease of " + place.effectiveLease() + " ends it if this client dies.",
-                place.name(),
+                        + " more, and its lease of " + lease + " ends it if this client dies.",
+                barrier,
                 store,
                 null);
-    }
-
-    RuntimeException lost(LocalHold hold, Loss.Cause unlessKnown) {
-        Loss loss = hold.loss();
-        return new LockLostException(loss != null ? loss : new Loss(hold.name(), store, hold.rawToken(), unlessKnown));
     }
 
     RuntimeException uncounted(String latch, String id) {

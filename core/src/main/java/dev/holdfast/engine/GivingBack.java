@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Releases holds that their caller will not get, because not all of them could be had. */
 final class GivingBack {
+    private static final Logger log = LoggerFactory.getLogger(GivingBack.class);
 
     private final Engine engine;
     private final List<Hold> holds;
@@ -45,7 +48,7 @@ final class GivingBack {
         } catch (ExecutionException e) {
             throw new IllegalStateException("a release never fails", e);
         } catch (TimeoutException e) {
-            Engine.log.debug("store={} releases were not confirmed", engine.product(), e);
+            log.debug("store={} releases were not confirmed", engine.product(), e);
         }
         return all.failures();
     }

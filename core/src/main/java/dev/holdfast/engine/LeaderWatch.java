@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * after the observer has returned. Thread-safe; its lock is never held while it calls out.
  */
 final class LeaderWatch implements LeaderElection.Observation {
+    private static final Logger log = LoggerFactory.getLogger(LeaderWatch.class);
 
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -56,12 +59,12 @@ final class LeaderWatch implements LeaderElection.Observation {
     }
 
     private void look() {
-        var unused = ResourceLook.ask(engine, name, Caller.GOES_ON).whenComplete((found, failure) -> {
+        var unused = ResourceLook.ask(engine.part(name).wire, name, Caller.GOES_ON).whenComplete((found, failure) -> {
             LeaderView news = failure == null ? note(EngineElection.viewOf(found)) : null;
             if (news == null) {
                 goOn();
             } else {
-                engine.callBack(() -> tell(news));
+                engine.callbacks.run(() -> tell(news));
             }
         });
     }
@@ -94,7 +97,7 @@ final class LeaderWatch implements LeaderElection.Observation {
                 observer.accept(news);
             }
         } catch (RuntimeException | Error e) {
-            Engine.log.warn("resource={} term={} an observer of the election failed", name, news.term(), e);
+            log.warn("resource={} term={} an observer of the election failed", name, news.term(), e);
         } finally {
             goOn();
         }

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * decided by its gate; the depths belong to the owner thread alone.
  */
 class LocalHold implements HoldHandle {
+    private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
 
     final Gate gate;
     final Claim grant;
@@ -142,7 +145,7 @@ class LocalHold implements HoldHandle {
         }
         if (gate.engine.isPast(grant)) {
             // Another thread has found that first, and is on its way to tell.
-            throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
+            throw lostException(Loss.Cause.EXPIRED);
         }
         return shownToken();
     }
@@ -177,7 +180,7 @@ class LocalHold implements HoldHandle {
                 gate.engine.certainty.await(this);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw gate.engine.failures.lost(this, Loss.Cause.EXPIRED);
+                throw lostException(Loss.Cause.EXPIRED);
             }
         }
     }
@@ -284,7 +287,7 @@ class LocalHold implements HoldHandle {
         } finally {
             gate.lock.unlock();
         }
-        return outermost.of(end, gate.engine);
+        return outermost.of(end, gate.engine.callbacks);
     }
 
     @Override
@@ -425,13 +428,25 @@ class LocalHold implements HoldHandle {
             listener.told.accept(lost);
             return;
         }
-        gate.engine.callLossListener(() -> {
+        gate.engine.callbacks.runLossListener(() -> {
             try {
                 listener.told.accept(lost);
             } catch (RuntimeException | Error e) {
-                Engine.log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
+                log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
             }
         });
+    }
+
+    /** The exception for its loss, of a cause unless that is known already. */
+    RuntimeException lostException(Loss.Cause unlessKnown) {
+        Loss known = loss;
+        return new LockLostException(
+                known != null ? known : new Loss(name(), gate.engine.product(), token, unlessKnown));
+    }
+
+    /** The exception for a release that the store has not confirmed. */
+    RuntimeException unconfirmedException() {
+        return gate.engine.failures.unconfirmed(name(), token, effectiveLease(), notReleased);
     }
 
     /** What it is now, without the store. */

@@ -148,12 +148,12 @@ final class MultiStage {
 
     private void fail(Throwable cause, List<RuntimeException> suppressed) {
         suppressed.forEach(cause::addSuppressed);
-        engine.callBack(() -> result.completeExceptionally(cause));
+        engine.callbacks.run(() -> result.completeExceptionally(cause));
     }
 
     private void finish() {
         EngineMultiHold all = new EngineMultiHold(engine, null, List.copyOf(held));
-        engine.callBack(() -> {
+        engine.callbacks.run(() -> {
             if (!result.complete(all)) {
                 var unused = all.releaseAsync();
             }

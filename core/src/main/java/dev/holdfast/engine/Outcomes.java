@@ -12,19 +12,12 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** How requests and releases end for those who made them: as stages, as exceptions, or in time. Thread-safe. */
 final class Outcomes {
-
-    /**
-     * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second
-     * that the contract allows, so that a thread may be woken late.
-     */
-    static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
 
     private final Engine engine;
 
@@ -78,7 +71,7 @@ final class Outcomes {
 
     private void waitIsOver(Gate gate, Request request, CompletableFuture<Hold> future, long waitNanos, Alarm alarm) {
         if (!request.isTry && gate.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
-            alarm.set(engine.environment.schedule(OVERTIME_NANOS, () -> timeOut(gate, request, future, waitNanos)));
+            alarm.set(engine.environment.schedule(TotalWait.OVERTIME_NANOS, () -> timeOut(gate, request, future, waitNanos)));
         } else {
             timeOut(gate, request, future, waitNanos);
         }
@@ -101,7 +94,7 @@ final class Outcomes {
         if (request.isOfEngine) {
             Trampoline.react(end);
         } else {
-            engine.callBack(end);
+            engine.callbacks.run(end);
         }
     }
 
@@ -151,7 +144,7 @@ final class Outcomes {
         String name = request.name.value();
         return request.isTry
                 ? engine.failures.unanswered(name, engine.options.storeTimeout())
-                : engine.failures.unansweredInWait(name, Duration.ofNanos(waitNanos), Duration.ofNanos(OVERTIME_NANOS));
+                : engine.failures.unansweredInWait(name, Duration.ofNanos(waitNanos), Duration.ofNanos(TotalWait.OVERTIME_NANOS));
     }
 
     /** Waits for the end of a release and turns what is not good into an exception. */
@@ -168,10 +161,10 @@ final class Outcomes {
             throw new IllegalStateException("a release never fails", e);
         }
         if (outcome == ReleaseOutcome.LOST) {
-            throw engine.failures.lost(hold, Loss.Cause.REMOVED);
+            throw hold.lostException(Loss.Cause.REMOVED);
         }
         if (outcome == ReleaseOutcome.UNCONFIRMED) {
-            throw engine.failures.unconfirmed(hold);
+            throw hold.unconfirmedException();
         }
     }
 }

@@ -19,7 +19,7 @@ final class ResourceLook implements Wire.Answer {
     private static final int PAGE = 1_000;
     private static final int MOST_CHANGES = 10;
 
-    private final Engine engine;
+    private final Wire wire;
     private final ResourceName name;
     private final Caller caller;
     private final int limit;
@@ -31,8 +31,8 @@ final class ResourceLook implements Wire.Answer {
     private volatile List<Party> before = List.of();
     private volatile long tokenBefore;
 
-    private ResourceLook(Engine engine, ResourceName name, Caller caller, int limit) {
-        this.engine = engine;
+    private ResourceLook(Wire wire, ResourceName name, Caller caller, int limit) {
+        this.wire = wire;
         this.name = name;
         this.caller = caller;
         this.limit = limit;
@@ -42,16 +42,16 @@ final class ResourceLook implements Wire.Answer {
      * Ends with what is recorded, of the holders the first only; empty if the resource is not in use. Or fails with a
      * {@link StoreException}.
      */
-    static CompletableFuture<Optional<ResourceInfo>> ask(Engine engine, ResourceName name, Caller caller) {
-        return new ResourceLook(engine, name, caller, 1).begin();
+    static CompletableFuture<Optional<ResourceInfo>> ask(Wire wire, ResourceName name, Caller caller) {
+        return new ResourceLook(wire, name, caller, 1).begin();
     }
 
     /**
      * Ends with what is recorded at one moment, with all holders; empty if the resource is not in use. Or fails with a
      * {@link StoreException}, also if there are several pages of them and they keep changing.
      */
-    static CompletableFuture<Optional<ResourceInfo>> askForAll(Engine engine, ResourceName name, Caller caller) {
-        return new ResourceLook(engine, name, caller, PAGE).begin();
+    static CompletableFuture<Optional<ResourceInfo>> askForAll(Wire wire, ResourceName name, Caller caller) {
+        return new ResourceLook(wire, name, caller, PAGE).begin();
     }
 
     private CompletableFuture<Optional<ResourceInfo>> begin() {
@@ -60,9 +60,7 @@ final class ResourceLook implements Wire.Answer {
     }
 
     private void page(Optional<String> cursor) {
-        engine.part(name)
-                .wire
-                .send(new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME), caller, this);
+        wire.send(new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME), caller, this);
     }
 
     @Override

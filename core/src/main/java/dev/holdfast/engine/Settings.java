@@ -68,19 +68,4 @@ final class Settings {
             }
         });
     }
-
-    /** Gives whatever comes to a future. */
-    static Wire.Answer completing(CompletableFuture<Reply> answer) {
-        return new Wire.Answer() {
-            @Override
-            public void reply(Reply reply, long sentAt) {
-                answer.complete(reply);
-            }
-
-            @Override
-            public void failure(StoreException failure, long sentAt) {
-                answer.completeExceptionally(failure);
-            }
-        };
-    }
 }

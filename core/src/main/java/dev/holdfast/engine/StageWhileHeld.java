@@ -54,7 +54,7 @@ final class StageWhileHeld<T extends @Nullable Object> {
 
     private void release(LocalHold hold, T value, @Nullable Throwable failure) {
         var unused = hold.giveBack(Caller.GOES_ON)
-                .thenAccept(outcome -> engine.callBack(() -> {
+                .thenAccept(outcome -> engine.callbacks.run(() -> {
                     RuntimeException trouble = troubleOf(hold, outcome);
                     if (trouble != null && failure != null) {
                         trouble.addSuppressed(causeOf(failure));
@@ -71,8 +71,8 @@ final class StageWhileHeld<T extends @Nullable Object> {
 
     private @Nullable RuntimeException troubleOf(LocalHold hold, ReleaseOutcome outcome) {
         return switch (outcome) {
-            case LOST -> engine.failures.lost(hold, Loss.Cause.REMOVED);
-            case UNCONFIRMED -> engine.failures.unconfirmed(hold);
+            case LOST -> hold.lostException(Loss.Cause.REMOVED);
+            case UNCONFIRMED -> hold.unconfirmedException();
             case RELEASED, STILL_HELD -> null;
         };
     }

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastListener.WaitEnd;
@@ -32,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The turn of one task, from its grant to the end of the task. Thread-safe; its lock is a leaf. */
 final class TaskTurn implements HoldHandle {
+    private static final Logger log = LoggerFactory.getLogger(TaskTurn.class);
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -250,11 +253,11 @@ final class TaskTurn implements HoldHandle {
     }
 
     private void tell(Consumer<Loss> listener, Loss lost) {
-        engine.callLossListener(() -> {
+        engine.callbacks.runLossListener(() -> {
             try {
                 listener.accept(lost);
             } catch (RuntimeException | Error e) {
-                Engine.log.warn(
+                log.warn(
                         "resource={} token={} a listener for the loss failed",
                         ResourceName.printable(name()),
                         token,
@@ -386,7 +389,7 @@ final class TaskTurn implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return toldOfEnd.of(finish(Caller.GOES_ON), engine);
+        return toldOfEnd.of(finish(Caller.GOES_ON), engine.callbacks);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import java.util.concurrent.TimeUnit;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Environment;
 import java.time.Duration;
@@ -13,13 +14,22 @@ import java.util.Optional;
  */
 record TotalWait(Environment environment, Optional<Duration> most, long deadline) {
 
+    /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
+    static final long FOREVER = Long.MAX_VALUE / 2;
+
+    /**
+     * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second
+     * that the contract allows, so that a thread may be woken late.
+     */
+    static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
+
     /**
      * Begins to wait.
      *
      * @throws IllegalArgumentException if the maximum is negative
      */
     static TotalWait begin(Environment environment, Optional<Duration> most) {
-        Optional<Duration> finite = most.filter(wait -> Door.nanos(wait) < Door.FOREVER);
+        Optional<Duration> finite = most.filter(wait -> nanos(wait) < FOREVER);
         return new TotalWait(
                 environment,
                 finite,
@@ -38,7 +48,7 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
     /** How long the call may still wait for answers when its wait is over, at most a time. */
     long leftForAnswers(long atMost) {
         return isTimed()
-                ? Math.min(atMost, Math.max(0, deadline + Outcomes.OVERTIME_NANOS - environment.monotonicNanos()))
+                ? Math.min(atMost, Math.max(0, deadline + OVERTIME_NANOS - environment.monotonicNanos()))
                 : atMost;
     }
 
@@ -60,5 +70,17 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
     /** A try waits for a silent store as long as the store time-out, which a call with a time of its own has not. */
     private Duration atLeastAMoment(long nanos) {
         return isTimed() ? Duration.ofNanos(Math.max(1, nanos)) : Duration.ofNanos(nanos);
+    }
+
+    /**
+     * A maximum wait in nanoseconds, at most {@link #FOREVER}.
+     *
+     * @throws IllegalArgumentException if it is negative
+     */
+    static long nanos(Duration wait) {
+        if (wait.isNegative()) {
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+        }
+        return wait.toSeconds() >= FOREVER / 1_000_000_000 ? FOREVER : wait.toNanos();
     }
 }

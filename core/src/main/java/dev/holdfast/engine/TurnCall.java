@@ -63,7 +63,7 @@ final class TurnCall {
         this.name = name;
         this.atMost = atMost;
         this.atLeast = atLeast;
-        this.watch = engine.watches.begin(name, MODE);
+        this.watch = engine.watches.begin(name, MODE.spec().kind(), MODE.weight());
     }
 
     /** The part of the store that the task belongs to. */

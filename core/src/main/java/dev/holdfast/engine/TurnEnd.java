@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The end of one turn at the store: it is released there, or left to end by itself when its least time has passed. */
 final class TurnEnd {
+    private static final Logger log = LoggerFactory.getLogger(TurnEnd.class);
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int MAX_DOUBLINGS = 6;
@@ -121,7 +124,7 @@ final class TurnEnd {
     void complete(ReleaseOutcome how) {
         if (outcome.complete(how)) {
             if (how == ReleaseOutcome.UNCONFIRMED) {
-                Engine.log.warn(
+                log.warn(
                         "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the"
                                 + " lock ends within {}",
                         ref.resource(),

@@ -15,7 +15,7 @@ final class UserStage<T extends @Nullable Object> {
     private final AtomicReference<@Nullable CompletableFuture<T>> stage = new AtomicReference<>();
 
     /** The stage that tells of an end; the first call decides of which. */
-    CompletableFuture<T> of(CompletableFuture<T> end, Engine engine) {
+    CompletableFuture<T> of(CompletableFuture<T> end, Callbacks callbacks) {
         CompletableFuture<T> present = stage.get();
         if (present != null) {
             return present;
@@ -25,7 +25,7 @@ final class UserStage<T extends @Nullable Object> {
         if (other != null) {
             return other;
         }
-        engine.tell(end, fresh);
+        callbacks.relay(end, fresh);
         return fresh;
     }
 }

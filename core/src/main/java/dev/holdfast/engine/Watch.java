@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import org.slf4j.LoggerFactory;
+import org.slf4j.Logger;
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.Loss;
@@ -14,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * lock of the engine.
  */
 final class Watch {
+    private static final Logger log = LoggerFactory.getLogger(Watch.class);
 
     private final List<Acquisition> told;
     private final ReentrantLock lock = new ReentrantLock();
@@ -32,10 +35,6 @@ final class Watch {
     /** A hold is made. Called under the lock of its gate. */
     void serve(boolean fromAnother) {
         isHandedOver = fromAnother;
-    }
-
-    void granted(LocalHold hold) {
-        granted(hold.rawToken());
     }
 
     void granted(long token) {
@@ -95,7 +94,7 @@ final class Watch {
         try {
             call.run();
         } catch (RuntimeException | Error e) {
-            Engine.log.warn("a listener for acquisitions failed", e);
+            log.warn("a listener for acquisitions failed", e);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.spi.Kind;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.Asked;
@@ -22,13 +23,13 @@ final class Watches {
 
     /** Begins to tell of an acquisition; null if nobody looks on. */
     @Nullable
-    Watch begin(ResourceName name, Mode mode) {
+    Watch begin(ResourceName name, Kind kind, int weight) {
         // Before the first recording nothing of the recorder is loaded but this class.
         boolean isRecording = FlightRecorder.isInitialized();
         if (listeners.isEmpty() && !isRecording) {
             return null;
         }
-        Asked asked = new Asked(name.value(), mode.spec().kind(), mode.weight(), store);
+        Asked asked = new Asked(name.value(), kind, weight, store);
         List<Acquisition> told = new ArrayList<>(listeners.size() + 1);
         if (isRecording) {
             told.add(new FlightEvents(asked));

@@ -111,6 +111,23 @@ final class Wire {
         }
     }
 
+    /** Sends a command, and gives what comes of it as a future, which may fail with a {@link StoreException}. */
+    CompletableFuture<Reply> ask(Command command, Caller caller) {
+        CompletableFuture<Reply> future = new CompletableFuture<>();
+        send(command, caller, new Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                future.complete(reply);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                future.completeExceptionally(failure);
+            }
+        });
+        return future;
+    }
+
     long p99RoundTrip() {
         return roundTrips.p99();
     }

@@ -94,11 +94,8 @@ class EngineUnderTest implements ClientUnderTest {
 
     @Override
     public CompletionStage<Boolean> release(String semaphore, String id) {
-        CompletableFuture<Reply> answer = new CompletableFuture<>();
         Command.Release command = new Command.Release(PermitHold.refOf(new ResourceName(semaphore), id));
-        engine.part(new ResourceName(semaphore))
-                .wire
-                .send(command, Caller.GOES_ON, dev.holdfast.engine.Settings.completing(answer));
+        CompletableFuture<Reply> answer = engine.part(new ResourceName(semaphore)).wire.ask(command, Caller.GOES_ON);
         return told(semaphore, answer.thenApply(Reply.Released.class::isInstance));
     }
 

@@ -1,0 +1,56 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** Runs code of users on the executors of the environment. Thread-safe; called without any lock. */
+final class Callbacks {
+    private final Environment environment;
+
+    Callbacks(Environment environment) {
+        this.environment = environment;
+    }
+
+    /**
+     * Runs what leads to code of users on the callback executor; on this thread if that refuses it, for a grant that is
+     * told to nobody would be held for ever.
+     */
+    void run(Runnable task) {
+        environment.callbacks().execute(task);
+    }
+
+    /** Runs a listener for a loss, which must not wait for callbacks of users that block. */
+    void runLossListener(Runnable listener) {
+        environment.lossListeners().execute(listener);
+    }
+
+    /** The same result for users, completed on the callback executor. */
+    <T extends @Nullable Object> CompletableFuture<T> relay(CompletableFuture<T> result) {
+        CompletableFuture<T> stage = new CompletableFuture<>();
+        relay(result, stage);
+        return stage;
+    }
+
+    /** Completes a stage of users with a result: on the callback executor, or at once if the result is there. */
+    <T extends @Nullable Object> void relay(CompletableFuture<T> result, CompletableFuture<T> stage) {
+        if (result.isDone()) {
+            var unused = result.whenComplete((value, failure) -> complete(stage, value, failure));
+        } else {
+            var unused = result.whenComplete((value, failure) -> run(() -> complete(stage, value, failure)));
+        }
+    }
+
+    private static <T extends @Nullable Object> void complete(
+            CompletableFuture<T> stage, T value, @Nullable Throwable failure) {
+        if (failure == null) {
+            stage.complete(value);
+        } else {
+            stage.completeExceptionally(
+                    failure instanceof CompletionException && failure.getCause() != null
+                            ? failure.getCause()
+                            : failure);
+        }
+    }
+}
