@@ -102,7 +102,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedLock lock(String name, LockOptions options) {
-        return engine.lock(new ResourceName(name), orderOf(options));
+        return engine.primitives().lock(new ResourceName(name), orderOf(options));
     }
 
     /**
@@ -126,7 +126,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
-        return engine.readWriteLock(new ResourceName(name), orderOf(options));
+        return engine.primitives().readWriteLock(new ResourceName(name), orderOf(options));
     }
 
     /**
@@ -152,7 +152,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
-        return engine.semaphore(new ResourceName(name), permits, orderOf(options));
+        return engine.primitives().semaphore(new ResourceName(name), permits, orderOf(options));
     }
 
     /**
@@ -163,7 +163,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedCountDownLatch latch(String name) {
-        return engine.latch(new ResourceName(name));
+        return engine.primitives().latch(new ResourceName(name));
     }
 
     /**
@@ -176,7 +176,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedDoubleBarrier barrier(String name, int parties) {
-        return engine.barrier(new ResourceName(name), parties);
+        return engine.primitives().barrier(new ResourceName(name), parties);
     }
 
     private static Order orderOf(LockOptions options) {
@@ -213,7 +213,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public MultiLock lockAll(Collection<? extends Lockable> parts) {
-        return engine.lockAll(parts);
+        return engine.primitives().lockAll(parts);
     }
 
     /**
@@ -224,7 +224,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public LeaderElection election(String name) {
-        return engine.election(new ResourceName(name));
+        return engine.primitives().election(new ResourceName(name));
     }
 
     /**
@@ -237,7 +237,7 @@ public final class Holdfast implements AutoCloseable {
      * @throws ClientClosedException if this client was closed
      */
     public ScheduledTaskLock task(String name) {
-        return engine.task(new ResourceName(name));
+        return engine.primitives().task(new ResourceName(name));
     }
 
     /**

@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -13,6 +11,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * Compares, once per ttl, what the store records under the session with what the client believes. A grant that was
@@ -33,23 +33,23 @@ final class Auditor {
     private static final long PAUSES_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final StorePart part;
-    private final Engine engine;
+    private final ClientContext context;
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile long lastRun;
 
     Auditor(StorePart part) {
         this.part = part;
-        this.engine = part.engine;
-        this.lastRun = engine.clock.now();
+        this.context = part.context;
+        this.lastRun = context.clock().now();
     }
 
     /** Begins an audit if the last one began a ttl ago. */
     void runIfDue(Session session) {
-        long now = engine.clock.now();
+        long now = context.clock().now();
         if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
             lastRun = now;
             // Claims that are made from here on have greater numbers, and are no business of this audit.
-            long newest = engine.newestClaim();
+            long newest = part.newestClaim();
             ask(session, present -> compare(session, present, now, newest));
         }
     }
@@ -90,13 +90,9 @@ final class Auditor {
 
     private void compare(Session session, Set<ClaimRef> present, long startedAt, long newest) {
         long quietBefore =
-                startedAt - session.ttlNanos - engine.options.storeTimeout().toNanos() - PAUSES_NANOS;
+                startedAt - session.ttlNanos - context.options().storeTimeout().toNanos() - PAUSES_NANOS;
         Set<ClaimRef> known = new HashSet<>();
-        for (Gate gate : part.gates()) {
-            Failsafe.run(
-                    "the audit of a lock",
-                    () -> Oversight.audit(gate, session, present, known, startedAt, quietBefore));
-        }
+        part.tell(user -> user.audit(part, new SessionUser.Audit(session, present, known, startedAt, quietBefore)));
         Set<ClaimRef> strangers = new HashSet<>();
         for (ClaimRef ref : present) {
             if (ref.claim() > newest || known.contains(ref)) {
@@ -109,7 +105,7 @@ final class Auditor {
                         ref.claim());
                 // What was sent of it last is perhaps not answered yet.
                 part.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
-            } else if (!engine.isKnown(ref)) {
+            } else if (!part.isKnown(ref)) {
                 strangers.add(ref);
             }
         }

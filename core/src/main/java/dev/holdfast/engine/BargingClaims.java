@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The claims of a gate that go past the one that waits in the store's queue: each is tried once, for one request, and
  * takes no place there. Immutable, so that all gates without any, which are almost all, share one.
  */
-record BargingClaims(List<Claim> claims) {
+record BargingClaims(List<LocalClaim> claims) {
 
     static final BargingClaims NONE = new BargingClaims(List.of());
 
@@ -18,12 +18,12 @@ record BargingClaims(List<Claim> claims) {
         return claims.isEmpty();
     }
 
-    BargingClaims with(Claim claim) {
+    BargingClaims with(LocalClaim claim) {
         return new BargingClaims(
                 Stream.concat(claims.stream(), Stream.of(claim)).toList());
     }
 
-    BargingClaims without(Claim claim) {
+    BargingClaims without(LocalClaim claim) {
         if (!claims.contains(claim)) {
             return this;
         }
@@ -39,8 +39,8 @@ record BargingClaims(List<Claim> claims) {
     }
 
     @Nullable
-    Claim find(ClaimRef ref) {
-        for (Claim claim : claims) {
+    LocalClaim find(ClaimRef ref) {
+        for (LocalClaim claim : claims) {
             if (claim.ref.equals(ref)) {
                 return claim;
             }

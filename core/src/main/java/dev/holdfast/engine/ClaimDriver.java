@@ -1,11 +1,10 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
@@ -18,6 +17,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * Brings a claim from its first sending to a definite answer. The three outcomes granted, refused and unknown are
@@ -26,7 +27,7 @@ import java.util.function.Supplier;
  */
 
 /**
- * Sends claims and yields, and gives what the store answers to their gates. Thread-safe; callers hold no lock of the
+ * Sends the claims and yields of one part of the store, and gives them what it answers. Thread-safe; callers hold no lock of the
  * engine.
  */
 final class ClaimDriver {
@@ -35,12 +36,14 @@ final class ClaimDriver {
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int MAX_DOUBLINGS = 6;
 
-    private final Engine engine;
+    private final StorePart part;
+    private final ClientContext context;
     private final Environment environment;
 
-    ClaimDriver(Engine engine) {
-        this.engine = engine;
-        this.environment = engine.environment;
+    ClaimDriver(StorePart part) {
+        this.part = part;
+        this.context = part.context;
+        this.environment = context.environment();
     }
 
     /** Asks for a claim for the first time. */
@@ -54,42 +57,42 @@ final class ClaimDriver {
     }
 
     private void send(Claim claim, int tokens, Sending sending, Caller caller) {
-        claim.gate.lock.lock();
+        claim.lock().lock();
         try {
-            claim.beginSending(engine.clock.now());
+            claim.beginSending(context.clock().now());
         } finally {
-            claim.gate.lock.unlock();
+            claim.lock().unlock();
         }
         transmit(claim, tokens, sending, caller);
     }
 
     private void transmit(Claim claim, int tokens, Sending sending, Caller caller) {
         long epoch = claim.session.epoch;
-        long steps = engine.clock.steps();
-        Claim replaced;
+        long steps = context.clock().steps();
+        ClaimRef replaced;
         int weight;
         boolean isTry;
         int number;
-        claim.gate.lock.lock();
+        claim.lock().lock();
         try {
             weight = claim.weight;
-            replaced = claim.replaces;
+            replaced = claim.replacedRef();
             isTry = claim.isTry() || claim.isBarging;
             number = claim.sendings;
         } finally {
-            claim.gate.lock.unlock();
+            claim.lock().unlock();
         }
         Command.Acquire acquire = new Command.Acquire(
                 claim.ref,
                 epoch,
                 sending,
-                claim.gate.spec,
+                claim.spec(),
                 weight,
                 claim.lease,
                 isTry ? Waiting.TRY : Waiting.QUEUE,
                 tokens);
-        Command command = replaced == null ? acquire : new Command.Yield(replaced.ref, acquire);
-        claim.gate.part.wire.send(command, caller, new Wire.Answer() {
+        Command command = replaced == null ? acquire : new Command.Yield(replaced, acquire);
+        part.wire.send(command, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 answered(claim, tokens, epoch, number, reply, sentAt, steps);
@@ -120,8 +123,7 @@ final class ClaimDriver {
      */
     void take(Claim claim, Reply reply, long sentAt, long steps) {
         Outbox out = new Outbox();
-        Gate gate = claim.gate;
-        gate.lock.lock();
+        claim.lock().lock();
         try {
             note(claim, true);
             if (reply instanceof Reply.Granted granted) {
@@ -129,19 +131,19 @@ final class ClaimDriver {
                     noteLease(claim, claim.own, granted, sentAt, steps);
                 }
                 boolean wasHeld = claim.state == Claim.State.HELD;
-                gate.granted(claim, granted, out);
+                claim.granted(granted, out);
                 if (!wasHeld && claim.state == Claim.State.HELD && claim.isContradicted()) {
                     // It was asked after when there was nothing to answer for yet, and nobody would ask again.
                     out.add(() -> poll(claim));
                 }
                 OwnLease own = claim.own;
                 if (own != null && claim.state == Claim.State.HELD) {
-                    out.add(() -> engine.watchLease(claim, own));
+                    out.add(() -> part.validity.watchLease(claim, own));
                 }
             } else if (reply instanceof Reply.Queued queued) {
-                gate.queued(claim, out);
+                claim.queued(out);
                 if (claim.state == Claim.State.QUEUED) {
-                    out.add(() -> claim.gate.part.poller.add(claim, queued.recheckIn()));
+                    out.add(() -> part.poller.add(claim, queued.recheckIn()));
                     if (claim.isOvertaken) {
                         claim.isOvertaken = false;
                         out.add(() -> poll(claim));
@@ -149,28 +151,28 @@ final class ClaimDriver {
                 }
             } else if (reply instanceof Reply.Refused refused) {
                 if (refused.reason() == Refusal.TAKEN) {
-                    gate.taken(claim, out);
+                    claim.taken(out);
                 } else if (refused.reason() == Refusal.TOO_HEAVY) {
-                    gate.tooHeavy(claim, refusal(claim, refused), out);
+                    claim.tooHeavy(refusal(claim, refused), out);
                 } else {
-                    gate.refused(claim, refusal(claim, refused), out);
+                    claim.refused(refusal(claim, refused), out);
                 }
             } else if (reply instanceof Reply.Absent) {
-                gate.vanished(claim, out);
+                claim.vanished(out);
             } else if (reply instanceof Reply.SessionEnded) {
-                out.add(() -> claim.session.part.keeper.endedAtStore(claim.session));
+                out.add(() -> part.keeper.endedAtStore(claim.session));
             } else {
-                gate.refused(claim, () -> engine.storeFailure(gate.name.value(), Unexpected.reply(reply)), out);
+                claim.refused(() -> context.storeFailure(claim.ref.resource().value(), Unexpected.reply(reply)), out);
             }
             if (claim.isDead && !claim.isSettling) {
-                claim.gate.part.settler.retract(claim.ref);
+                part.settler.retract(claim.ref);
             }
         } finally {
-            gate.lock.unlock();
+            claim.lock().unlock();
             out.send();
         }
         if (claim.own != null && reply instanceof Reply.Granted) {
-            engine.certainty.tell();
+            context.doubts().signalNews();
         }
     }
 
@@ -178,12 +180,12 @@ final class ClaimDriver {
         own.clearedSteps = Math.max(own.clearedSteps, steps);
         if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
-            long margin = engine.rules.margin(claim.lease.length().toNanos(), claim.gate.part.wire.p99RoundTrip());
-            long now = engine.clock.now();
-            long deadline = engine.rules.deadline(sentAt, now, remaining, margin);
+            long margin = context.rules().margin(claim.lease.length().toNanos(), part.wire.p99RoundTrip());
+            long now = context.clock().now();
+            long deadline = context.rules().deadline(sentAt, now, remaining, margin);
             // What was asked for before an extension was settled may tell the lease before it, and that may have been
             // the longer one; and an answer that comes after the deadline does not bring back what was lost.
-            boolean isLate = claim.state == Claim.State.HELD && !engine.rules.mayRenew(now, own.deadline);
+            boolean isLate = claim.state == Claim.State.HELD && !context.rules().mayRenew(now, own.deadline);
             if ((!own.isOutdated(sentAt) && !isLate) || deadline - own.deadline < 0) {
                 own.deadline = deadline;
             }
@@ -191,33 +193,33 @@ final class ClaimDriver {
     }
 
     private Supplier<RuntimeException> refusal(Claim claim, Reply.Refused refused) {
-        String name = claim.gate.name.value();
+        String name = claim.ref.resource().value();
         return refused.reason() == Refusal.EXHAUSTED
-                ? () -> engine.storeFailure(
+                ? () -> context.storeFailure(
                         name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null))
-                : () -> new LockMismatchException(name, engine.product(), refused.detail());
+                : () -> new LockMismatchException(name, context.product(), refused.detail());
     }
 
     private void failed(Claim claim, int tokens, long epoch, int number, StoreException failure) {
         giveUpIfNeeded(claim, failure);
-        if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
+        if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             againAfterRaise(claim, tokens, epoch, number);
         } else {
             long delay = MIN_RETRY_NANOS << Math.min(claim.failures, MAX_DOUBLINGS);
             environment.schedule(Jitter.spread(environment, delay), () -> again(claim, tokens, number));
         }
-        claim.gate.part.troubled(failure);
+        part.troubled(failure);
     }
 
     private void againAfterRaise(Claim claim, int tokens, long epoch, int number) {
         int failures;
-        claim.gate.lock.lock();
+        claim.lock().lock();
         try {
             failures = claim.failures;
         } finally {
-            claim.gate.lock.unlock();
+            claim.lock().unlock();
         }
-        claim.session.part.keeper.afterRaise(claim.session, epoch, failures, () -> again(claim, tokens, number));
+        part.keeper.afterRaise(claim.session, epoch, failures, () -> again(claim, tokens, number));
     }
 
     /**
@@ -225,32 +227,22 @@ final class ClaimDriver {
      * as any that nobody wants.
      */
     private void giveUpIfNeeded(Claim claim, StoreException failure) {
-        Outbox out = new Outbox();
-        claim.gate.lock.lock();
-        try {
+        Supplier<RuntimeException> why =
+                () -> context.storeFailure(claim.ref.resource().value(), failure);
+        claim.step(out -> {
             note(claim, false);
-            Supplier<RuntimeException> why = () -> engine.storeFailure(claim.gate.name.value(), failure);
             if (failure.reason() != Reason.UNAVAILABLE) {
-                claim.gate.denied(claim, why, out);
+                claim.denied(why, out);
             } else if (claim.isTry()) {
-                claim.gate.unanswerable(claim, why, out);
+                claim.unanswerable(why, out);
             }
-        } finally {
-            claim.gate.lock.unlock();
-            out.send();
-        }
+        });
     }
 
     /** What waits for a queued claim fails: a person has to act before the store can tell anything of it. */
     void deny(Claim claim, StoreException failure) {
-        Outbox out = new Outbox();
-        claim.gate.lock.lock();
-        try {
-            claim.gate.denied(claim, () -> engine.storeFailure(claim.gate.name.value(), failure), out);
-        } finally {
-            claim.gate.lock.unlock();
-            out.send();
-        }
+        claim.step(out ->
+                claim.denied(() -> context.storeFailure(claim.ref.resource().value(), failure), out));
     }
 
     /**
@@ -259,17 +251,17 @@ final class ClaimDriver {
      */
     void recover(Claim claim) {
         int number;
-        claim.gate.lock.lock();
+        claim.lock().lock();
         try {
             number = claim.sendings;
         } finally {
-            claim.gate.lock.unlock();
+            claim.lock().unlock();
         }
         log.error(
                 "resource={} claim={} was forgotten on its way; it is asked for again",
-                claim.gate.name,
+                claim.ref.resource(),
                 claim.ref.claim());
-        claim.session.part.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));
+        part.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));
     }
 
     /**
@@ -278,15 +270,14 @@ final class ClaimDriver {
      * @param number the sending that came to nothing; if it is not the newest, others go on from that
      */
     private void again(Claim claim, int tokens, int number) {
-        if (engine.isClosing()) {
+        if (context.isClosing()) {
             // Its session is being closed, and ends it. A withdrawal could arrive before the claim, for the epoch is
             // not raised any more.
             return;
         }
         Outbox out = new Outbox();
-        Gate gate = claim.gate;
         boolean resend;
-        gate.lock.lock();
+        claim.lock().lock();
         try {
             if (claim.sendings != number) {
                 return;
@@ -295,15 +286,15 @@ final class ClaimDriver {
             resend = claim.state == Claim.State.SENT && !claim.isDead && claim.session.isAlive();
             if (resend) {
                 // In the same step, so that of two that come here one goes on.
-                claim.beginSending(engine.clock.now());
+                claim.beginSending(context.clock().now());
             } else if (claim.isDead && claim.state == Claim.State.SENT) {
-                gate.withdraw(claim, out);
+                claim.withdraw(out);
             } else {
                 // Its answer was taken, but perhaps not all that followed from it was done.
-                gate.react(out);
+                claim.react(out);
             }
         } finally {
-            gate.lock.unlock();
+            claim.lock().unlock();
             out.send();
         }
         if (resend) {
@@ -313,29 +304,24 @@ final class ClaimDriver {
 
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
     void advance(Claim held, long blockEnd, int tokens) {
-        held.gate.part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
-                Outbox out = new Outbox();
-                held.gate.lock.lock();
-                try {
-                    held.settledAt = engine.clock.now();
+                held.step(out -> {
+                    held.settledAt = context.clock().now();
                     if (reply instanceof Reply.Absent) {
-                        held.gate.vanished(held, out);
+                        held.vanished(out);
                     } else {
-                        held.gate.advanced(held, reply instanceof Reply.Advanced fresh ? fresh : null, out);
+                        held.advanced(reply instanceof Reply.Advanced fresh ? fresh : null, out);
                     }
-                } finally {
-                    held.gate.lock.unlock();
-                    out.send();
-                }
+                });
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
                 environment.schedule(
                         Jitter.spread(environment, MIN_RETRY_NANOS), () -> advanceIfHeld(held, blockEnd, tokens));
-                held.gate.part.troubled(failure);
+                part.troubled(failure);
             }
         });
     }
@@ -349,9 +335,9 @@ final class ClaimDriver {
 
     /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */
     void poll(Claim held) {
-        long steps = engine.clock.steps();
+        long steps = context.clock().steps();
         long heard = held.contradictions();
-        held.gate.part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
@@ -363,44 +349,34 @@ final class ClaimDriver {
                     held.settleContradictions(heard);
                 }
                 take(held, state, sentAt, steps);
-                engine.certainty.tell();
+                context.doubts().signalNews();
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                Outbox out = new Outbox();
-                held.gate.lock.lock();
-                try {
-                    if (held.cohort != null) {
-                        held.cohort.asking = false;
-                    }
-                } finally {
-                    held.gate.lock.unlock();
-                    out.send();
-                }
+                held.step(out -> held.pollFailed());
                 if (held.state == Claim.State.HELD) {
                     if (held.own != null) {
                         held.own.askedSteps = 0;
                     }
                     environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> pollAgain(held));
                 }
-                held.gate.part.troubled(failure);
+                part.troubled(failure);
             }
         });
     }
 
     /** Asks whether a pass claim still waits at the store: then those who wait here by now are served by it. */
     void cover(Claim waiting, Caller caller) {
-        long steps = engine.clock.steps();
-        Gate gate = waiting.gate;
+        long steps = context.clock().steps();
         long newest;
-        gate.lock.lock();
+        waiting.lock().lock();
         try {
-            newest = gate.queue.newest();
+            newest = waiting.newestRequest();
         } finally {
-            gate.lock.unlock();
+            waiting.lock().unlock();
         }
-        gate.part.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
@@ -408,7 +384,7 @@ final class ClaimDriver {
                     return;
                 }
                 Reply.ClaimReply state = polled.states().get(0);
-                gate.lock.lock();
+                waiting.lock().lock();
                 try {
                     waiting.isCovering = false;
                     waiting.coverFailures = 0;
@@ -417,7 +393,7 @@ final class ClaimDriver {
                         waiting.cover(newest);
                     }
                 } finally {
-                    gate.lock.unlock();
+                    waiting.lock().unlock();
                 }
                 take(waiting, state, sentAt, steps);
             }
@@ -425,23 +401,23 @@ final class ClaimDriver {
             @Override
             public void failure(StoreException failure, long sentAt) {
                 long delay;
-                gate.lock.lock();
+                waiting.lock().lock();
                 try {
                     delay = MIN_RETRY_NANOS << Math.min(waiting.coverFailures, MAX_DOUBLINGS);
                     waiting.coverFailures++;
                 } finally {
-                    gate.lock.unlock();
+                    waiting.lock().unlock();
                 }
                 environment.schedule(Jitter.spread(environment, delay), () -> coverAgain(waiting));
-                gate.part.troubled(failure);
+                part.troubled(failure);
             }
         });
     }
 
     private static void coverAgain(Claim waiting) {
-        waiting.gate.step(out -> {
+        waiting.step(out -> {
             waiting.isCovering = false;
-            waiting.gate.react(out);
+            waiting.react(out);
         });
     }
 
@@ -450,13 +426,13 @@ final class ClaimDriver {
      * can't be told counts as lost.
      */
     void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
-        held.gate.part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 boolean isThere = reply instanceof Reply.Polled polled
                         && polled.states().size() == 1
                         && polled.states().get(0) instanceof Reply.Granted
-                        && engine.rules.isGood(engine.clock.now(), held.deadline());
+                        && context.rules().isGood(context.clock().now(), held.deadline());
                 stage.complete(isThere ? ReleaseOutcome.RELEASED : ReleaseOutcome.LOST);
             }
 
@@ -471,22 +447,22 @@ final class ClaimDriver {
         if (held.isContradicted() && held.state == Claim.State.HELD) {
             poll(held);
         } else {
-            held.gate.goOn();
+            held.step(held::react);
         }
     }
 
     private void noteAnswer(Claim claim, boolean isDefinite) {
-        claim.gate.lock.lock();
+        claim.lock().lock();
         try {
             note(claim, isDefinite);
         } finally {
-            claim.gate.lock.unlock();
+            claim.lock().unlock();
         }
     }
 
     private void note(Claim claim, boolean isDefinite) {
         claim.underWay = Math.max(0, claim.underWay - 1);
-        claim.settledAt = engine.clock.now();
+        claim.settledAt = context.clock().now();
         if (isDefinite) {
             claim.wasAnswered = true;
             claim.failures = 0;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The way to the gate of one resource for those who want it in one mode: they wait as a thread that parks or as a
  * stage. Thread-safe.
  */
-record Door(Engine engine, ResourceName name, Mode mode) {
+record Door(LocalTier tier, ResourceName name, Mode mode) {
 
     /**
      * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
@@ -36,8 +36,8 @@ record Door(Engine engine, ResourceName name, Mode mode) {
     @Nullable
     LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
-        engine.requireSupported(lease, name);
-        Watch watch = engine.watches.begin(name, mode.spec().kind(), mode.weight());
+        tier.requireSupported(lease, name);
+        Watch watch = tier.context.watches().begin(name, mode.spec().kind(), mode.weight());
         Request request = new Request(
                 mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, false, watch);
         if (watch == null) {
@@ -73,7 +73,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
 
     /** The caller leaves with an exception, so that nobody would give back what it may be granted. */
     private void giveUp(Request request) {
-        Gate gate = engine.gate(name);
+        Gate gate = tier.gate(name);
         if (gate != null && !request.isDone()) {
             Failsafe.run("the end of a wait", () -> gate.cancel(request));
         }
@@ -87,11 +87,15 @@ record Door(Engine engine, ResourceName name, Mode mode) {
 
     private @Nullable LocalHold awaitEnd(Object face, Request request, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
-        long deadline = engine.environment.monotonicNanos() + engine.outcomes.limitOf(request, waitNanos);
-        Gate gate = engine.enter(name, mode.spec(), request);
+        long deadline =
+                tier.context.environment().monotonicNanos() + Outcomes.limitOf(tier.context, request, waitNanos);
+        Gate gate = tier.enter(name, mode.spec(), request);
         if (request.isAskedFor) {
-            engine.wakeful.until(
-                    () -> request.isDone() || !request.isAskedFor, deadline - engine.environment.monotonicNanos());
+            tier.context
+                    .wakeful()
+                    .until(
+                            () -> request.isDone() || !request.isAskedFor,
+                            deadline - tier.context.environment().monotonicNanos());
         }
         boolean wasInterrupted = false;
         boolean isOvertime = request.isTry;
@@ -100,7 +104,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
                 Trampoline.flush();
                 boolean isInterrupted = Thread.interrupted();
                 wasInterrupted |= isInterrupted;
-                long left = deadline - engine.environment.monotonicNanos();
+                long left = deadline - tier.context.environment().monotonicNanos();
                 // Looked at last: a lock that was waited for since then could have used up the wake-up that is meant
                 // for the parking below.
                 if (request.isDone()) {
@@ -118,7 +122,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
                     boolean wasUnanswered = request.isTry || gate.isUnanswered(request);
                     if (gate.cancel(request)) {
                         if (wasUnanswered) {
-                            throw engine.outcomes.unanswered(request, waitNanos);
+                            throw Outcomes.unanswered(tier.context, request, waitNanos);
                         }
                         return null;
                     }
@@ -145,7 +149,7 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         } else if (left > TotalWait.FOREVER / 2) {
             LockSupport.park(face);
         } else {
-            engine.environment.parkUntil(face, deadline);
+            tier.context.environment().parkUntil(face, deadline);
         }
     }
 
@@ -162,19 +166,24 @@ record Door(Engine engine, ResourceName name, Mode mode) {
         return enter(lease, isExtendable, waitNanos, true);
     }
 
+    /** As {@link #enterForEngine(Lease, boolean, long)}, with the options of a user. */
+    CompletableFuture<Hold> enterForEngine(AcquireOptions options) {
+        return enterForEngine(leaseOf(options), isExtendable(options), waitOf(options));
+    }
+
     private CompletableFuture<Hold> enter(Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
-        Watch watch = engine.watches.begin(name, mode.spec().kind(), mode.weight());
+        Watch watch = tier.context.watches().begin(name, mode.spec().kind(), mode.weight());
         Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, watch);
         if (watch != null) {
             var unused = future.whenComplete((hold, failure) -> tell(watch, hold, failure));
         }
         try {
-            engine.requireSupported(lease, name);
-            engine.outcomes.enterAsync(name, mode.spec(), request, future, waitNanos);
+            tier.requireSupported(lease, name);
+            StageWait.begin(tier, mode.spec(), request, future, waitNanos);
         } catch (Throwable t) {
             // If it was queued before that, the hold is given back: nobody takes it from a stage that has failed.
-            engine.outcomes.tell(request, () -> future.completeExceptionally(t));
+            Outcomes.tell(tier.context, request, () -> future.completeExceptionally(t));
         }
         return future;
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Elections {
 
-    private final Engine engine;
+    private final ClientContext context;
     private final ReentrantLock lock = new ReentrantLock();
 
     // All guarded by lock.
@@ -33,8 +33,8 @@ final class Elections {
     private final Map<ResourceName, Set<LeaderWatch>> watches = new HashMap<>();
     private boolean isShut;
 
-    Elections(Engine engine) {
-        this.engine = engine;
+    Elections(ClientContext context) {
+        this.context = context;
     }
 
     /** Takes in a new campaign. */
@@ -159,7 +159,7 @@ final class Elections {
 
     private void requireOpen() {
         if (isShut) {
-            throw engine.closedException();
+            throw context.failures().closed();
         }
     }
 }

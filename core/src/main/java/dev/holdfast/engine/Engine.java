@@ -1,94 +1,39 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.DistributedCountDownLatch;
-import dev.holdfast.DistributedDoubleBarrier;
-import dev.holdfast.DistributedLock;
-import dev.holdfast.DistributedReadWriteLock;
-import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Environment;
-import dev.holdfast.LeaderElection;
-import dev.holdfast.LockMismatchException;
-import dev.holdfast.Lockable;
-import dev.holdfast.Loss;
-import dev.holdfast.MultiLock;
-import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.Caller;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Kind;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreTraits;
-import dev.holdfast.spi.Tokens;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * One client: wires the parts together and is the door to them. Thread-safe.
- *
- * <p>It is long because it is the one place where the parts know of each other: each method is a step from one to
- * another, and none keeps a state of its own.
- */
+/** One client: opens its store and its session, and closes them. Thread-safe. */
 public final class Engine {
-
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
-    /** The smallest block that is asked for once a lock is passed on locally. */
-    private static final int MIN_BLOCK = 32;
-
-    final Environment environment;
-    final EngineOptions options;
-    final SafetyRules rules;
-    final ElapsedClock clock;
-    final LockStore store;
-    final StoreTraits traits;
-    final StoreParts parts;
-    final ClaimDriver driver;
-    final Certainty certainty;
-    final Failures failures;
-    final Outcomes outcomes;
-    final WakefulWait wakeful;
-    final Watches watches;
-    final Callbacks callbacks;
-    final Elections elections;
-    final TaskTurns turns;
-    final long cohortBudgetNanos;
-
+    private final ClientContext context;
+    private final LockStore store;
     private final boolean closesStore;
-
+    private final StoreParts parts;
+    private final Primitives primitives;
     /** Set once, before the first command. */
     private volatile LockStore.Subscription listening = () -> {};
 
-    private final AtomicLong claims = new AtomicLong();
-
-    private final AtomicLong callNumbers = new AtomicLong();
-
-    /** What is to fail when the client is closed, beside requests at gates; by number, as it came. */
-    private final ConcurrentMap<Long, CompletableFuture<?>> calls = new ConcurrentHashMap<>();
-
-    private final AtomicBoolean isClosing = new AtomicBoolean();
     private final CompletableFuture<Engine> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final UserStage<Void> toldOfClose = new UserStage<>();
@@ -97,22 +42,24 @@ public final class Engine {
             LockStore store, boolean closesStore, EngineOptions options, Environment environment, SafetyRules rules) {
         this.store = store;
         this.closesStore = closesStore;
-        this.options = options;
-        this.environment = environment;
-        this.rules = rules;
-        this.traits = store.traits();
-        this.cohortBudgetNanos = options.cohortBudget().toNanos();
-        clock = new ElapsedClock(environment, options.sessionTtl());
-        parts = new StoreParts(this, store);
-        driver = new ClaimDriver(this);
-        certainty = new Certainty(this);
-        failures = new Failures(traits.product());
-        outcomes = new Outcomes(this);
-        wakeful = new WakefulWait(environment);
-        callbacks = new Callbacks(environment);
-        watches = new Watches(options.listeners(), traits.product());
-        elections = new Elections(this);
-        turns = new TaskTurns(this);
+        context = ClientContext.of(environment, options, rules, store.traits());
+        parts = new StoreParts(context, store);
+        primitives = new Primitives(parts);
+        parts.serve(new Starting(), primitives.local, primitives.turns);
+    }
+
+    /** Waits for the first session. */
+    private final class Starting implements SessionUser {
+
+        @Override
+        public void opened(StorePart part) {
+            ready.complete(Engine.this);
+        }
+
+        @Override
+        public void refused(StorePart part, StoreException failure, long attempt) {
+            ready.completeExceptionally(context.storeFailure("", failure));
+        }
     }
 
     // ---- Life
@@ -149,7 +96,7 @@ public final class Engine {
             Function<Engine, T> client) {
         Engine engine =
                 launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON);
-        CompletableFuture<T> told = engine.callbacks.relay(engine.ready.thenApply(client));
+        CompletableFuture<T> told = engine.context.callbacks().relay(engine.ready.thenApply(client));
         var unused = told.whenComplete((opened, failure) -> {
             if (failure != null) {
                 // Nobody has it in hand to close it.
@@ -189,24 +136,14 @@ public final class Engine {
                     options.sessionTtl());
         }
         Engine engine = new Engine(store, closesStore, options, own, rules);
-        engine.listening = store.subscribe(new SignalDesk(engine));
-        engine.environment.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
+        engine.listening = store.subscribe(new SignalDesk(engine.parts));
+        own.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
         if (engine.parts.areSeveral()) {
-            engine.isReady();
+            engine.ready.complete(engine);
         } else {
             engine.parts.at(0).keeper.open(caller);
         }
         return engine;
-    }
-
-    /** It may be used. */
-    void isReady() {
-        ready.complete(this);
-    }
-
-    /** The store refuses this client, and would refuse it again. */
-    void isHopeless(StoreException failure) {
-        ready.completeExceptionally(storeFailure("", failure));
     }
 
     CompletionStage<Engine> ready() {
@@ -215,7 +152,8 @@ public final class Engine {
 
     private void giveUpStarting() {
         if (!ready.isDone()) {
-            ready.completeExceptionally(failures.noSession(options.storeTimeout()));
+            ready.completeExceptionally(
+                    context.failures().noSession(context.options().storeTimeout()));
         }
     }
 
@@ -229,30 +167,26 @@ public final class Engine {
     public void close() {
         beginClose();
         try {
-            Waits.uninterruptibly(closed, options.storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
+            Waits.uninterruptibly(closed, context.options().storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
         } catch (ExecutionException | TimeoutException e) {
-            log.debug("store={} closing was not confirmed", product(), e);
+            log.debug("store={} closing was not confirmed", context.product(), e);
         }
     }
 
     /** Ends this client without blocking. Idempotent. */
     public CompletionStage<Void> closeAsync() {
         beginClose();
-        return toldOfClose.of(closed, callbacks);
+        return toldOfClose.of(closed, context.callbacks());
     }
 
     private void beginClose() {
-        if (isClosing.compareAndSet(false, true)) {
-            // First, for a call that finds its hold lost by the end of its client should say that the client is closed.
-            for (CompletableFuture<?> call : calls.values()) {
-                call.completeExceptionally(closedException());
-            }
+        // First, for a call that finds its hold lost by the end of its client should say that the client is closed.
+        if (context.life().beginClose()) {
             List<StorePart> used = parts.used();
             List<@Nullable Session> sessions =
                     used.stream().<@Nullable Session>map(StorePart::shut).toList();
-            elections.shut();
-            turns.shut();
-            ready.completeExceptionally(closedException());
+            primitives.shut();
+            ready.completeExceptionally(context.failures().closed());
             AtomicInteger open = new AtomicInteger(used.size() + 1);
             for (int i = 0; i < used.size(); i++) {
                 endSession(used.get(i), sessions.get(i), open);
@@ -266,7 +200,10 @@ public final class Engine {
             endClose(part, Settler.Closing.CONFIRMED, open);
             return;
         }
-        environment.schedule(options.storeTimeout().toNanos(), () -> endClose(part, Settler.Closing.UNCONFIRMED, open));
+        context.environment()
+                .schedule(
+                        context.options().storeTimeout().toNanos(),
+                        () -> endClose(part, Settler.Closing.UNCONFIRMED, open));
         part.settler.settle(
                 new Command.CloseSession(session.id),
                 session,
@@ -300,7 +237,7 @@ public final class Engine {
         if (closesStore) {
             Failsafe.run("closing the store", store::close);
         }
-        closeIfOurs(environment);
+        closeIfOurs(context.environment());
         closed.complete(null);
     }
 
@@ -310,163 +247,15 @@ public final class Engine {
         }
     }
 
-    boolean isClosing() {
-        return isClosing.get();
+    // ---- Use
+
+    /** The locks and other primitives of this client. */
+    public Primitives primitives() {
+        return primitives;
     }
 
-    RuntimeException closedException() {
-        return failures.closed();
-    }
-
-    // ---- The door for locks
-
-    /** The lock of a name. */
-    public DistributedLock lock(ResourceName name, Order order) {
-        requireOrder(order);
-        return new EngineLock(new Door(this, name, order == Order.FAIR ? Mode.FAIR_MUTEX : Mode.BARGING_MUTEX));
-    }
-
-    /** The read-write lock of a name. */
-    public DistributedReadWriteLock readWriteLock(ResourceName name, Order order) {
-        requireOrder(order);
-        requireAdmission(StoreTraits.Admission.SHARED, "locks for readers and writers");
-        return new EngineReadWriteLock(this, name, new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, order));
-    }
-
-    /** The semaphore of a name. */
-    public DistributedSemaphore semaphore(ResourceName name, int permits, Order order) {
-        requireOrder(order);
-        if (permits < 1) {
-            throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
-        }
-        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores");
-        return new EngineSemaphore(this, name, new ResourceSpec(Kind.SEMAPHORE, permits, order));
-    }
-
-    private void requireOrder(Order order) {
-        requireOpen();
-        if (order == Order.BARGING && !traits.barging()) {
-            throw new IllegalArgumentException(
-                    "The store " + product() + " grants strictly in the order of the queue: it has no barging locks");
-        }
-    }
-
-    private void requireAdmission(StoreTraits.Admission admission, String what) {
-        if (!traits.admissions().contains(admission)) {
-            throw new IllegalArgumentException("The store " + product() + " has no " + what);
-        }
-    }
-
-    /** Locks and permits of this client, to be taken together. */
-    public MultiLock lockAll(Collection<? extends Lockable> parts) {
-        requireOpen();
-        return new EngineMultiLock(this, parts.stream().map(Part::of).toList());
-    }
-
-    /** The count-down latch of a name. */
-    public DistributedCountDownLatch latch(ResourceName name) {
-        requireOpen();
-        requireAdmission(StoreTraits.Admission.LATCH, "latches");
-        return new EngineLatch(this, name);
-    }
-
-    /** The election of a name. */
-    public LeaderElection election(ResourceName name) {
-        requireOpen();
-        return new EngineElection(this, name);
-    }
-
-    /** The guard of a job. */
-    public ScheduledTaskLock task(ResourceName name) {
-        requireSupported(Lease.detached(Leases.SHORTEST), name);
-        return new EngineTaskLock(this, name);
-    }
-
-    /** The double barrier of a name. */
-    public DistributedDoubleBarrier barrier(ResourceName name, int parties) {
-        requireOpen();
-        if (parties < 1) {
-            throw new IllegalArgumentException("A barrier has at least one party, not " + parties);
-        }
-        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores, and so no barriers");
-        requireAdmission(StoreTraits.Admission.LATCH, "latches, and so no barriers");
-        if (traits.fixedLease() == StoreTraits.FixedLease.NONE) {
-            throw new IllegalArgumentException(
-                    "The store " + product() + " has no leases of their own, and so no barriers");
-        }
-        return new EngineBarrier(this, name, parties);
-    }
-
-    void requireSupported(Lease lease, ResourceName name) {
-        requireOpen();
-        if (lease.binding() != Lease.Binding.SESSION && traits.fixedLease() == StoreTraits.FixedLease.NONE) {
-            throw new IllegalArgumentException(
-                    "The store " + product() + " has no leases of their own, so '" + name + "' can't have one");
-        }
-        if (lease.binding() == Lease.Binding.DETACHED && !traits.detached()) {
-            throw new IllegalArgumentException("The store " + product()
-                    + " has no leases that outlive their client, so '" + name + "' can't have one");
-        }
-    }
-
-    void requireOpen() {
-        if (isClosing()) {
-            throw closedException();
-        }
-    }
-
-    Gate enter(ResourceName name, ResourceSpec spec, Request request) {
-        StorePart part = parts.of(name);
-        while (true) {
-            Gate gate = part.gateFor(name, spec);
-            if (!gate.spec.equals(spec)) {
-                throw usedOtherwise(gate);
-            }
-            if (gate.enter(request)) {
-                return gate;
-            }
-        }
-    }
-
-    /** Another declaration of a name that this process uses already. */
-    RuntimeException usedOtherwise(Gate gate) {
-        return new LockMismatchException(gate.name.value(), product(), "this process uses it as " + words(gate.spec));
-    }
-
-    private static String words(ResourceSpec spec) {
-        String words = spec.order() + " " + spec.kind();
-        return spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words;
-    }
-
-    /** As {@link Outcomes#complete}. */
-    void complete(Request request) {
-        outcomes.complete(request);
-    }
-
-    /** Fails what somebody waits for when this client is closed. */
-    void endWithClient(CompletableFuture<?> call) {
-        Long number = callNumbers.incrementAndGet();
-        calls.put(number, call);
-        var unused = call.whenComplete((done, failure) -> calls.remove(number));
-        if (isClosing()) {
-            call.completeExceptionally(closedException());
-        }
-    }
-
-    // ---- What the parts ask
-
-    @Override
-    public String toString() {
-        return "Holdfast[" + product() + ", label '" + options.label() + "'" + (isClosing() ? ", closed" : "") + "]";
-    }
-
-    String product() {
-        return traits.product();
-    }
-
-    /** Whether a grant may be given more tokens. */
-    boolean advances() {
-        return traits.advance();
+    ClientContext context() {
+        return context;
     }
 
     /** The part of the store to which a name belongs. */
@@ -474,147 +263,10 @@ public final class Engine {
         return parts.of(name);
     }
 
-    @Nullable
-    Gate gate(ResourceName name) {
-        return parts.of(name).gate(name);
-    }
-
-    Collection<Gate> gates() {
-        return parts.used().stream().flatMap(part -> part.gates().stream()).toList();
-    }
-
-    boolean isKnown(ClaimRef ref) {
-        StorePart part = parts.of(ref.resource());
-        Gate gate = part.gate(ref.resource());
-        return part.settler.isPending(ref) || turns.isKnown(ref) || (gate != null && Oversight.knows(gate, ref));
-    }
-
-    ClaimRef nextRef(ResourceName name, Session session) {
-        return new ClaimRef(name, session.id, claims.incrementAndGet());
-    }
-
-    /**
-     * A number for a name that no other client draws, for all that can be known: not even one with the same randomness.
-     */
-    long uniqueLong(ResourceName name) {
-        Session present = parts.of(name).keeper.current();
-        long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
-        return environment.randomLong() ^ own;
-    }
-
-    long newestClaim() {
-        return claims.get();
-    }
-
-    int blockFor(int used) {
-        return (int) Math.min(Tokens.MAX_BLOCK, Math.max(MIN_BLOCK, 2L * used));
-    }
-
-    /** Whether a hold under this grant is good now; tells its loss if it finds it. Called without any lock. */
-    boolean isGood(Claim grant) {
-        long now = clock.now();
-        if (!rules.isGood(now, grant.deadline())) {
-            lookAt(grant);
-            return false;
-        }
-        return isBacked(grant) && !inDoubt(grant);
-    }
-
-    /** Whether a grant can't be good any more, told or not. */
-    boolean isPast(Claim grant) {
-        return !isBacked(grant) || !rules.isGood(clock.now(), grant.deadline());
-    }
-
-    /** Whether the session that a grant hangs on is alive, if it hangs on one. */
-    private static boolean isBacked(Claim grant) {
-        return grant.session.isAlive() || (grant.isDetached() && grant.state == Claim.State.HELD);
-    }
-
-    /** Whether a local request may get this grant now. May be called under the lock of the gate. */
-    boolean mayHandOn(Claim grant) {
-        long now = clock.now();
-        return isBacked(grant) && rules.mayHandOn(now, grant.deadline(), inDoubt(grant));
-    }
-
-    /** Whether a fresh grant is still worth a hold. May be called under the lock of the gate. */
-    boolean mayBecomeHold(Claim grant) {
-        return grant.session.isAlive() && rules.isGood(clock.now(), grant.deadline());
-    }
-
-    private boolean inDoubt(Claim grant) {
-        return (!grant.isDetached() && keeperOf(grant).inDoubt(grant.session))
-                || grant.isContradicted()
-                || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
-    }
-
-    private static Keeper keeperOf(Claim grant) {
-        return grant.session.part.keeper;
-    }
-
-    /** Looks whether the deadlines of a grant have passed, and tells the loss if so. Called without any lock. */
-    void lookAt(Claim grant) {
-        keeperOf(grant).check(grant.session);
-        OwnLease own = grant.own;
-        if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
-            grant.gate.end(grant, Loss.Cause.LEASE_ENDED);
-        }
-    }
-
-    /**
-     * Looks again when the lease of a grant should have ended, and in between, for timers stand still while the machine
-     * is suspended.
-     */
-    void watchLease(Claim grant, OwnLease own) {
-        long soon = options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
-        grant.gate.lock.lock();
-        try {
-            if (own.watch != null) {
-                own.watch.cancel();
-            }
-            if (grant.state == Claim.State.HELD) {
-                long left = own.deadline - clock.now();
-                own.watch = environment.schedule(Math.min(left, soon), () -> {
-                    lookAt(grant);
-                    watchLease(grant, own);
-                });
-            }
-        } finally {
-            grant.gate.lock.unlock();
-        }
-    }
-
-    /** Asks the store because a grant is in doubt. Called without any lock. */
-    void doubt(Claim grant) {
-        if (keeperOf(grant).inDoubt(grant.session)) {
-            keeperOf(grant).askInDoubt(grant.session);
-        }
-        OwnLease own = grant.own;
-        if (own != null && own.clearedSteps != clock.steps() && own.askedSteps != clock.steps()) {
-            own.askedSteps = clock.steps();
-            driver.poll(grant);
-        }
-    }
-
-    void extend(LocalHold hold, Duration lease) {
-        Leases.extend(this, hold, lease);
-    }
-
-    void noteLoss(Loss loss) {
-        log.warn(
-                "resource={} store={} token={} hold lost: {}",
-                ResourceName.printable(loss.name()),
-                loss.store(),
-                loss.token(),
-                loss.cause().words());
-        certainty.tell();
-    }
-
-    void foundRemoved(LocalHold hold, Loss.Cause cause) {
-        noteLoss(new Loss(hold.name(), product(), hold.rawToken(), cause));
-    }
-
-    RuntimeException storeFailure(String resource, StoreException failure) {
-        return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
+    @Override
+    public String toString() {
+        return "Holdfast[" + context.product() + ", label '" + context.options().label() + "'"
+                + (context.isClosing() ? ", closed" : "") + "]";
     }
 
     private static Duration traitsMinimum(LockStore store) {

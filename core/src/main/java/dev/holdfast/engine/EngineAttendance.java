@@ -61,7 +61,7 @@ final class EngineAttendance implements Attendance {
     }
 
     private boolean await(Optional<Duration> maxWait) throws InterruptedException {
-        CompletableFuture<Boolean> leaving = leaveWithin(TotalWait.begin(barrier.engine.environment, maxWait));
+        CompletableFuture<Boolean> leaving = leaveWithin(TotalWait.begin(barrier.context.environment(), maxWait));
         try {
             Trampoline.flush();
             return leaving.get();
@@ -75,8 +75,9 @@ final class EngineAttendance implements Attendance {
 
     @Override
     public CompletionStage<Void> leaveAsync() {
-        CompletableFuture<Boolean> leaving = leaveWithin(TotalWait.begin(barrier.engine.environment, Optional.empty()));
-        CompletableFuture<Void> told = barrier.engine.callbacks.relay(leaving.thenAccept(all -> {}));
+        CompletableFuture<Boolean> leaving =
+                leaveWithin(TotalWait.begin(barrier.context.environment(), Optional.empty()));
+        CompletableFuture<Void> told = barrier.context.callbacks().relay(leaving.thenAccept(all -> {}));
         var unused = told.whenComplete((all, failure) -> leaving.cancel(false));
         return told;
     }

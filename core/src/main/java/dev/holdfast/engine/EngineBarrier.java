@@ -68,18 +68,20 @@ final class EngineBarrier implements DistributedDoubleBarrier {
     private static final String QUESTION = "?";
     private static final String OPEN = "open";
 
-    final Engine engine;
+    final ClientContext context;
+    private final LocalTier tier;
     final ResourceName name;
     private final ResourceName opened;
     private final ResourceSpec places;
     private final Door door;
 
-    EngineBarrier(Engine engine, ResourceName name, int parties) {
-        this.engine = engine;
+    EngineBarrier(LocalTier tier, ResourceName name, int parties) {
+        this.tier = tier;
+        this.context = tier.context;
         this.name = name;
         this.opened = new ResourceName(name.value() + "#opened");
         this.places = new ResourceSpec(Kind.SEMAPHORE, parties, Order.FAIR);
-        this.door = new Door(engine, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
+        this.door = new Door(tier, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
     }
 
     /**
@@ -88,7 +90,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
      */
     private ResourceName besides(ResourceName other, String name) {
         ResourceName beside = new ResourceName(name);
-        for (int i = 1; engine.parts.numberOf(beside) != engine.parts.numberOf(other); i++) {
+        for (int i = 1; !tier.areTogether(beside, other); i++) {
             beside = new ResourceName(name + i);
         }
         return beside;
@@ -128,7 +130,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before entering barrier '" + name + "'");
         }
-        Entering entering = new Entering(this, TotalWait.begin(engine.environment, maxWait));
+        Entering entering = new Entering(this, TotalWait.begin(context.environment(), maxWait));
         CompletableFuture<EngineAttendance> result = entering.begin();
         try {
             Trampoline.flush();
@@ -161,10 +163,10 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     @Override
     public CompletionStage<Attendance> enterAsync() {
-        Entering entering = new Entering(this, TotalWait.begin(engine.environment, Optional.empty()));
+        Entering entering = new Entering(this, TotalWait.begin(context.environment(), Optional.empty()));
         CompletableFuture<Attendance> told = new CompletableFuture<>();
         var unusedEntry = entering.begin()
-                .whenComplete((inside, failure) -> engine.callbacks.run(() -> {
+                .whenComplete((inside, failure) -> context.callbacks().run(() -> {
                     if (failure != null) {
                         told.completeExceptionally(failure);
                     } else if (!told.complete(inside)) {
@@ -181,9 +183,14 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     // ---- What the parts ask of the store
 
+    /** Whether the store has answered nothing for as long as anybody waits. */
+    boolean isStoreSilent() {
+        return tier.part(name).isSilent();
+    }
+
     /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
     CompletableFuture<Hold> askForPlace() {
-        return new Door(engine, name, new Mode(places, 1, false)).enterForEngine(WITH_SESSION, false, 0);
+        return new Door(tier, name, new Mode(places, 1, false)).enterForEngine(WITH_SESSION, false, 0);
     }
 
     /** Asks for the lock under which parties open and give up, without waiting for it. */
@@ -198,24 +205,25 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** The number that was opened last. */
     CompletableFuture<LatchCall.Answer> newest() {
-        return LatchCall.countDown(engine, opened, 0, QUESTION, Caller.GOES_ON);
+        return LatchCall.countDown(tier.part(opened), opened, 0, QUESTION, Caller.GOES_ON);
     }
 
     /** The same, after the latch was brought to rest; who wrote the number may have died before it did. */
     CompletableFuture<LatchCall.Answer> atRest(LatchCall.Answer number) {
         return number.remaining() == 0
                 ? CompletableFuture.completedFuture(number)
-                : LatchCall.countDown(engine, opened, number.generation(), OPEN, Caller.GOES_ON);
+                : LatchCall.countDown(tier.part(opened), opened, number.generation(), OPEN, Caller.GOES_ON);
     }
 
     /** Keeps the number from being forgotten. */
     CompletableFuture<Hold> rememberNewest() {
-        return new Door(engine, opened, new Mode(LATCH, 0, false)).enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
+        return new Door(tier, opened, new Mode(LATCH, 0, false))
+                .enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
     }
 
     /** Who has a place, in one state of the store. */
     CompletableFuture<List<Party>> present() {
-        return ResourceLook.askForAll(engine.part(name).wire, name, Caller.GOES_ON)
+        return ResourceLook.askForAll(tier.part(name).wire, name, Caller.GOES_ON)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
                         .filter(party -> !party.remaining().isZero()
@@ -239,11 +247,11 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Writes a number under the lock of the door, and lets in all whose tokens are not above it. */
     CompletableFuture<Boolean> open(LocalHold lock, long number) {
-        return Opening.begin(engine, opened, lock.grant.session, number);
+        return Opening.begin(tier.part(opened), opened, lock.grant.session, number);
     }
 
     @Override
     public String toString() {
-        return "DistributedDoubleBarrier[" + name + ", " + parties() + ", " + engine.product() + "]";
+        return "DistributedDoubleBarrier[" + name + ", " + parties() + ", " + context.product() + "]";
     }
 }

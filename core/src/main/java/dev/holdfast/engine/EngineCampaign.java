@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;
@@ -23,6 +21,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * A state machine that nothing but a close ends. It stands (WAITING), is granted a hold (LEADING), and the term goes on
@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
 final class EngineCampaign implements Campaign {
     private static final Logger log = LoggerFactory.getLogger(EngineCampaign.class);
 
-    final Engine engine;
+    final ClientContext context;
+    private final Elections elections;
     final ResourceName name;
     private final CampaignOptions options;
     private final Candidate candidate;
@@ -74,12 +75,14 @@ final class EngineCampaign implements Campaign {
     /** The thread that runs the candidate just now. */
     private volatile @Nullable Thread runner;
 
-    EngineCampaign(Engine engine, ResourceName name, CampaignOptions options, Candidate candidate) {
-        this.engine = engine;
+    EngineCampaign(
+            LocalTier tier, Elections elections, ResourceName name, CampaignOptions options, Candidate candidate) {
+        this.context = tier.context;
+        this.elections = elections;
         this.name = name;
         this.options = options;
         this.candidate = candidate;
-        this.seat = new Door(engine, name, EngineElection.SEAT);
+        this.seat = new Door(tier, name, EngineElection.SEAT);
     }
 
     void start() {
@@ -98,14 +101,14 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        engine.elections.stand(this);
+        elections.stand(this);
     }
 
     /** It is this campaign's turn to ask. Called by {@link Elections}, without any lock. */
     void ask() {
         if (isLeaving()) {
             // It was closed while it came here.
-            engine.elections.standDown(this);
+            elections.standDown(this);
             return;
         }
         CompletableFuture<Hold> asked = seat.enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
@@ -135,7 +138,7 @@ final class EngineCampaign implements Campaign {
     private void elected(Hold hold) {
         EngineLeadership fresh;
         try {
-            fresh = new EngineLeadership(this, hold, engine.clock.now());
+            fresh = new EngineLeadership(this, hold, context.clock().now());
         } catch (LockLostException e) {
             var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
             failed(e);
@@ -157,9 +160,9 @@ final class EngineCampaign implements Campaign {
             var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
             return;
         }
-        log.info("resource={} store={} term={} elected", name, engine.product(), fresh.term());
+        log.info("resource={} store={} term={} elected", name, context.product(), fresh.term());
         HoldHandle.of(hold).whenLost(loss -> end(fresh, TermEnd.lost(loss)));
-        engine.elections.news(name);
+        elections.news(name);
         execute(() -> runElected(fresh));
     }
 
@@ -183,10 +186,10 @@ final class EngineCampaign implements Campaign {
             log.warn(
                     "resource={} store={} the campaign has trouble; it tries again until it is closed",
                     name,
-                    engine.product(),
+                    context.product(),
                     failure);
         }
-        engine.elections.standDown(this);
+        elections.standDown(this);
         execute(() -> {
             tellError(failure);
             standAgain(true, false);
@@ -264,14 +267,14 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        log.info("resource={} store={} term={} is over: {}", name, engine.product(), of.term(), how.reason());
+        log.info("resource={} store={} term={} is over: {}", name, context.product(), of.term(), how.reason());
         of.tell(how);
         if (interrupt != null) {
             interrupt.fire();
         }
         if (how.reason() == TermEnd.Reason.LOST) {
             // Another may lead by now, so it may as well be another of this client.
-            engine.elections.standDown(this);
+            elections.standDown(this);
         }
         if (isTaskOver) {
             execute(() -> conclude(of));
@@ -286,8 +289,7 @@ final class EngineCampaign implements Campaign {
             Throwable failure = call(() -> candidate.onLost(of, how));
             if (failure != null) {
                 note(failure);
-                log.warn(
-                        "resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
+                log.warn("resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
                 tellError(failure);
             }
         }
@@ -299,7 +301,7 @@ final class EngineCampaign implements Campaign {
         }
         var unused =
                 HoldHandle.of(of.hold).giveBack(Caller.GOES_ON).whenComplete((outcome, failure) -> steppedDown(of));
-        if (engine.isClosing()) {
+        if (context.isClosing()) {
             steppedDown(of);
         }
     }
@@ -328,7 +330,7 @@ final class EngineCampaign implements Campaign {
 
     /** The store has answered, or never will. */
     private void steppedDown(EngineLeadership of) {
-        long lasted = engine.clock.now() - of.beganAt;
+        long lasted = context.clock().now() - of.beganAt;
         TermEnd.Reason why = endOf(of).reason();
         lock.lock();
         try {
@@ -342,8 +344,8 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        engine.elections.standDown(this);
-        engine.elections.news(name);
+        elections.standDown(this);
+        elections.news(name);
         standAgain(
                 why == TermEnd.Reason.LOST || why == TermEnd.Reason.FAILED,
                 lasted < options.shortestPause().toNanos());
@@ -360,7 +362,7 @@ final class EngineCampaign implements Campaign {
             if (!isEnd) {
                 state = State.PAUSED;
                 if (!isNow) {
-                    pause = engine.environment.schedule(pauseNanos(isTrouble), this::stand);
+                    pause = context.environment().schedule(pauseNanos(isTrouble), this::stand);
                 }
             }
         } finally {
@@ -384,7 +386,7 @@ final class EngineCampaign implements Campaign {
             int doublings = Math.min(troubles++, Long.numberOfLeadingZeros(nanos) - 1);
             nanos = Math.min(longest, nanos << doublings);
         }
-        return Jitter.spread(engine.environment, nanos);
+        return Jitter.spread(context.environment(), nanos);
     }
 
     // ---- Leaving
@@ -397,7 +399,7 @@ final class EngineCampaign implements Campaign {
 
     /** The client is closed. */
     void shut() {
-        RuntimeException why = engine.closedException();
+        RuntimeException why = context.failures().closed();
         EngineLeadership present;
         EngineLeadership unanswered;
         lock.lock();
@@ -411,7 +413,7 @@ final class EngineCampaign implements Campaign {
             lock.unlock();
         }
         leave(TermEnd.lost(new Loss(
-                name.value(), engine.product(), present == null ? 0 : present.term(), Loss.Cause.CLIENT_CLOSED)));
+                name.value(), context.product(), present == null ? 0 : present.term(), Loss.Cause.CLIENT_CLOSED)));
         if (unanswered != null) {
             steppedDown(unanswered);
         }
@@ -442,7 +444,7 @@ final class EngineCampaign implements Campaign {
             asked.cancel(true);
         }
         if (isIdle) {
-            engine.elections.standDown(this);
+            elections.standDown(this);
             finish();
         }
     }
@@ -459,7 +461,7 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        engine.elections.remove(this);
+        elections.remove(this);
         if (why instanceof ClientClosedException) {
             execute(() -> {
                 tellError(why);
@@ -472,7 +474,7 @@ final class EngineCampaign implements Campaign {
 
     private void tellEnd() {
         ended.complete(null);
-        engine.callbacks.run(() -> told.complete(null));
+        context.callbacks().run(() -> told.complete(null));
     }
 
     @Override
@@ -482,13 +484,13 @@ final class EngineCampaign implements Campaign {
             return;
         }
         try {
-            Waits.uninterruptibly(ended, engine.options.storeTimeout().toNanos());
+            Waits.uninterruptibly(ended, context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             log.warn(
                     "resource={} store={} the campaign was closed, but its candidate has not ended yet; it keeps the"
                             + " leadership at the store until then",
                     name,
-                    engine.product());
+                    context.product());
         } catch (ExecutionException e) {
             throw new IllegalStateException("the end of a campaign never fails", e);
         }
@@ -529,7 +531,7 @@ final class EngineCampaign implements Campaign {
             return;
         }
         // It may run the task in the thread that brings it: that must not be one of a store.
-        engine.callbacks.runLossListener(() -> {
+        context.callbacks().runLossListener(() -> {
             if (Failsafe.run("handing a step of the campaign to its executor", () -> chosen.execute(once)) != null) {
                 onOwnThread(once);
             }
@@ -543,7 +545,7 @@ final class EngineCampaign implements Campaign {
         Once once = new Once(task);
         String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());
         if (Failsafe.run("a thread for a candidate", () -> SystemEnvironment.startThread(threadName, once)) != null) {
-            engine.callbacks.run(once);
+            context.callbacks().run(once);
         }
     }
 
@@ -603,6 +605,6 @@ final class EngineCampaign implements Campaign {
 
     @Override
     public String toString() {
-        return "Campaign[" + name + ", " + engine.product() + ", " + state() + "]";
+        return "Campaign[" + name + ", " + context.product() + ", " + state() + "]";
     }
 }

@@ -25,11 +25,15 @@ final class EngineElection implements LeaderElection {
     /** A hold of its own for each campaign. */
     static final Mode SEAT = new Mode(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1, false);
 
-    private final Engine engine;
+    private final LocalTier tier;
+    private final ClientContext context;
+    private final Elections elections;
     private final ResourceName name;
 
-    EngineElection(Engine engine, ResourceName name) {
-        this.engine = engine;
+    EngineElection(LocalTier tier, Elections elections, ResourceName name) {
+        this.tier = tier;
+        this.context = tier.context;
+        this.elections = elections;
         this.name = name;
     }
 
@@ -45,16 +49,16 @@ final class EngineElection implements LeaderElection {
 
     @Override
     public Campaign campaign(CampaignOptions options, Candidate candidate) {
-        EngineCampaign campaign = new EngineCampaign(engine, name, options, candidate);
-        engine.elections.add(campaign);
+        EngineCampaign campaign = new EngineCampaign(tier, elections, name, options, candidate);
+        elections.add(campaign);
         campaign.start();
         return campaign;
     }
 
     @Override
     public Observation observe(Consumer<? super LeaderView> observer) {
-        LeaderWatch watch = new LeaderWatch(engine, name, observer);
-        engine.elections.add(watch);
+        LeaderWatch watch = new LeaderWatch(tier, elections, name, observer);
+        elections.add(watch);
         watch.lookNow();
         return watch;
     }
@@ -62,14 +66,15 @@ final class EngineElection implements LeaderElection {
     @Override
     public CompletionStage<LeaderView> leader() {
         CompletableFuture<LeaderView> stage = new CompletableFuture<>();
-        if (engine.isClosing()) {
-            engine.callbacks.run(() -> stage.completeExceptionally(engine.closedException()));
+        if (context.isClosing()) {
+            context.callbacks()
+                    .run(() -> stage.completeExceptionally(context.failures().closed()));
             return stage;
         }
-        var unused = ResourceLook.ask(engine.part(name).wire, name, Caller.GOES_ON)
-                .whenComplete((found, failure) -> engine.callbacks.run(() -> {
+        var unused = ResourceLook.ask(tier.part(name).wire, name, Caller.GOES_ON)
+                .whenComplete((found, failure) -> context.callbacks().run(() -> {
                     if (failure instanceof StoreException known) {
-                        stage.completeExceptionally(engine.storeFailure(name.value(), known));
+                        stage.completeExceptionally(context.storeFailure(name.value(), known));
                     } else {
                         stage.complete(viewOf(found));
                     }
@@ -94,6 +99,6 @@ final class EngineElection implements LeaderElection {
 
     @Override
     public String toString() {
-        return "LeaderElection[" + name + ", " + engine.product() + "]";
+        return "LeaderElection[" + name + ", " + context.product() + "]";
     }
 }

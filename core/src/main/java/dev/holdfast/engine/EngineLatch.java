@@ -28,17 +28,19 @@ final class EngineLatch implements DistributedCountDownLatch {
     /** What a count-down that only asks is called. */
     private static final String QUESTION = "?";
 
-    private final Engine engine;
+    private final LocalTier tier;
+    private final ClientContext context;
     private final ResourceName name;
     private final Door door;
 
     /** The newest generation that this was told of; spares a question. */
     private volatile long known;
 
-    EngineLatch(Engine engine, ResourceName name) {
-        this.engine = engine;
+    EngineLatch(LocalTier tier, ResourceName name) {
+        this.tier = tier;
+        this.context = tier.context;
         this.name = name;
-        this.door = new Door(engine, name, new Mode(LATCH, 0, false));
+        this.door = new Door(tier, name, new Mode(LATCH, 0, false));
     }
 
     @Override
@@ -62,7 +64,7 @@ final class EngineLatch implements DistributedCountDownLatch {
         if (count < 1) {
             throw new IllegalArgumentException("The count of latch '" + name + "' must be positive, but was " + count);
         }
-        engine.requireOpen();
+        context.requireOpen();
         return ask(caller).thenCompose(present -> setAfter(present, count));
     }
 
@@ -71,24 +73,26 @@ final class EngineLatch implements DistributedCountDownLatch {
             return CompletableFuture.completedFuture(false);
         }
         long fresh = generationAfter(present.generation());
-        return LatchCall.setCount(engine, name, fresh, count, Caller.GOES_ON).thenCompose(after -> {
-            note(after);
-            boolean isSet = after.generation() == fresh;
-            boolean isBeaten = round(after.generation()) <= round(fresh) || after.isFirst();
-            if (isSet || (isBeaten && after.remaining() > 0)) {
-                return CompletableFuture.completedFuture(isSet);
-            }
-            if (isBeaten) {
-                // Another was quicker, and what it had set is over already.
-                return setAfter(after, count);
-            }
-            // A generation later than the one that this call would have begun: it was set and is over, by whomever.
-            return CompletableFuture.failedFuture(engine.failures.unknownCount(name.value()));
-        });
+        return LatchCall.setCount(tier.part(name), name, fresh, count, Caller.GOES_ON)
+                .thenCompose(after -> {
+                    note(after);
+                    boolean isSet = after.generation() == fresh;
+                    boolean isBeaten = round(after.generation()) <= round(fresh) || after.isFirst();
+                    if (isSet || (isBeaten && after.remaining() > 0)) {
+                        return CompletableFuture.completedFuture(isSet);
+                    }
+                    if (isBeaten) {
+                        // Another was quicker, and what it had set is over already.
+                        return setAfter(after, count);
+                    }
+                    // A generation later than the one that this call would have begun: it was set and is over, by
+                    // whomever.
+                    return CompletableFuture.failedFuture(context.failures().unknownCount(name.value()));
+                });
     }
 
     private long generationAfter(long present) {
-        long mark = engine.uniqueLong(name) >>> (Long.SIZE - MARK_BITS);
+        long mark = tier.part(name).uniqueLong() >>> (Long.SIZE - MARK_BITS);
         long next = Math.max(round(present), round(known)) + 1;
         if (next > Long.MAX_VALUE >>> MARK_BITS) {
             throw new IllegalStateException("Latch '" + name + "' has no more generations after " + present);
@@ -104,7 +108,8 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public long countDown() {
-        String id = "h" + Long.toHexString(engine.uniqueLong(name)) + "-" + Long.toHexString(engine.uniqueLong(name));
+        String id = "h" + Long.toHexString(tier.part(name).uniqueLong()) + "-"
+                + Long.toHexString(tier.part(name).uniqueLong());
         return result(count(id, Caller.WAITS));
     }
 
@@ -123,16 +128,16 @@ final class EngineLatch implements DistributedCountDownLatch {
         if (generation < 1) {
             throw new IllegalArgumentException("A generation is at least 1, not " + generation);
         }
-        engine.requireOpen();
-        return result(LatchCall.countDown(engine, name, generation, id, Caller.WAITS))
+        context.requireOpen();
+        return result(LatchCall.countDown(tier.part(name), name, generation, id, Caller.WAITS))
                         .generation()
                 == generation;
     }
 
     private CompletableFuture<Long> count(String id, Caller caller) {
-        engine.requireOpen();
+        context.requireOpen();
         long expected = known;
-        return LatchCall.countDown(engine, name, expected, id, caller)
+        return LatchCall.countDown(tier.part(name), name, expected, id, caller)
                 .thenCompose(after -> {
                     note(after);
                     if (after.generation() == expected || after.remaining() == 0) {
@@ -141,17 +146,17 @@ final class EngineLatch implements DistributedCountDownLatch {
                     if (expected != 0 && !after.isFirst()) {
                         // A sending that was not answered may have counted in what was known, which is over; or it was
                         // over before. Who repeats the call means the present generation.
-                        return CompletableFuture.failedFuture(engine.failures.uncounted(name.value(), id));
+                        return CompletableFuture.failedFuture(context.failures().uncounted(name.value(), id));
                     }
                     // What was known is over: the present generation is meant, which this answer names.
-                    return LatchCall.countDown(engine, name, after.generation(), id, Caller.GOES_ON)
+                    return LatchCall.countDown(tier.part(name), name, after.generation(), id, Caller.GOES_ON)
                             .thenApply(this::note);
                 })
                 .thenApply(LatchCall.Answer::remaining);
     }
 
     private CompletableFuture<LatchCall.Answer> ask(Caller caller) {
-        return LatchCall.countDown(engine, name, 0, QUESTION, caller).thenApply(this::note);
+        return LatchCall.countDown(tier.part(name), name, 0, QUESTION, caller).thenApply(this::note);
     }
 
     private LatchCall.Answer note(LatchCall.Answer answer) {
@@ -166,7 +171,7 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public CompletionStage<Long> countAsync() {
-        engine.requireOpen();
+        context.requireOpen();
         return told(ask(Caller.GOES_ON).thenApply(LatchCall.Answer::remaining));
     }
 
@@ -176,7 +181,7 @@ final class EngineLatch implements DistributedCountDownLatch {
     }
 
     private LatchCall.Answer state() {
-        engine.requireOpen();
+        context.requireOpen();
         return result(ask(Caller.WAITS));
     }
 
@@ -240,11 +245,11 @@ final class EngineLatch implements DistributedCountDownLatch {
 
     /** The same, completed on the callback executor. */
     private <T> CompletableFuture<T> told(CompletableFuture<T> answer) {
-        return engine.callbacks.relay(answer);
+        return context.callbacks().relay(answer);
     }
 
     @Override
     public String toString() {
-        return "DistributedCountDownLatch[" + name + ", " + engine.product() + "]";
+        return "DistributedCountDownLatch[" + name + ", " + context.product() + "]";
     }
 }

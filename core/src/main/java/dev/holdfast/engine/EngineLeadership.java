@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Hold;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
@@ -12,6 +10,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One term. Its course is the campaign's business; here is what users see of it. Thread-safe. */
 final class EngineLeadership implements Leadership {
@@ -52,7 +52,7 @@ final class EngineLeadership implements Leadership {
     void tell(TermEnd how) {
         // Before the interrupt: a candidate that waits for the end returns from that, and is not torn out of it.
         ended.complete(how);
-        campaign.engine.callbacks.run(() -> told.complete(how));
+        campaign.context.callbacks().run(() -> told.complete(how));
     }
 
     @Override
@@ -101,7 +101,7 @@ final class EngineLeadership implements Leadership {
                 log.warn("resource={} term={} a listener for the end of the term failed", name(), term, e);
             }
         };
-        var unused = ended.thenAccept(how -> campaign.engine.callbacks.runLossListener(() -> guarded.accept(how)));
+        var unused = ended.thenAccept(how -> campaign.context.callbacks().runLossListener(() -> guarded.accept(how)));
         return this;
     }
 

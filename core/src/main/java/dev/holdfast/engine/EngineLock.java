@@ -14,7 +14,6 @@ import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -37,8 +36,9 @@ final class EngineLock implements DistributedLock {
         this.door = door;
     }
 
-    private Engine engine() {
-        return door.engine();
+    /** The way to its requests. */
+    Door door() {
+        return door;
     }
 
     private ResourceName resource() {
@@ -74,7 +74,7 @@ final class EngineLock implements DistributedLock {
     private Hold acquireOrTimeOut(Lease lease, boolean isExtendable, long waitNanos) throws InterruptedException {
         Hold hold = acquireOrNull(lease, isExtendable, waitNanos, true);
         if (hold == null) {
-            throw new LockWaitTimeoutException(name(), engine().product(), Duration.ofNanos(waitNanos));
+            throw new LockWaitTimeoutException(name(), door.tier().context.product(), Duration.ofNanos(waitNanos));
         }
         return hold;
     }
@@ -152,7 +152,7 @@ final class EngineLock implements DistributedLock {
                     "Lock '" + resource() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        engine().outcomes.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
+        Outcomes.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
     }
 
     @Override
@@ -182,11 +182,6 @@ final class EngineLock implements DistributedLock {
         return spec().kind() == Kind.READ_WRITE && !door.mode().isShare();
     }
 
-    /** As what a multi-lock takes. */
-    Part asPart() {
-        return new Part.OfLock(engine(), resource(), this);
-    }
-
     // ---- The paths behind
 
     private @Nullable Gate gate() {
@@ -194,7 +189,7 @@ final class EngineLock implements DistributedLock {
         if (last != null && last.current != null) {
             return last;
         }
-        Gate present = engine().gate(resource());
+        Gate present = door.tier().gate(resource());
         lastGate = present;
         return present;
     }
@@ -215,7 +210,7 @@ final class EngineLock implements DistributedLock {
             return null;
         }
         if (!mine.gate.spec.equals(spec())) {
-            throw engine().usedOtherwise(mine.gate);
+            throw door.tier().usedOtherwise(mine.gate);
         }
         if (isWriteSide() && mine.writeDepth == 0) {
             throw new IllegalStateException("Lock '" + resource()
@@ -228,9 +223,9 @@ final class EngineLock implements DistributedLock {
         }
         if (!mine.isLive()) {
             if (isInterruptible) {
-                engine().certainty.await(mine);
+                mine.awaitCertainty();
             } else {
-                engine().certainty.awaitUninterruptibly(mine);
+                mine.awaitCertaintyUninterruptibly();
             }
         }
         if (mine.depth == Integer.MAX_VALUE) {
@@ -262,11 +257,6 @@ final class EngineLock implements DistributedLock {
         return door.enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
     }
 
-    /** As {@link #acquireAsync(AcquireOptions)}, by {@link Door#enterForEngine}. */
-    CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
-        return door.enterForEngine(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
-    }
-
     @Override
     public <T extends @Nullable Object, E extends Exception> T callWhileHeld(
             AcquireOptions options, LockedTask<T, E> task) throws E, InterruptedException {
@@ -278,11 +268,12 @@ final class EngineLock implements DistributedLock {
     public <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
             AcquireOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
         Objects.requireNonNull(task, "task");
-        return new StageWhileHeld<T>(engine(), task).begin(acquireAsync(options).toCompletableFuture());
+        return new StageWhileHeld<T>(door.tier().context, task)
+                .begin(acquireAsync(options).toCompletableFuture());
     }
 
     @Override
     public String toString() {
-        return "DistributedLock[" + resource() + ", " + engine().product() + "]";
+        return "DistributedLock[" + resource() + ", " + door.tier().context.product() + "]";
     }
 }

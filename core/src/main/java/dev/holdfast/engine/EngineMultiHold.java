@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
@@ -24,12 +22,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The holds of all parts in one hand. Thread-safe. */
 final class EngineMultiHold implements MultiHold {
     private static final Logger log = LoggerFactory.getLogger(EngineMultiHold.class);
 
-    private final Engine engine;
+    private final ClientContext context;
     private final @Nullable Thread owner;
 
     /** In the order of the parts; never empty. */
@@ -45,8 +45,8 @@ final class EngineMultiHold implements MultiHold {
     /** What is known of losses that were there before the release, by name. Written before the release begins. */
     private final Map<String, LockLostException> lostBefore = new LinkedHashMap<>();
 
-    EngineMultiHold(Engine engine, @Nullable Thread owner, List<Hold> parts) {
-        this.engine = engine;
+    EngineMultiHold(ClientContext context, @Nullable Thread owner, List<Hold> parts) {
+        this.context = context;
         this.owner = owner;
         this.parts = parts;
         this.tokens = new long[parts.size()];
@@ -139,7 +139,7 @@ final class EngineMultiHold implements MultiHold {
 
     @Override
     public CompletionStage<Map<String, ReleaseOutcome>> releaseAsync() {
-        return toldOfRelease.of(giveBack(), engine.callbacks);
+        return toldOfRelease.of(giveBack(), context.callbacks());
     }
 
     /** The same end, for the engine: completed on the thread that learns of it. */
@@ -204,7 +204,7 @@ final class EngineMultiHold implements MultiHold {
         Map<String, ReleaseOutcome> outcomes;
         try {
             outcomes = Waits.uninterruptibly(
-                    ending, 2 * engine.options.storeTimeout().toNanos());
+                    ending, 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             outcomes = Map.of();
         } catch (ExecutionException e) {
@@ -217,7 +217,7 @@ final class EngineMultiHold implements MultiHold {
             if (outcome == ReleaseOutcome.LOST) {
                 failures.add(lossOf(part, tokens[i]));
             } else if (outcome == ReleaseOutcome.UNCONFIRMED) {
-                failures.add(engine.failures.unconfirmed(part.name(), tokens[i], part.effectiveLease(), null));
+                failures.add(context.failures().unconfirmed(part.name(), tokens[i], part.effectiveLease(), null));
             }
         }
         throwFirst(failures);
@@ -230,7 +230,7 @@ final class EngineMultiHold implements MultiHold {
         }
         Loss loss = part instanceof LocalHold local ? local.loss() : null;
         return new LockLostException(
-                loss != null ? loss : new Loss(part.name(), engine.product(), token, Loss.Cause.REMOVED));
+                loss != null ? loss : new Loss(part.name(), context.product(), token, Loss.Cause.REMOVED));
     }
 
     private void requireOpen() {

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionStage;
 /** Several parts that are taken together. Immutable. */
 final class EngineMultiLock implements MultiLock {
 
-    private final Engine engine;
+    private final LocalTier tier;
 
     /** In the order of their names, each once. */
     private final List<Part> parts;
@@ -24,19 +24,19 @@ final class EngineMultiLock implements MultiLock {
      *
      * @throws IllegalArgumentException if there is none, or they can't be parts of one multi-lock
      */
-    EngineMultiLock(Engine engine, List<Part> parts) {
+    EngineMultiLock(LocalTier tier, List<Part> parts) {
         if (parts.isEmpty()) {
             throw new IllegalArgumentException("A multi-lock has at least one part");
         }
         TreeMap<ResourceName, Part> inOrder = new TreeMap<>();
         for (Part part : parts) {
-            if (part.engine() != engine) {
+            if (part.tier() != tier) {
                 throw new IllegalArgumentException("'" + part.resource()
                         + "' is of another client: the parts of a multi-lock are of the client that makes it");
             }
             inOrder.merge(part.resource(), part, Part::with);
         }
-        this.engine = engine;
+        this.tier = tier;
         this.parts = List.copyOf(inOrder.values());
     }
 
@@ -87,12 +87,12 @@ final class EngineMultiLock implements MultiLock {
     }
 
     private MultiCall call(AcquireOptions options, boolean isInterruptible) {
-        TotalWait wait = TotalWait.begin(engine.environment, options.maxWait());
-        return new MultiCall(engine, parts, options, wait, isInterruptible);
+        TotalWait wait = TotalWait.begin(tier.context.environment(), options.maxWait());
+        return new MultiCall(tier.context, parts, options, wait, isInterruptible);
     }
 
     private MultiHold inHand(List<Hold> holds) {
-        return new EngineMultiHold(engine, Thread.currentThread(), holds);
+        return new EngineMultiHold(tier.context, Thread.currentThread(), holds);
     }
 
     @Override
@@ -102,8 +102,8 @@ final class EngineMultiLock implements MultiLock {
 
     @Override
     public CompletionStage<MultiHold> acquireAsync(AcquireOptions options) {
-        TotalWait wait = TotalWait.begin(engine.environment, options.maxWait());
-        return new MultiStage(engine, parts, options, wait).begin();
+        TotalWait wait = TotalWait.begin(tier.context.environment(), options.maxWait());
+        return new MultiStage(tier.context, parts, options, wait).begin();
     }
 
     @Override

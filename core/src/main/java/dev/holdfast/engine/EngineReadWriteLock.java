@@ -12,10 +12,10 @@ final class EngineReadWriteLock implements DistributedReadWriteLock {
     private final DistributedLock readLock;
     private final DistributedLock writeLock;
 
-    EngineReadWriteLock(Engine engine, ResourceName name, ResourceSpec spec) {
+    EngineReadWriteLock(LocalTier tier, ResourceName name, ResourceSpec spec) {
         this.name = name;
-        this.readLock = new EngineLock(new Door(engine, name, new Mode(spec, 1, true)));
-        this.writeLock = new EngineLock(new Door(engine, name, new Mode(spec, spec.capacity(), true)));
+        this.readLock = new EngineLock(new Door(tier, name, new Mode(spec, 1, true)));
+        this.writeLock = new EngineLock(new Door(tier, name, new Mode(spec, spec.capacity(), true)));
     }
 
     @Override

@@ -29,12 +29,14 @@ final class EngineSemaphore implements DistributedSemaphore {
     /** How often to look again when others were faster. */
     private static final int MAX_DRAINS = 10;
 
-    private final Engine engine;
+    private final LocalTier tier;
+    private final ClientContext context;
     private final ResourceName name;
     private final ResourceSpec spec;
 
-    EngineSemaphore(Engine engine, ResourceName name, ResourceSpec spec) {
-        this.engine = engine;
+    EngineSemaphore(LocalTier tier, ResourceName name, ResourceSpec spec) {
+        this.tier = tier;
+        this.context = tier.context;
         this.name = name;
         this.spec = spec;
     }
@@ -51,7 +53,7 @@ final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Lockable permits(int permits) {
-        return new PermitsPart(engine, name, spec, permits);
+        return new SemaphorePermits(tier, name, spec, permits);
     }
 
     @Override
@@ -68,7 +70,7 @@ final class EngineSemaphore implements DistributedSemaphore {
     public Permits acquire(int permits, AcquireOptions options) throws InterruptedException {
         return tryAcquire(permits, options)
                 .orElseThrow(() -> new LockWaitTimeoutException(
-                        name.value(), engine.product(), options.maxWait().orElse(Duration.ZERO)));
+                        name.value(), context.product(), options.maxWait().orElse(Duration.ZERO)));
     }
 
     @Override
@@ -119,7 +121,7 @@ final class EngineSemaphore implements DistributedSemaphore {
             throw new IllegalArgumentException(
                     "Semaphore '" + name + "' has " + spec.capacity() + " permits: can't acquire " + permits);
         }
-        return new Door(engine, name, new Mode(spec, permits, false));
+        return new Door(tier, name, new Mode(spec, permits, false));
     }
 
     @Override
@@ -147,14 +149,15 @@ final class EngineSemaphore implements DistributedSemaphore {
     }
 
     private Optional<ResourceInfo> look() {
-        engine.requireOpen();
-        Optional<ResourceInfo> found = engine.outcomes.await(name, ResourceLook.ask(engine.part(name).wire, name, Caller.WAITS));
+        context.requireOpen();
+        Optional<ResourceInfo> found =
+                Outcomes.await(context, name, ResourceLook.ask(tier.part(name).wire, name, Caller.WAITS));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
                     throw new LockMismatchException(
                             name.value(),
-                            engine.product(),
+                            context.product(),
                             "it is in use as " + lower(declared.order()) + " " + lower(declared.kind())
                                     + " of capacity " + declared.capacity());
                 });
@@ -170,13 +173,13 @@ final class EngineSemaphore implements DistributedSemaphore {
         if (permits < 1) {
             throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
         }
-        engine.requireOpen();
-        Reply reply = engine.outcomes.await(
+        context.requireOpen();
+        Reply reply = Outcomes.await(
+                context,
                 name,
-                Settings.send(
-                        engine.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
+                Settings.send(tier.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
-            throw new LockMismatchException(name.value(), engine.product(), refused.detail());
+            throw new LockMismatchException(name.value(), context.product(), refused.detail());
         }
         return reply instanceof Reply.Done;
     }
@@ -184,13 +187,13 @@ final class EngineSemaphore implements DistributedSemaphore {
     @Override
     public boolean release(String id) {
         ClaimRef claim = PermitHold.refOf(name, id);
-        engine.requireOpen();
-        CompletableFuture<Reply> answer = engine.part(name).wire.ask(new Command.Release(claim), Caller.WAITS);
-        return engine.outcomes.await(name, answer) instanceof Reply.Released;
+        context.requireOpen();
+        CompletableFuture<Reply> answer = tier.part(name).wire.ask(new Command.Release(claim), Caller.WAITS);
+        return Outcomes.await(context, name, answer) instanceof Reply.Released;
     }
 
     @Override
     public String toString() {
-        return "DistributedSemaphore[" + name + ", " + spec.capacity() + ", " + engine.product() + "]";
+        return "DistributedSemaphore[" + name + ", " + spec.capacity() + ", " + context.product() + "]";
     }
 }

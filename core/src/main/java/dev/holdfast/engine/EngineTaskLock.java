@@ -21,11 +21,13 @@ import org.jspecify.annotations.Nullable;
 /** The guard of one job. Immutable. */
 final class EngineTaskLock implements ScheduledTaskLock {
 
-    private final Engine engine;
+    private final ClientContext context;
+    private final TaskTurns turns;
     private final ResourceName name;
 
-    EngineTaskLock(Engine engine, ResourceName name) {
-        this.engine = engine;
+    EngineTaskLock(TaskTurns turns, ResourceName name) {
+        this.context = turns.context;
+        this.turns = turns;
         this.name = name;
     }
 
@@ -64,7 +66,7 @@ final class EngineTaskLock implements ScheduledTaskLock {
         CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
         CompletableFuture<TurnCall.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
         passCancellation(stage, asked);
-        var unused = asked.whenComplete((result, failure) -> engine.callbacks.run(() -> {
+        var unused = asked.whenComplete((result, failure) -> context.callbacks().run(() -> {
             TaskTurn turn = failure == null ? result.turn() : null;
             if (failure != null) {
                 stage.completeExceptionally(failure);
@@ -103,7 +105,7 @@ final class EngineTaskLock implements ScheduledTaskLock {
         turn.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
             var unusedEnd = turn.finish(Caller.GOES_ON)
-                    .thenAccept(how -> engine.callbacks.run(() -> tell(turn, how, value, failure, stage)));
+                    .thenAccept(how -> context.callbacks().run(() -> tell(turn, how, value, failure, stage)));
         });
     }
 
@@ -139,11 +141,11 @@ final class EngineTaskLock implements ScheduledTaskLock {
         if (atLeast.isNegative() || atLeast.compareTo(atMost) > 0) {
             throw new IllegalArgumentException("atLeast must be zero to atMost (" + atMost + "), but was " + atLeast);
         }
-        return new TurnCall(engine, name, atMost, atLeast);
+        return new TurnCall(turns, name, atMost, atLeast);
     }
 
     @Override
     public String toString() {
-        return "ScheduledTaskLock[" + name + ", " + engine.product() + "]";
+        return "ScheduledTaskLock[" + name + ", " + context.product() + "]";
     }
 }

@@ -28,7 +28,7 @@ final class Entering {
     private static final long COUNT_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final EngineBarrier barrier;
-    private final Engine engine;
+    private final ClientContext context;
     private final TotalWait wait;
     private final Looks looks;
     private final CompletableFuture<EngineAttendance> result = new CompletableFuture<>();
@@ -44,15 +44,15 @@ final class Entering {
 
     Entering(EngineBarrier barrier, TotalWait wait) {
         this.barrier = barrier;
-        this.engine = barrier.engine;
+        this.context = barrier.context;
         this.wait = wait;
-        this.looks = new Looks(engine.environment);
+        this.looks = new Looks(context.environment());
     }
 
     CompletableFuture<EngineAttendance> begin() {
-        engine.endWithClient(result);
+        context.life().endWithClient(result);
         if (wait.most().isPresent() && !wait.isOver()) {
-            alarm = engine.environment.schedule(wait.leftNanos(Long.MAX_VALUE), () -> giveUp(timedOut()));
+            alarm = context.environment().schedule(wait.leftNanos(Long.MAX_VALUE), () -> giveUp(timedOut()));
         }
         var unused = result.whenComplete((inside, failure) -> alarm.cancel());
         askForPlace();
@@ -84,7 +84,7 @@ final class Entering {
 
     private void hasPlace(LocalHold hold) {
         token = hold.rawToken();
-        countsAt = engine.environment.monotonicNanos();
+        countsAt = context.environment().monotonicNanos();
         step(hold);
     }
 
@@ -99,7 +99,7 @@ final class Entering {
     }
 
     private Throwable timedOut() {
-        return engine.failures.timedOut(barrier.name(), wait.most().orElseThrow());
+        return context.failures().timedOut(barrier.name(), wait.most().orElseThrow());
     }
 
     // ---- Looking
@@ -121,8 +121,8 @@ final class Entering {
                 withdraw(mine);
             } else if (isIn(newest)) {
                 goIn(mine, newest);
-            } else if (engine.environment.monotonicNanos() - countsAt >= 0) {
-                countsAt = engine.environment.monotonicNanos() + COUNT_EVERY_NANOS;
+            } else if (context.environment().monotonicNanos() - countsAt >= 0) {
+                countsAt = context.environment().monotonicNanos() + COUNT_EVERY_NANOS;
                 count(mine, newest);
             } else {
                 lookLater(mine);
@@ -157,7 +157,7 @@ final class Entering {
                     giveUp(misused);
                 }
                 // Otherwise another opens, or gives up.
-                countsAt = engine.environment.monotonicNanos();
+                countsAt = context.environment().monotonicNanos();
                 lookLater(mine);
                 return;
             }
@@ -227,7 +227,7 @@ final class Entering {
     void endUncertain(LocalHold mine, @Nullable Throwable besides) {
         if (!result.isDone()) {
             Throwable why = why(besides);
-            why.addSuppressed(engine.failures.mayBeCounted(mine.name(), mine.effectiveLease()));
+            why.addSuppressed(context.failures().mayBeCounted(mine.name(), mine.effectiveLease()));
             result.completeExceptionally(why);
         }
     }
@@ -252,7 +252,7 @@ final class Entering {
     private CompletableFuture<?> drop(LocalHold mine, Throwable why) {
         return mine.giveBack(Caller.GOES_ON).whenComplete((outcome, never) -> {
             if (outcome == ReleaseOutcome.UNCONFIRMED && !(why instanceof LockLostException)) {
-                why.addSuppressed(engine.failures.notGivenBack(barrier.name(), mine.effectiveLease()));
+                why.addSuppressed(context.failures().notGivenBack(barrier.name(), mine.effectiveLease()));
             }
             result.completeExceptionally(why);
         });

@@ -1,8 +1,8 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * Whatever is thrown, what comes after it is done all the same: another claim's answer, the next timer, the turn of a

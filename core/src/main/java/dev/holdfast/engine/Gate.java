@@ -14,6 +14,7 @@ import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -73,7 +74,7 @@ final class Gate {
     private static final long SHARED_TURN_NANOS = 1_000_000;
 
     final StorePart part;
-    final Engine engine;
+    private final ConcurrentMap<ResourceName, Gate> registry;
     final ResourceName name;
     final ResourceSpec spec;
     final ReentrantLock lock = new ReentrantLock();
@@ -97,9 +98,10 @@ final class Gate {
 
     private boolean isRemoved;
 
-    Gate(StorePart part, ResourceName name, ResourceSpec spec) {
+    /** Makes the gate of a name, which leaves {@code registry} when nobody uses it any more. */
+    Gate(StorePart part, ConcurrentMap<ResourceName, Gate> registry, ResourceName name, ResourceSpec spec) {
         this.part = part;
-        this.engine = part.engine;
+        this.registry = registry;
         this.name = name;
         this.spec = spec;
         this.standing = new Standing(this);
@@ -118,6 +120,10 @@ final class Gate {
     /** Whether a request may go past those that wait here for more. */
     private boolean isBarging() {
         return spec.order() == Order.BARGING && spec.kind() == Kind.SEMAPHORE;
+    }
+
+    private long now() {
+        return part.context.clock().now();
     }
 
     private Lingering lingering() {
@@ -159,8 +165,8 @@ final class Gate {
         LocalHold lostHold = lost.of(request.owner);
         if (lostHold != null) {
             end(request, null, () -> new LockLostException(lossOf(lostHold)), out);
-        } else if (engine.isClosing()) {
-            end(request, null, engine::closedException, out);
+        } else if (part.context.isClosing()) {
+            end(request, null, part.context.failures()::closed, out);
         } else if (serveAtOnce(request, out)) {
             return;
         } else if (request.isTry && !mayTry(request, out)) {
@@ -182,7 +188,9 @@ final class Gate {
     /** Serves a request that need not queue, if there is a grant for it. */
     private boolean serveAtOnce(Request request, Outbox out) {
         boolean isFirst = queue.isEmpty() || (request.isTry && spec.order() == Order.BARGING);
-        for (Claim held = standing.firstGrant(); held != null && (held.isIdle() || isShared()); held = held.nextGrant) {
+        for (LocalClaim held = standing.firstGrant();
+                held != null && (held.isIdle() || isShared());
+                held = held.nextGrant) {
             if (canServe(held, request) && (isFirst || (!request.isTry && hasTurn(held, request)))) {
                 return serve(held, request, out);
             }
@@ -203,7 +211,7 @@ final class Gate {
         if (!queue.isEmpty()) {
             return spec.capacity() > 1 && (standing.isAsking() || isBarging());
         }
-        Claim held = standing.firstGrant();
+        LocalClaim held = standing.firstGrant();
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
             standing.giveBack(held, Caller.GOES_ON, null, out);
         }
@@ -212,20 +220,20 @@ final class Gate {
 
     /** The head of the queue wants to be alone: those who share have a turn from now. */
     private void beginSharedTurn() {
-        Claim held = standing.firstGrant();
+        LocalClaim held = standing.firstGrant();
         if (held != null && held.turn != null && held.turn.isShared()) {
-            held.turn.share(engine.clock.now(), turnNanos(SHARED_TURN_NANOS));
+            held.turn.share(now(), turnNanos(SHARED_TURN_NANOS));
             turnsEnd = held.turn.ends();
         }
     }
 
-    private boolean hasTurn(Claim held, Request request) {
+    private boolean hasTurn(LocalClaim held, Request request) {
         Turn turn = held.turn;
-        return turn != null && turn.includes(request) && !turn.isOver(engine.clock.now());
+        return turn != null && turn.includes(request) && !turn.isOver(now());
     }
 
     private long turnNanos(long usual) {
-        return Math.min(usual, engine.cohortBudgetNanos);
+        return Math.min(usual, part.context.cohortBudgetNanos());
     }
 
     /**
@@ -300,10 +308,10 @@ final class Gate {
                 request.isWatching = false;
                 return;
             }
-            long now = engine.clock.now();
+            long now = now();
             boolean isFree = false;
             boolean isToBeTaken = false;
-            for (Claim held = standing.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
+            for (LocalClaim held = standing.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
                 isFree = true;
                 Turn turn = held.turn();
                 isToBeTaken |= turn.isOver(now) || turn.servedAtLook == held.served;
@@ -324,16 +332,16 @@ final class Gate {
 
     // ---- Holds are made and end
 
-    private boolean canServe(Claim held, Request request) {
+    private boolean canServe(LocalClaim held, Request request) {
         return held.state == Claim.State.HELD
                 && held.suits(request)
                 && held.hasRoomFor(request)
                 && (held.isIdle() || !standing.isSpent(held))
-                && engine.mayHandOn(held);
+                && part.validity.mayHandOn(held);
     }
 
     /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
-    private boolean serve(Claim held, Request request, Outbox out) {
+    private boolean serve(LocalClaim held, Request request, Outbox out) {
         boolean needsToken = Standing.needsToken(held, request);
         long token = needsToken ? held.nextToken() : held.newestToken;
         if (token == 0) {
@@ -344,7 +352,7 @@ final class Gate {
                 : new LocalHold(this, held, request, token);
         if (request.isShare() || held.served > 0) {
             Turn turn = held.turn();
-            turn.passTo(request, engine.clock, turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
+            turn.passTo(request, part.context.clock(), turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
             if (turn.ends() - turnsEnd > 0) {
                 turnsEnd = turn.ends();
             }
@@ -372,7 +380,7 @@ final class Gate {
             return tryRelease(hold, caller);
         } catch (Throwable t) {
             Failsafe.log("a release, so that it is repeated,", t);
-            engine.environment.schedule(RELEASE_AGAIN_NANOS, () -> {
+            part.context.environment().schedule(RELEASE_AGAIN_NANOS, () -> {
                 var unused = release(hold, Caller.GOES_ON);
             });
             return releaseStage(hold);
@@ -394,13 +402,13 @@ final class Gate {
         CompletableFuture<ReleaseOutcome> stage;
         lock.lock();
         try {
-            Claim held = hold.grant;
+            LocalClaim held = hold.grant;
             for (int i = 0; i < YIELDS && caller == Caller.WAITS && missesOthers(held); i++) {
                 letOthersRun();
             }
-            if (hold.loss() == null && !engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
+            if (hold.loss() == null && !part.validity.mayPassOn(held)) {
                 lose(held, held.own == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, out);
-                out.add(() -> engine.lookAt(held));
+                out.add(() -> part.validity.expireIfDue(held));
             }
             stage = hold.releaseStage();
             if (hold.loss() != null) {
@@ -420,8 +428,8 @@ final class Gate {
     }
 
     /** Whether nobody waits any more for a grant that is being passed on. */
-    private boolean missesOthers(Claim held) {
-        return queue.isEmpty() && held.wasPassedOn() && held.isTurn(engine.clock.now());
+    private boolean missesOthers(LocalClaim held) {
+        return queue.isEmpty() && held.wasPassedOn() && held.isTurn(now());
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
@@ -434,7 +442,7 @@ final class Gate {
         }
     }
 
-    private void part(Claim held, LocalHold hold) {
+    private void part(LocalClaim held, LocalHold hold) {
         hold.end();
         held.leave(hold);
         if (current == hold) {
@@ -445,17 +453,18 @@ final class Gate {
         }
     }
 
-    private void letGo(LocalHold hold, Claim held, CompletableFuture<ReleaseOutcome> stage, Caller caller, Outbox out) {
+    private void letGo(
+            LocalHold hold, LocalClaim held, CompletableFuture<ReleaseOutcome> stage, Caller caller, Outbox out) {
         Request first = queue.head();
         // In doubt only the store can tell whether the hold was good to its end.
-        boolean inDoubt = !engine.mayHandOn(held);
+        boolean inDoubt = !part.validity.mayHandOn(held);
         if (!held.isIdle()) {
-            out.add(inDoubt ? () -> engine.driver.confirm(held, stage) : () -> stage.complete(ReleaseOutcome.RELEASED));
+            out.add(inDoubt ? () -> part.driver.confirm(held, stage) : () -> stage.complete(ReleaseOutcome.RELEASED));
             return;
         }
         boolean isKept = first != null || Lingering.isFor(held);
-        if (!isKept || engine.isClosing() || held.isBound() || held.isNamed || inDoubt) {
-            standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, engine.clock.now(), stage), out);
+        if (!isKept || part.context.isClosing() || held.isBound() || held.isNamed || inDoubt) {
+            standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, now(), stage), out);
             pursue(out);
             return;
         }
@@ -470,9 +479,9 @@ final class Gate {
     }
 
     /** Whether the head of the queue has to leave a grant to those whose turn it is, as long as they may come again. */
-    private boolean mustWatch(Claim held, Request first, Outbox out) {
+    private boolean mustWatch(LocalClaim held, Request first, Outbox out) {
         Turn turn = held.turn;
-        if (turn == null || first.waiter == null || turn.isOwnedBy(first.waiter) || turn.isOver(engine.clock.now())) {
+        if (turn == null || first.waiter == null || turn.isOwnedBy(first.waiter) || turn.isOver(now())) {
             return false;
         }
         if (!first.isWatching && canServe(held, first) && !standing.mustYield(held, first)) {
@@ -486,14 +495,14 @@ final class Gate {
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
     void downgrade(LocalHold hold) {
         step(out -> {
-            Claim held = hold.grant;
+            LocalClaim held = hold.grant;
             if (hold.loss() != null || held.state != Claim.State.HELD || held.tenant() != hold) {
                 return;
             }
             hold.shrink();
             held.share(hold);
             current = null;
-            held.turn().share(engine.clock.now(), turnNanos(SHARED_TURN_NANOS));
+            held.turn().share(now(), turnNanos(SHARED_TURN_NANOS));
             if (queue.isEmpty()) {
                 standing.shrink(held, 1, out);
             } else {
@@ -517,7 +526,7 @@ final class Gate {
     }
 
     /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
-    void lose(Claim held, Loss.Cause cause, Outbox out) {
+    void lose(LocalClaim held, Loss.Cause cause, Outbox out) {
         List<LocalHold> holds = held.holds();
         standing.forget(held);
         if (holds.isEmpty()) {
@@ -534,9 +543,9 @@ final class Gate {
         if (current == hold) {
             current = null;
         }
-        Loss loss = new Loss(name.value(), engine.product(), hold.rawToken(), cause);
+        Loss loss = new Loss(name.value(), part.context.product(), hold.rawToken(), cause);
         hold.lose(loss, out);
-        out.add(() -> engine.noteLoss(loss));
+        out.add(() -> part.context.noteLoss(loss));
     }
 
     /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */
@@ -550,7 +559,7 @@ final class Gate {
     // ---- The store's answers, by way of the claim driver, which holds the lock
 
     /** A claim was granted. */
-    void granted(Claim of, Reply.Granted reply, Outbox out) {
+    void granted(LocalClaim of, Reply.Granted reply, Outbox out) {
         Request past = of.bargesFor();
         standing.granted(of, reply, queue, out);
         if (past != null && past.isQueued && of.state == Claim.State.HELD) {
@@ -560,7 +569,7 @@ final class Gate {
     }
 
     /** A claim stands in the store's queue. */
-    void queued(Claim of, Outbox out) {
+    void queued(LocalClaim of, Outbox out) {
         standing.queued(of, out);
         Request first = queue.head();
         if (first != null) {
@@ -570,7 +579,7 @@ final class Gate {
     }
 
     /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
-    void taken(Claim of, Outbox out) {
+    void taken(LocalClaim of, Outbox out) {
         if (standing.refused(of, out)) {
             endThose(request -> of.suits(request) && (request.isTry || !of.isBarging), null, out);
         }
@@ -578,7 +587,7 @@ final class Gate {
     }
 
     /** A claim was not made, for it asks for more than there is: so do those who ask for as much or more. */
-    void tooHeavy(Claim of, Supplier<RuntimeException> why, Outbox out) {
+    void tooHeavy(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
             endThose(request -> request.weight >= of.weight, why, out);
         }
@@ -586,7 +595,7 @@ final class Gate {
     }
 
     /** A claim was not made for a reason that holds for every claim of this gate: all that wait here fail. */
-    void refused(Claim of, Supplier<RuntimeException> why, Outbox out) {
+    void refused(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
             failAll(why, out);
         }
@@ -597,13 +606,13 @@ final class Gate {
      * The store does not answer what was asked: the requests fail, and the claim is withdrawn once it can have no
      * effect any more.
      */
-    void unanswerable(Claim of, Supplier<RuntimeException> why, Outbox out) {
+    void unanswerable(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         endThose(of::suits, why, out);
         react(out);
     }
 
     /** As {@link #unanswerable}, for a reason that holds for every claim of this gate. */
-    void denied(Claim of, Supplier<RuntimeException> why, Outbox out) {
+    void denied(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (!of.isDead) {
             failAll(why, out);
         }
@@ -611,19 +620,19 @@ final class Gate {
     }
 
     /** The store does not know a claim. */
-    void vanished(Claim of, Outbox out) {
+    void vanished(LocalClaim of, Outbox out) {
         standing.vanished(of, out);
         react(out);
     }
 
     /** A fresh token block; or none, where the store has no more. */
-    void advanced(Claim of, Reply.@Nullable Advanced reply, Outbox out) {
+    void advanced(LocalClaim of, Reply.@Nullable Advanced reply, Outbox out) {
         standing.advanced(of, reply);
         react(out);
     }
 
     /** A dead claim can have no effect any more. */
-    void withdraw(Claim dead, Outbox out) {
+    void withdraw(LocalClaim dead, Outbox out) {
         standing.withdraw(dead, out);
         react(out);
     }
@@ -656,7 +665,7 @@ final class Gate {
     }
 
     /** Ends a grant for a cause that the client found: its lease, the client. */
-    void end(Claim held, Loss.Cause cause) {
+    void end(LocalClaim held, Loss.Cause cause) {
         step(out -> {
             if (held.state == Claim.State.HELD && standing.hasGrant(held)) {
                 lose(held, cause, out);
@@ -692,7 +701,7 @@ final class Gate {
 
     /** The claim or grant of this identity, if it is here. */
     @Nullable
-    Claim claimOf(ClaimRef ref) {
+    LocalClaim claimOf(ClaimRef ref) {
         lock.lock();
         try {
             return standing.find(ref);
@@ -727,13 +736,13 @@ final class Gate {
 
     /** Sees to it that the head of the queue is on its way to a hold. */
     void pursue(Outbox out) {
-        if (engine.isClosing()) {
+        if (part.context.isClosing()) {
             return;
         }
-        Claim held = standing.firstGrant();
+        LocalClaim held = standing.firstGrant();
         while (held != null && (held.isIdle() || !hasSeveralGrants())) {
-            Claim following = held.nextGrant;
-            if (held.state == Claim.State.HELD && engine.rules.mayPartWith(!held.isIdle() && !isShared())) {
+            LocalClaim following = held.nextGrant;
+            if (held.state == Claim.State.HELD && part.context.rules().mayPartWith(!held.isIdle() && !isShared())) {
                 passOn(held, out);
             }
             held = following;
@@ -779,7 +788,7 @@ final class Gate {
      * Hands a grant to the first requests that it suits, as far as there is room; or, when nobody uses it, yields it or
      * gives it back.
      */
-    private void passOn(Claim held, Outbox out) {
+    private void passOn(LocalClaim held, Outbox out) {
         boolean goesOn = true;
         while (goesOn && held.state == Claim.State.HELD) {
             Request first = queue.head();
@@ -798,11 +807,11 @@ final class Gate {
     }
 
     /** Hands a grant to the head of the queue, or to one that goes past it; whether it did. */
-    private boolean passOn(Claim held, Request first, Outbox out) {
-        if (!engine.rules.mayPassOn(engine.clock.now(), held.deadline())) {
-            out.add(() -> engine.lookAt(held));
-        } else if (!engine.mayHandOn(held)) {
-            out.add(() -> engine.doubt(held));
+    private boolean passOn(LocalClaim held, Request first, Outbox out) {
+        if (!part.validity.mayPassOn(held)) {
+            out.add(() -> part.validity.expireIfDue(held));
+        } else if (!part.validity.mayHandOn(held)) {
+            out.add(() -> part.validity.resolveDoubt(held));
         } else if (spec.kind() == Kind.LATCH && !held.suits(first)) {
             if (!held.isCovering) {
                 standing.giveBack(held, Caller.GOES_ON, null, out);
@@ -864,7 +873,7 @@ final class Gate {
 
     private @Nullable LocalHold shareOf(Thread thread) {
         if (spec.kind() == Kind.READ_WRITE) {
-            for (Claim held = standing.firstGrant(); held != null; held = held.nextGrant) {
+            for (LocalClaim held = standing.firstGrant(); held != null; held = held.nextGrant) {
                 LocalHold mine = held.holdOf(thread);
                 if (mine != null) {
                     return mine;
@@ -880,7 +889,7 @@ final class Gate {
             Request request, @Nullable LocalHold hold, @Nullable Supplier<RuntimeException> failure, Outbox out) {
         request.end(hold, failure);
         if (request.future != null) {
-            out.add(() -> engine.complete(request));
+            out.add(() -> Outcomes.complete(part.context, request));
         } else if (request.waiter != Thread.currentThread()) {
             out.add(request::wake);
         }
@@ -893,7 +902,7 @@ final class Gate {
         }
         if (queue.isEmpty() && standing.isNone() && lost.isEmpty() && !isRemoved) {
             isRemoved = true;
-            part.remove(this);
+            registry.remove(name, this);
         }
     }
 

@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
@@ -12,6 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * What was acquired in vain is released all at once: one trip where the store gathers. A failure keeps none of the
@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 final class GivingBack {
     private static final Logger log = LoggerFactory.getLogger(GivingBack.class);
 
-    private final Engine engine;
+    private final ClientContext context;
     private final List<Hold> holds;
     private final List<@Nullable CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
     private final List<RuntimeException> failures = new ArrayList<>();
 
-    private GivingBack(Engine engine, List<Hold> holds) {
-        this.engine = engine;
+    private GivingBack(ClientContext context, List<Hold> holds) {
+        this.context = context;
         this.holds = holds;
         for (int i = holds.size() - 1; i >= 0; i--) {
             releases.add(0, begin(holds.get(i)));
@@ -39,27 +39,27 @@ final class GivingBack {
      * Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the
      * holds.
      */
-    static List<RuntimeException> of(Engine engine, List<Hold> holds, TotalWait wait) {
-        GivingBack all = new GivingBack(engine, holds);
+    static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
+        GivingBack all = new GivingBack(context, holds);
         try {
             Waits.uninterruptibly(
                     CompletableFuture.allOf(all.begun()),
-                    wait.leftForAnswers(2 * engine.options.storeTimeout().toNanos()));
+                    wait.leftForAnswers(2 * context.options().storeTimeout().toNanos()));
         } catch (ExecutionException e) {
             throw new IllegalStateException("a release never fails", e);
         } catch (TimeoutException e) {
-            log.debug("store={} releases were not confirmed", engine.product(), e);
+            log.debug("store={} releases were not confirmed", context.product(), e);
         }
         return all.failures();
     }
 
     /** As {@link #of}, for a call without a thread that waits. */
-    static CompletableFuture<List<RuntimeException>> ofAsync(Engine engine, List<Hold> holds, TotalWait wait) {
-        GivingBack all = new GivingBack(engine, holds);
+    static CompletableFuture<List<RuntimeException>> ofAsync(ClientContext context, List<Hold> holds, TotalWait wait) {
+        GivingBack all = new GivingBack(context, holds);
         CompletableFuture<Void> end = CompletableFuture.allOf(all.begun());
         long limit = wait.leftForAnswers(Long.MAX_VALUE);
         if (limit < Long.MAX_VALUE && !end.isDone()) {
-            Environment.Timer alarm = engine.environment.schedule(limit, () -> end.complete(null));
+            Environment.Timer alarm = context.environment().schedule(limit, () -> end.complete(null));
             var unused = end.whenComplete((ended, never) -> alarm.cancel());
         }
         return end.thenApply(ended -> all.failures());
@@ -83,7 +83,7 @@ final class GivingBack {
             CompletableFuture<ReleaseOutcome> release = releases.get(i);
             if (release != null && release.getNow(ReleaseOutcome.UNCONFIRMED) == ReleaseOutcome.UNCONFIRMED) {
                 Hold hold = holds.get(i);
-                failures.add(engine.failures.notGivenBack(hold.name(), hold.effectiveLease()));
+                failures.add(context.failures().notGivenBack(hold.name(), hold.effectiveLease()));
             }
         }
         return failures;

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Grants {
 
-    private @Nullable Claim first;
-    private @Nullable Claim last;
+    private @Nullable LocalClaim first;
+    private @Nullable LocalClaim last;
 
     /** Whether nothing is passed on here. */
     boolean isWithoutGrants() {
@@ -24,16 +24,16 @@ abstract class Grants {
 
     /** The first grant; an idle one if any is. */
     @Nullable
-    Claim firstGrant() {
+    LocalClaim firstGrant() {
         return first;
     }
 
-    boolean hasGrant(Claim grant) {
+    boolean hasGrant(LocalClaim grant) {
         return grant == first || grant.previousGrant != null;
     }
 
     /** Takes a grant that nobody holds yet. */
-    void addGrant(Claim grant) {
+    void addGrant(LocalClaim grant) {
         grant.previousGrant = null;
         grant.nextGrant = first;
         if (first == null) {
@@ -44,12 +44,12 @@ abstract class Grants {
         first = grant;
     }
 
-    void removeGrant(Claim grant) {
+    void removeGrant(LocalClaim grant) {
         if (!hasGrant(grant)) {
             return;
         }
-        Claim before = grant.previousGrant;
-        Claim after = grant.nextGrant;
+        LocalClaim before = grant.previousGrant;
+        LocalClaim after = grant.nextGrant;
         if (before == null) {
             first = after;
         } else {
@@ -65,12 +65,12 @@ abstract class Grants {
     }
 
     /** A grant is in use now. */
-    void toTheEnd(Claim grant) {
+    void toTheEnd(LocalClaim grant) {
         if (grant == last) {
             return;
         }
         removeGrant(grant);
-        Claim before = last;
+        LocalClaim before = last;
         grant.previousGrant = before;
         if (before == null) {
             first = grant;
@@ -81,7 +81,7 @@ abstract class Grants {
     }
 
     /** A grant is not in use any more. */
-    void toTheFront(Claim grant) {
+    void toTheFront(LocalClaim grant) {
         if (grant != first) {
             removeGrant(grant);
             addGrant(grant);
@@ -90,8 +90,8 @@ abstract class Grants {
 
     /** The grant of this identity, if it is here. */
     @Nullable
-    Claim find(ClaimRef ref) {
-        for (Claim grant = first; grant != null; grant = grant.nextGrant) {
+    LocalClaim find(ClaimRef ref) {
+        for (LocalClaim grant = first; grant != null; grant = grant.nextGrant) {
             if (grant.ref.equals(ref)) {
                 return grant;
             }
@@ -100,16 +100,16 @@ abstract class Grants {
     }
 
     /** All of them, to go through while they change. */
-    List<Claim> allGrants() {
-        List<Claim> all = new ArrayList<>();
-        for (Claim grant = first; grant != null; grant = grant.nextGrant) {
+    List<LocalClaim> allGrants() {
+        List<LocalClaim> all = new ArrayList<>();
+        for (LocalClaim grant = first; grant != null; grant = grant.nextGrant) {
             all.add(grant);
         }
         return all;
     }
 
     void addRefs(Set<ClaimRef> refs) {
-        for (Claim grant = first; grant != null; grant = grant.nextGrant) {
+        for (LocalClaim grant = first; grant != null; grant = grant.nextGrant) {
             refs.add(grant.ref);
         }
     }

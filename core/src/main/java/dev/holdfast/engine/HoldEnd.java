@@ -1,7 +1,6 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
-import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
@@ -44,7 +43,7 @@ final class HoldEnd implements Settler.Done {
         }
         if (reply instanceof Reply.Absent && isFirst) {
             // Nobody but us could have released it, and we had not yet: it was taken away.
-            hold.gate.engine.foundRemoved(hold, Loss.Cause.REMOVED);
+            hold.noteRemoval();
             stage.complete(ReleaseOutcome.LOST);
         } else if (inDoubt && !(reply instanceof Reply.Released)) {
             stage.complete(ReleaseOutcome.LOST);
@@ -55,13 +54,15 @@ final class HoldEnd implements Settler.Done {
 
     @Override
     public void delayed(StoreException failure) {
-        Engine engine = hold.gate.engine;
-        long left = since + engine.options.storeTimeout().toNanos() - engine.clock.now();
+        ClientContext context = hold.gate.part.context;
+        long left = since
+                + context.options().storeTimeout().toNanos()
+                - context.clock().now();
         hold.notReleased = failure;
         if (failure.reason() != StoreException.Reason.UNAVAILABLE || left <= 0) {
             giveUp();
         } else if (alarm == null) {
-            alarm = engine.environment.schedule(left, this::giveUp);
+            alarm = context.environment().schedule(left, this::giveUp);
         }
     }
 

@@ -66,10 +66,10 @@ final class Keeper {
     Keeper(StorePart part) {
         this.part = part;
         this.wire = part.wire;
-        this.environment = part.engine.environment;
-        this.clock = part.engine.clock;
-        this.rules = part.engine.rules;
-        this.options = part.engine.options;
+        this.environment = part.context.environment();
+        this.clock = part.context.clock();
+        this.rules = part.context.rules();
+        this.options = part.context.options();
         this.settler = part.settler;
     }
 
@@ -136,7 +136,7 @@ final class Keeper {
         long now = clock.now();
         long ttl = opened.ttl().toNanos();
         long deadline = rules.deadline(sentAt, now, ttl, rules.margin(ttl, wire.p99RoundTrip()));
-        Session fresh = new Session(part, opened.session(), ttl, sentAt, deadline, stepsWhenSent);
+        Session fresh = new Session(opened.session(), ttl, sentAt, deadline, stepsWhenSent);
         boolean late;
         lock.lock();
         try {
@@ -158,7 +158,7 @@ final class Keeper {
         }
         scheduleRenewal(fresh, sentAt + options.keepAliveEvery().toNanos() - now);
         scheduleWatch(fresh, deadline - now);
-        part.opened(fresh);
+        part.opened();
     }
 
     private void openFailed(StoreException failure, long attempt) {
@@ -197,7 +197,7 @@ final class Keeper {
         }
         if (!isUnused) {
             // Who came meanwhile found none.
-            part.opened(of);
+            part.opened();
             return false;
         }
         settler.closeOrphan(of.id);

@@ -39,7 +39,7 @@ final class LatchCall implements Wire.Answer {
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final int MAX_DOUBLINGS = 6;
 
-    private final Engine engine;
+    private final ClientContext context;
     private final StorePart part;
     private final ResourceName name;
     private final @Nullable Command plain;
@@ -55,9 +55,9 @@ final class LatchCall implements Wire.Answer {
     private volatile @Nullable Session session;
     private volatile long epoch;
 
-    private LatchCall(Engine engine, ResourceName name, @Nullable Command plain, @Nullable Maker ofSession) {
-        this.engine = engine;
-        this.part = engine.part(name);
+    private LatchCall(StorePart part, ResourceName name, @Nullable Command plain, @Nullable Maker ofSession) {
+        this.context = part.context;
+        this.part = part;
         this.name = name;
         this.plain = plain;
         this.ofSession = ofSession;
@@ -65,27 +65,28 @@ final class LatchCall implements Wire.Answer {
 
     /** Sends a count-down; one of generation 0, which no latch has, changes nothing and so asks. */
     static CompletableFuture<Answer> countDown(
-            Engine engine, ResourceName name, long generation, String id, Caller caller) {
+            StorePart part, ResourceName name, long generation, String id, Caller caller) {
         Command command = new Command.CountDown(name, generation, id, 1);
-        return new LatchCall(engine, name, command, null)
-                .begin(caller, () -> engine.failures.uncounted(name.value(), id));
+        return new LatchCall(part, name, command, null)
+                .begin(caller, () -> part.context.failures().uncounted(name.value(), id));
     }
 
     static CompletableFuture<Answer> setCount(
-            Engine engine, ResourceName name, long generation, long count, Caller caller) {
+            StorePart part, ResourceName name, long generation, long count, Caller caller) {
         return new LatchCall(
-                        engine,
+                        part,
                         name,
                         null,
                         (session, epoch) -> new Command.SetCount(name, session.id, epoch, generation, count))
-                .begin(caller, () -> engine.failures.unknownCount(name.value()));
+                .begin(caller, () -> part.context.failures().unknownCount(name.value()));
     }
 
     private CompletableFuture<Answer> begin(Caller caller, Supplier<RuntimeException> timedOut) {
-        Environment.Timer alarm = engine.environment.schedule(
-                engine.options.storeTimeout().toNanos(), () -> answer.completeExceptionally(timedOut.get()));
+        Environment.Timer alarm = context.environment()
+                .schedule(
+                        context.options().storeTimeout().toNanos(), () -> answer.completeExceptionally(timedOut.get()));
         var unused = answer.whenComplete((done, failure) -> alarm.cancel());
-        engine.endWithClient(answer);
+        context.life().endWithClient(answer);
         send(caller);
         return answer;
     }
@@ -128,7 +129,7 @@ final class LatchCall implements Wire.Answer {
 
     private void sendLater() {
         long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
-        engine.environment.schedule(Jitter.spread(engine.environment, delay), this::again);
+        context.environment().schedule(Jitter.spread(context.environment(), delay), this::again);
     }
 
     @Override
@@ -137,14 +138,14 @@ final class LatchCall implements Wire.Answer {
         if (reply instanceof Reply.Count count) {
             answer.complete(new Answer(count.generation(), count.remaining(), failures == 0));
         } else if (reply instanceof Reply.Refused refused) {
-            answer.completeExceptionally(new LockMismatchException(name.value(), engine.product(), refused.detail()));
+            answer.completeExceptionally(new LockMismatchException(name.value(), context.product(), refused.detail()));
         } else if (reply instanceof Reply.Stale && of != null) {
             part.keeper.afterRaise(of, epoch, stale, this::afterStale);
         } else if (reply instanceof Reply.SessionEnded && of != null) {
             part.keeper.endedAtStore(of);
             sendLater();
         } else {
-            answer.completeExceptionally(engine.storeFailure(name.value(), Unexpected.reply(reply)));
+            answer.completeExceptionally(context.storeFailure(name.value(), Unexpected.reply(reply)));
         }
     }
 
@@ -152,7 +153,7 @@ final class LatchCall implements Wire.Answer {
     public void failure(StoreException failure, long sentAt) {
         Session of = session;
         if (failure.reason() != StoreException.Reason.UNAVAILABLE) {
-            answer.completeExceptionally(engine.storeFailure(name.value(), failure));
+            answer.completeExceptionally(context.storeFailure(name.value(), failure));
         } else if (of != null && failure.effect() == Effect.UNKNOWN) {
             part.keeper.afterRaise(of, epoch, failures, this::again);
         } else {

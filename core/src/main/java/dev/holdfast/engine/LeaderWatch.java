@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
@@ -12,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Looks at intervals who leads, and tells an observer what has changed. One look or call at a time: the next look comes
@@ -24,7 +24,9 @@ final class LeaderWatch implements LeaderElection.Observation {
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     final ResourceName name;
-    private final Engine engine;
+    private final ClientContext context;
+    private final Elections elections;
+    private final Wire wire;
     private final Consumer<? super LeaderView> observer;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -36,8 +38,10 @@ final class LeaderWatch implements LeaderElection.Observation {
     private boolean isClosed;
     private Environment.Timer timer = () -> {};
 
-    LeaderWatch(Engine engine, ResourceName name, Consumer<? super LeaderView> observer) {
-        this.engine = engine;
+    LeaderWatch(LocalTier tier, Elections elections, ResourceName name, Consumer<? super LeaderView> observer) {
+        this.context = tier.context;
+        this.elections = elections;
+        this.wire = tier.part(name).wire;
         this.name = name;
         this.observer = observer;
     }
@@ -59,12 +63,12 @@ final class LeaderWatch implements LeaderElection.Observation {
     }
 
     private void look() {
-        var unused = ResourceLook.ask(engine.part(name).wire, name, Caller.GOES_ON).whenComplete((found, failure) -> {
+        var unused = ResourceLook.ask(wire, name, Caller.GOES_ON).whenComplete((found, failure) -> {
             LeaderView news = failure == null ? note(EngineElection.viewOf(found)) : null;
             if (news == null) {
                 goOn();
             } else {
-                engine.callbacks.run(() -> tell(news));
+                context.callbacks().run(() -> tell(news));
             }
         });
     }
@@ -111,7 +115,7 @@ final class LeaderWatch implements LeaderElection.Observation {
             isNow = isAwaited;
             isAwaited = false;
             if (!isNow && !isClosed) {
-                timer = engine.environment.schedule(Jitter.spread(engine.environment, interval), this::lookNow);
+                timer = context.environment().schedule(Jitter.spread(context.environment(), interval), this::lookNow);
             }
         } finally {
             lock.unlock();
@@ -139,6 +143,6 @@ final class LeaderWatch implements LeaderElection.Observation {
         } finally {
             lock.unlock();
         }
-        engine.elections.remove(this);
+        elections.remove(this);
     }
 }

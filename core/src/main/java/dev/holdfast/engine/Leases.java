@@ -22,14 +22,14 @@ final class Leases {
     private Leases() {}
 
     /** Waits for the store's answer, and for the end of a doubt. */
-    static void extend(Engine engine, LocalHold hold, Duration lease) {
+    static void extend(LocalHold hold, Duration lease) {
         check(lease);
         hold.ensureLive();
         Reply reply;
         try {
-            reply = Waits.uninterruptibly(ask(engine, hold, lease, Caller.WAITS));
+            reply = Waits.uninterruptibly(ask(hold, lease, Caller.WAITS));
         } catch (ExecutionException e) {
-            throw failed(engine, hold, e.getCause());
+            throw failed(hold, e.getCause());
         }
         noteRemoval(hold, reply);
         hold.ensureLive();
@@ -37,19 +37,19 @@ final class Leases {
     }
 
     /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
-    static CompletionStage<Void> extendAsync(Engine engine, LocalHold hold, Duration lease) {
+    static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
         check(lease);
-        engine.lookAt(hold.grant);
+        hold.gate.part.validity.expireIfDue(hold.grant);
         throwIfLost(hold);
         if (!hold.isLive()) {
-            throw unanswered(engine, hold, null);
+            throw unanswered(hold, null);
         }
-        return ask(engine, hold, lease, Caller.GOES_ON).handle((reply, failure) -> {
+        return ask(hold, lease, Caller.GOES_ON).handle((reply, failure) -> {
             if (failure != null) {
-                throw failed(engine, hold, failure);
+                throw failed(hold, failure);
             }
             noteRemoval(hold, reply);
-            engine.lookAt(hold.grant);
+            hold.gate.part.validity.expireIfDue(hold.grant);
             throwIfLost(hold);
             return null;
         });
@@ -62,41 +62,42 @@ final class Leases {
         }
     }
 
-    private static CompletableFuture<Reply> ask(Engine engine, LocalHold hold, Duration lease, Caller caller) {
-        Claim grant = hold.grant;
+    private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, Caller caller) {
+        LocalClaim grant = hold.grant;
         OwnLease own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
-        long margin = engine.rules.margin(lease.toNanos(), grant.gate.part.wire.p99RoundTrip());
+        ClientContext context = grant.part().context;
+        long margin = context.rules().margin(lease.toNanos(), grant.part().wire.p99RoundTrip());
         long seq;
-        grant.gate.lock.lock();
+        grant.lock().lock();
         try {
             seq = ++own.extensions;
             // Before it is sent: from then on the store may count the shorter lease.
-            long shortened = engine.clock.now() + lease.toNanos() - margin;
+            long shortened = context.clock().now() + lease.toNanos() - margin;
             if (shortened - own.deadline < 0) {
                 own.deadline = shortened;
             }
             own.extend(lease.toNanos());
         } finally {
-            grant.gate.lock.unlock();
+            grant.lock().unlock();
         }
-        engine.watchLease(grant, own);
+        grant.part().validity.watchLease(grant, own);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
-        long steps = engine.clock.steps();
-        grant.gate.part.wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
+        long steps = context.clock().steps();
+        grant.part().wire.send(new Command.Extend(grant.ref, seq, lease), caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Extended extended && extended.seq() == seq) {
                     extended(
-                            engine,
                             grant,
                             own,
                             seq,
                             lease,
-                            engine.rules.deadline(
-                                    sentAt,
-                                    engine.clock.now(),
-                                    extended.remaining().toNanos(),
-                                    margin),
+                            context.rules()
+                                    .deadline(
+                                            sentAt,
+                                            context.clock().now(),
+                                            extended.remaining().toNanos(),
+                                            margin),
                             steps);
                 }
                 answer.complete(reply);
@@ -110,23 +111,23 @@ final class Leases {
         return answer;
     }
 
-    private static void extended(
-            Engine engine, Claim grant, OwnLease own, long seq, Duration lease, long deadline, long steps) {
-        grant.gate.lock.lock();
+    private static void extended(Claim grant, OwnLease own, long seq, Duration lease, long deadline, long steps) {
+        ClientContext context = grant.part().context;
+        grant.lock().lock();
         try {
             boolean isNewest = seq == own.extensions;
             // An answer that comes after the deadline does not bring back what was lost.
             if (isNewest
                     && grant.state == Claim.State.HELD
-                    && engine.rules.mayRenew(engine.clock.now(), own.deadline)) {
+                    && context.rules().mayRenew(context.clock().now(), own.deadline)) {
                 own.deadline = deadline;
-                own.extended(lease.toNanos(), engine.clock.now(), grant.session);
+                own.extended(lease.toNanos(), context.clock().now(), grant.session.goneAt());
                 own.clearedSteps = Math.max(own.clearedSteps, steps);
             }
         } finally {
-            grant.gate.lock.unlock();
+            grant.lock().unlock();
         }
-        engine.watchLease(grant, own);
+        grant.part().validity.watchLease(grant, own);
     }
 
     private static void noteRemoval(LocalHold hold, Reply reply) {
@@ -142,21 +143,23 @@ final class Leases {
         }
     }
 
-    private static RuntimeException failed(Engine engine, LocalHold hold, @Nullable Throwable cause) {
-        if (engine.isClosing()) {
+    private static RuntimeException failed(LocalHold hold, @Nullable Throwable cause) {
+        ClientContext context = hold.gate.part.context;
+        if (context.isClosing()) {
             throwIfLost(hold);
-            return engine.failures.closed();
+            return context.failures().closed();
         }
-        return unanswered(engine, hold, cause);
+        return unanswered(hold, cause);
     }
 
-    private static StoreUnavailableException unanswered(Engine engine, LocalHold hold, @Nullable Throwable cause) {
+    private static StoreUnavailableException unanswered(LocalHold hold, @Nullable Throwable cause) {
+        String store = hold.gate.part.context.product();
         return new StoreUnavailableException(
                 "The lease of '" + hold.name() + "' (token " + hold.rawToken()
-                        + ") may or may not have been changed: the store " + engine.product()
+                        + ") may or may not have been changed: the store " + store
                         + " did not answer. The earlier of both ends counts.",
                 hold.name(),
-                engine.product(),
+                store,
                 cause);
     }
 }

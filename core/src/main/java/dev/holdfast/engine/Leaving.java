@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionException;
 final class Leaving {
 
     private final EngineBarrier barrier;
-    private final Engine engine;
+    private final ClientContext context;
     private final long generation;
     private final TotalWait wait;
     private final Looks looks;
@@ -16,16 +16,16 @@ final class Leaving {
 
     private Leaving(EngineBarrier barrier, long generation, TotalWait wait) {
         this.barrier = barrier;
-        this.engine = barrier.engine;
+        this.context = barrier.context;
         this.generation = generation;
         this.wait = wait;
-        this.looks = new Looks(engine.environment);
+        this.looks = new Looks(context.environment());
     }
 
     /** Ends with whether all have left within the wait. Ending the future ends the looking. */
     static CompletableFuture<Boolean> begin(EngineBarrier barrier, long generation, TotalWait wait) {
         Leaving leaving = new Leaving(barrier, generation, wait);
-        barrier.engine.endWithClient(leaving.result);
+        barrier.context.life().endWithClient(leaving.result);
         leaving.look();
         return leaving.result;
     }
@@ -36,7 +36,7 @@ final class Leaving {
         }
         var unused = barrier.present().whenComplete((present, failure) -> {
             if (failure != null && !isPassing(failure)) {
-                result.completeExceptionally(engine.storeFailure(barrier.name(), (StoreException) cause(failure)));
+                result.completeExceptionally(context.storeFailure(barrier.name(), (StoreException) cause(failure)));
             } else if (failure == null
                     && present.stream().noneMatch(party -> EngineBarrier.firstToken(party) <= generation)) {
                 result.complete(true);
@@ -51,8 +51,7 @@ final class Leaving {
     /** Whether the store may answer if it is asked again. */
     private boolean isPassing(Throwable failure) {
         return !(cause(failure) instanceof StoreException known)
-                || (known.reason() == StoreException.Reason.UNAVAILABLE
-                        && !engine.part(barrier.name).isSilent());
+                || (known.reason() == StoreException.Reason.UNAVAILABLE && !barrier.isStoreSilent());
     }
 
     private static Throwable cause(Throwable failure) {

@@ -13,7 +13,6 @@ final class Lingering {
     private static final long LINGER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Gate gate;
-    private final Engine engine;
 
     /** A look is set at the grant that nobody uses; how many were served under it by then. */
     private boolean isKeeping;
@@ -25,17 +24,16 @@ final class Lingering {
 
     Lingering(Gate gate) {
         this.gate = gate;
-        this.engine = gate.engine;
     }
 
     // ---- A grant that nobody uses
 
     /** Readers that come and go would else ask the store again each time that nobody happens to read. */
-    static boolean isFor(Claim held) {
+    static boolean isFor(LocalClaim held) {
         Gate gate = held.gate;
         return held.wasShared
                 && gate.spec.kind() == Kind.READ_WRITE
-                && gate.engine.cohortBudgetNanos > 0
+                && gate.part.context.cohortBudgetNanos() > 0
                 && !gate.standing.isSpent(held);
     }
 
@@ -45,19 +43,19 @@ final class Lingering {
     }
 
     /** Keeps a grant that nobody uses. */
-    void keep(Claim held, Outbox out) {
+    void keep(LocalClaim held, Outbox out) {
         if (!isKeeping) {
             isKeeping = true;
             servedBefore = held.served;
-            out.add(() -> engine.environment.schedule(LINGER_NANOS, () -> gate.step(this::endKeeping)));
+            out.add(() -> gate.part.context.environment().schedule(LINGER_NANOS, () -> gate.step(this::endKeeping)));
         }
     }
 
     private void endKeeping(Outbox out) {
         isKeeping = false;
-        Claim held = gate.standing.firstGrant();
+        LocalClaim held = gate.standing.firstGrant();
         if (held != null && held.state == Claim.State.HELD && held.isIdle() && gate.queue.isEmpty()) {
-            if (held.served != servedBefore && isFor(held) && !engine.isClosing()) {
+            if (held.served != servedBefore && isFor(held) && !gate.part.context.isClosing()) {
                 keep(held, out);
             } else {
                 gate.standing.giveBack(held, Caller.GOES_ON, null, out);
@@ -72,16 +70,20 @@ final class Lingering {
      * A writer that leaves its grant to readers of its process would keep those of others out for as long as they read.
      * While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
      */
-    void leaveRoomLater(Claim held, Outbox out) {
+    void leaveRoomLater(LocalClaim held, Outbox out) {
         if (!held.isToLeaveRoom) {
             held.isToLeaveRoom = true;
             int served = held.served;
-            out.add(() -> engine.environment.schedule(
-                    engine.cohortBudgetNanos, () -> gate.step(then -> leaveRoom(held, served, then))));
+            out.add(() -> gate.part
+                    .context
+                    .environment()
+                    .schedule(
+                            gate.part.context.cohortBudgetNanos(),
+                            () -> gate.step(then -> leaveRoom(held, served, then))));
         }
     }
 
-    private void leaveRoom(Claim held, int servedThen, Outbox out) {
+    private void leaveRoom(LocalClaim held, int servedThen, Outbox out) {
         held.isToLeaveRoom = false;
         if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
             if (held.served == servedThen) {
@@ -98,7 +100,7 @@ final class Lingering {
     void dropLater(Outbox out) {
         if (!isToDrop) {
             isToDrop = true;
-            out.add(() -> engine.environment.schedule(LINGER_NANOS, () -> gate.step(this::drop)));
+            out.add(() -> gate.part.context.environment().schedule(LINGER_NANOS, () -> gate.step(this::drop)));
         }
     }
 

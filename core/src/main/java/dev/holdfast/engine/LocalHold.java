@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
@@ -18,6 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
@@ -27,7 +27,7 @@ class LocalHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
 
     final Gate gate;
-    final Claim grant;
+    final LocalClaim grant;
     final @Nullable Thread owner;
     private final long token;
     private final boolean isExtendable;
@@ -76,7 +76,7 @@ class LocalHold implements HoldHandle {
     /** A listener or a reaction of the engine, and the handle through which it was named: this one or a nested one. */
     private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
 
-    LocalHold(Gate gate, Claim grant, Request request, long token) {
+    LocalHold(Gate gate, LocalClaim grant, Request request, long token) {
         this.gate = gate;
         this.grant = grant;
         this.owner = request.owner;
@@ -138,12 +138,12 @@ class LocalHold implements HoldHandle {
 
     /** The token, or an exception if the hold is lost. */
     long token() {
-        gate.engine.lookAt(grant);
+        gate.part.validity.expireIfDue(grant);
         Loss lost = loss;
         if (lost != null) {
             throw new LockLostException(lost);
         }
-        if (gate.engine.isPast(grant)) {
+        if (gate.part.validity.isPast(grant)) {
             // Another thread has found that first, and is on its way to tell.
             throw lostException(Loss.Cause.EXPIRED);
         }
@@ -151,7 +151,7 @@ class LocalHold implements HoldHandle {
     }
 
     long shownToken() {
-        return gate.engine.rules.shownToken(token, grant.tokenCursor);
+        return gate.part.context.rules().shownToken(token, grant.tokenCursor);
     }
 
     long rawToken() {
@@ -165,7 +165,7 @@ class LocalHold implements HoldHandle {
 
     /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
     boolean isLive() {
-        return loss == null && !isOver && gate.engine.isGood(grant);
+        return loss == null && !isOver && gate.part.validity.isGood(grant);
     }
 
     @Override
@@ -177,10 +177,43 @@ class LocalHold implements HoldHandle {
     void ensureLive() {
         if (!isLive()) {
             try {
-                gate.engine.certainty.await(this);
+                awaitCertainty();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw lostException(Loss.Cause.EXPIRED);
+            }
+        }
+    }
+
+    /** Waits while the hold is in doubt; throws if it is lost or closed. */
+    void awaitCertainty() throws InterruptedException {
+        DoubtMonitor doubts = gate.part.context.doubts();
+        for (long seen = doubts.news(); !isLive(); seen = doubts.news()) {
+            gate.part.validity.expireIfDue(grant);
+            if (loss != null) {
+                throw lostException(Loss.Cause.EXPIRED);
+            }
+            requireOpen(isOver);
+            gate.part.validity.resolveDoubt(grant);
+            doubts.awaitNews(seen, liveFor().toNanos());
+        }
+    }
+
+    /** As {@link #awaitCertainty}; an interrupt does not end the wait, and stays pending. */
+    void awaitCertaintyUninterruptibly() {
+        boolean wasInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    awaitCertainty();
+                    return;
+                } catch (InterruptedException e) {
+                    wasInterrupted = true;
+                }
+            }
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }
@@ -194,7 +227,8 @@ class LocalHold implements HoldHandle {
         if (loss != null || isOver) {
             return Duration.ZERO;
         }
-        return Duration.ofNanos(Math.max(0, grant.deadline() - gate.engine.clock.now()));
+        return Duration.ofNanos(
+                Math.max(0, grant.deadline() - gate.part.context.clock().now()));
     }
 
     @Override
@@ -264,7 +298,7 @@ class LocalHold implements HoldHandle {
             throw new IllegalStateException(
                     "The hold on '" + gate.name + "' has no fixed lease: it is renewed until it is closed");
         }
-        gate.engine.extend(this, lease);
+        Leases.extend(this, lease);
     }
 
     @Override
@@ -287,13 +321,13 @@ class LocalHold implements HoldHandle {
         } finally {
             gate.lock.unlock();
         }
-        return outermost.of(end, gate.engine.callbacks);
+        return outermost.of(end, gate.part.context.callbacks());
     }
 
     @Override
     public void close() {
         if (!isClosed) {
-            gate.engine.outcomes.finish(this, giveBack(Caller.WAITS));
+            Outcomes.finish(this, giveBack(Caller.WAITS));
         }
     }
 
@@ -428,7 +462,7 @@ class LocalHold implements HoldHandle {
             listener.told.accept(lost);
             return;
         }
-        gate.engine.callbacks.runLossListener(() -> {
+        gate.part.context.callbacks().runLossListener(() -> {
             try {
                 listener.told.accept(lost);
             } catch (RuntimeException | Error e) {
@@ -437,16 +471,21 @@ class LocalHold implements HoldHandle {
         });
     }
 
+    /** The store has taken it away, as its answer to the release shows. */
+    void noteRemoval() {
+        gate.part.context.noteLoss(new Loss(name(), gate.part.context.product(), token, Loss.Cause.REMOVED));
+    }
+
     /** The exception for its loss, of a cause unless that is known already. */
     RuntimeException lostException(Loss.Cause unlessKnown) {
         Loss known = loss;
         return new LockLostException(
-                known != null ? known : new Loss(name(), gate.engine.product(), token, unlessKnown));
+                known != null ? known : new Loss(name(), gate.part.context.product(), token, unlessKnown));
     }
 
     /** The exception for a release that the store has not confirmed. */
     RuntimeException unconfirmedException() {
-        return gate.engine.failures.unconfirmed(name(), token, effectiveLease(), notReleased);
+        return gate.part.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
     }
 
     /** What it is now, without the store. */
@@ -456,6 +495,7 @@ class LocalHold implements HoldHandle {
 
     @Override
     public String toString() {
-        return "Hold[" + gate.name + ", token " + shownToken() + ", " + state() + ", " + gate.engine.product() + "]";
+        return "Hold[" + gate.name + ", token " + shownToken() + ", " + state() + ", " + gate.part.context.product()
+                + "]";
     }
 }

@@ -26,7 +26,7 @@ final class MultiCall {
     private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final int MAX_DOUBLINGS = 6;
 
-    private final Engine engine;
+    private final ClientContext context;
     private final List<Part> parts;
     private final AcquireOptions options;
     private final TotalWait wait;
@@ -44,8 +44,9 @@ final class MultiCall {
     /** How a part was lost in this attempt. */
     private @Nullable LockLostException lost;
 
-    MultiCall(Engine engine, List<Part> parts, AcquireOptions options, TotalWait wait, boolean isInterruptible) {
-        this.engine = engine;
+    MultiCall(
+            ClientContext context, List<Part> parts, AcquireOptions options, TotalWait wait, boolean isInterruptible) {
+        this.context = context;
         this.parts = parts;
         this.options = options;
         this.wait = wait;
@@ -82,7 +83,7 @@ final class MultiCall {
     RuntimeException timedOut() {
         Part last = missing == null ? parts.get(0) : missing;
         RuntimeException timeout =
-                engine.failures.timedOut(last.resource().value(), wait.most().orElseThrow());
+                context.failures().timedOut(last.resource().value(), wait.most().orElseThrow());
         if (lost != null) {
             timeout.addSuppressed(lost);
         }
@@ -104,7 +105,7 @@ final class MultiCall {
             }
             return areAllGood();
         } catch (InterruptedException | RuntimeException | Error e) {
-            GivingBack.of(engine, held, wait).forEach(e::addSuppressed);
+            GivingBack.of(context, held, wait).forEach(e::addSuppressed);
             throw e;
         }
     }
@@ -141,20 +142,20 @@ final class MultiCall {
     }
 
     private void giveBack() {
-        List<RuntimeException> failures = GivingBack.of(engine, held, wait);
+        List<RuntimeException> failures = GivingBack.of(context, held, wait);
         if (!failures.isEmpty()) {
             throw Failures.joined(failures);
         }
     }
 
     private void pause(int failures) throws InterruptedException {
-        long nanos = Jitter.spread(engine.environment, MIN_PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
-        long until = engine.environment.monotonicNanos() + wait.leftNanos(nanos);
-        while (until - engine.environment.monotonicNanos() > 0) {
+        long nanos = Jitter.spread(context.environment(), MIN_PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
+        long until = context.environment().monotonicNanos() + wait.leftNanos(nanos);
+        while (until - context.environment().monotonicNanos() > 0) {
             if (Thread.interrupted()) {
                 throw new InterruptedException("interrupted while waiting for locks " + names());
             }
-            engine.environment.parkUntil(this, until);
+            context.environment().parkUntil(this, until);
         }
     }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MultiStage {
 
-    private final Engine engine;
+    private final ClientContext context;
     private final List<Part> parts;
     private final AcquireOptions options;
     private final TotalWait wait;
@@ -32,8 +32,8 @@ final class MultiStage {
     /** The part that is waited for. */
     private volatile @Nullable CompletableFuture<Hold> asked;
 
-    MultiStage(Engine engine, List<Part> parts, AcquireOptions options, TotalWait wait) {
-        this.engine = engine;
+    MultiStage(ClientContext context, List<Part> parts, AcquireOptions options, TotalWait wait) {
+        this.context = context;
         this.parts = parts;
         this.options = options;
         this.wait = wait;
@@ -77,7 +77,8 @@ final class MultiStage {
     /** A maximum wait is told as it was given, not as what was left of it for this part. */
     private Throwable named(Part part, Throwable failure) {
         return failure instanceof LockWaitTimeoutException && wait.most().isPresent()
-                ? engine.failures.timedOut(part.resource().value(), wait.most().get())
+                ? context.failures()
+                        .timedOut(part.resource().value(), wait.most().get())
                 : failure;
     }
 
@@ -103,8 +104,7 @@ final class MultiStage {
 
     private CompletableFuture<Void> extend(LocalHold hold) {
         try {
-            return Leases.extendAsync(engine, hold, Door.leaseOf(options).length())
-                    .toCompletableFuture();
+            return Leases.extendAsync(hold, Door.leaseOf(options).length()).toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -124,15 +124,15 @@ final class MultiStage {
 
     private void beginAnew(@Nullable Throwable lost) {
         if (wait.isOver()) {
-            RuntimeException timeout = engine.failures.timedOut(
-                    parts.get(0).resource().value(), wait.most().orElseThrow());
+            RuntimeException timeout = context.failures()
+                    .timedOut(parts.get(0).resource().value(), wait.most().orElseThrow());
             if (lost != null) {
                 timeout.addSuppressed(lost);
             }
             giveUp(timeout);
             return;
         }
-        var unused = GivingBack.ofAsync(engine, List.copyOf(held), wait).thenAccept(failures -> {
+        var unused = GivingBack.ofAsync(context, List.copyOf(held), wait).thenAccept(failures -> {
             held.clear();
             if (failures.isEmpty()) {
                 askForNext();
@@ -143,17 +143,17 @@ final class MultiStage {
     }
 
     private void giveUp(Throwable cause) {
-        var unused = GivingBack.ofAsync(engine, List.copyOf(held), wait).thenAccept(failures -> fail(cause, failures));
+        var unused = GivingBack.ofAsync(context, List.copyOf(held), wait).thenAccept(failures -> fail(cause, failures));
     }
 
     private void fail(Throwable cause, List<RuntimeException> suppressed) {
         suppressed.forEach(cause::addSuppressed);
-        engine.callbacks.run(() -> result.completeExceptionally(cause));
+        context.callbacks().run(() -> result.completeExceptionally(cause));
     }
 
     private void finish() {
-        EngineMultiHold all = new EngineMultiHold(engine, null, List.copyOf(held));
-        engine.callbacks.run(() -> {
+        EngineMultiHold all = new EngineMultiHold(context, null, List.copyOf(held));
+        context.callbacks().run(() -> {
             if (!result.complete(all)) {
                 var unused = all.releaseAsync();
             }

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Opening implements Wire.Answer {
 
-    private final Engine engine;
+    private final StorePart part;
     private final ResourceName opened;
     private final Session session;
     private final long number;
@@ -24,40 +24,40 @@ final class Opening implements Wire.Answer {
     private volatile long epoch;
     private volatile int sendings;
 
-    private Opening(Engine engine, ResourceName opened, Session session, long number) {
-        this.engine = engine;
+    private Opening(StorePart part, ResourceName opened, Session session, long number) {
+        this.part = part;
         this.opened = opened;
         this.session = session;
         this.number = number;
     }
 
     /** Ends with whether the number is surely written. */
-    static CompletableFuture<Boolean> begin(Engine engine, ResourceName opened, Session session, long number) {
-        Opening opening = new Opening(engine, opened, session, number);
+    static CompletableFuture<Boolean> begin(StorePart part, ResourceName opened, Session session, long number) {
+        Opening opening = new Opening(part, opened, session, number);
         opening.send();
         return opening.result;
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
     private void send() {
-        if (!session.isAlive() || engine.isClosing()) {
+        if (!session.isAlive() || part.context.isClosing()) {
             // What was sent before had no effect.
             result.complete(false);
             return;
         }
         epoch = session.epoch;
         sendings++;
-        session.part.wire.send(new Command.SetCount(opened, session.id, epoch, number, 1), Caller.GOES_ON, this);
+        part.wire.send(new Command.SetCount(opened, session.id, epoch, number, 1), Caller.GOES_ON, this);
     }
 
     @Override
     public void reply(Reply reply, long sentAt) {
         if (reply instanceof Reply.Stale) {
-            session.part.keeper.afterRaise(session, epoch, sendings - 1, this::send);
+            part.keeper.afterRaise(session, epoch, sendings - 1, this::send);
             return;
         }
         if (reply instanceof Reply.SessionEnded) {
-            session.part.keeper.endedAtStore(session);
+            part.keeper.endedAtStore(session);
         }
         result.complete(reply instanceof Reply.Count count && count.generation() == number);
     }
@@ -65,11 +65,11 @@ final class Opening implements Wire.Answer {
     @Override
     public void failure(StoreException failure, long sentAt) {
         if (failure.effect() == Effect.UNKNOWN) {
-            session.part.keeper.afterRaise(session, epoch, this::endUnknown);
+            part.keeper.afterRaise(session, epoch, this::endUnknown);
         } else {
             result.complete(false);
         }
-        session.part.troubled(failure);
+        part.troubled(failure);
     }
 
     /** It may have been written, but it will not be from here on. */

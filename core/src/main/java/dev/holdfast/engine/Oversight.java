@@ -15,18 +15,17 @@ final class Oversight {
     private Oversight() {}
 
     /** Compares what the store has with what a gate believes: see {@link Auditor}. */
-    static void audit(
-            Gate gate, Session session, Set<ClaimRef> present, Set<ClaimRef> known, long startedAt, long quietBefore) {
+    static void audit(Gate gate, SessionUser.Audit audit) {
         gate.step(out -> {
-            gate.standing.addRefs(known);
-            gate.standing.lookAfterClaims(session, quietBefore, out);
-            gate.lost.addRefs(known);
-            for (Claim held : gate.standing.allGrants()) {
-                if (held.session == session
+            gate.standing.addRefs(audit.known());
+            gate.standing.lookAfterClaims(audit.session(), audit.quietBefore(), out);
+            gate.lost.addRefs(audit.known());
+            for (LocalClaim held : gate.standing.allGrants()) {
+                if (held.session == audit.session()
                         && held.state == Claim.State.HELD
                         && held.underWay == 0
-                        && held.settledAt - startedAt < 0
-                        && !present.contains(held.ref)) {
+                        && held.settledAt - audit.startedAt() < 0
+                        && !audit.present().contains(held.ref)) {
                     gate.lose(held, Loss.Cause.REMOVED, out);
                     gate.pursue(out);
                 }
@@ -51,16 +50,16 @@ final class Oversight {
         if (live != null && live.grant.own == null) {
             return;
         }
-        List<Claim> doubtful = new ArrayList<>();
+        List<LocalClaim> doubtful = new ArrayList<>();
         gate.step(out -> {
             gate.react(out);
-            for (Claim held : gate.standing.allGrants()) {
+            for (LocalClaim held : gate.standing.allGrants()) {
                 if (held.own != null && !held.isIdle()) {
                     doubtful.add(held);
                 }
             }
         });
-        doubtful.forEach(gate.engine::doubt);
+        doubtful.forEach(gate.part.validity::resolveDoubt);
     }
 
     /**
@@ -71,7 +70,7 @@ final class Oversight {
         LocalHold hold = gate.current;
         if (hold == null ? gate.isShared() : isOrphan(hold)) {
             gate.step(out -> {
-                for (Claim held : gate.standing.allGrants()) {
+                for (LocalClaim held : gate.standing.allGrants()) {
                     held.holds().stream().filter(Oversight::isOrphan).forEach(orphan -> ownerDied(orphan, out));
                 }
                 gate.react(out);
@@ -82,7 +81,7 @@ final class Oversight {
                 for (LocalHold orphan = gate.lost.ofTheDead(); orphan != null; orphan = gate.lost.ofTheDead()) {
                     gate.forgetLost(orphan, out);
                 }
-                gate.lost = gate.lost.withoutEnded(gate.engine.clock.now());
+                gate.lost = gate.lost.withoutEnded(gate.part.context.clock().now());
                 gate.pursue(out);
                 gate.tidy();
             });
@@ -95,7 +94,7 @@ final class Oversight {
 
     /** Nobody is left to release this hold; but one that is to last, whoever lives, goes on. */
     private static void ownerDied(LocalHold orphan, Outbox out) {
-        Claim held = orphan.grant;
+        LocalClaim held = orphan.grant;
         if (held.state == Claim.State.HELD && !held.isDetached()) {
             held.gate.lose(orphan, Loss.Cause.OWNER_DIED, out);
             if (held.isIdle()) {
@@ -107,7 +106,7 @@ final class Oversight {
     /** The client is closed: all that waits fails, what is held is lost. */
     static void shut(Gate gate, Supplier<RuntimeException> why) {
         gate.failWaiting(why);
-        List<Claim> grants = new ArrayList<>();
+        List<LocalClaim> grants = new ArrayList<>();
         gate.step(out -> grants.addAll(gate.standing.allGrants()));
         grants.forEach(held -> gate.end(held, Loss.Cause.CLIENT_CLOSED));
     }

@@ -49,11 +49,14 @@ final class OwnLease {
         isExtending = true;
     }
 
-    /** The newest extension was answered: no older one acts any more. Called under the lock of the gate. */
-    void extended(long nanos, long now, Session session) {
+    /**
+     * The newest extension was answered: no older one acts any more. Called under the lock of the gate.
+     *
+     * @param sessionGoneAt when the session has surely ended at the store; it may be long over
+     */
+    void extended(long nanos, long now, long sessionGoneAt) {
         lengthNanos = nanos;
-        // The session may be long over.
-        allNanos = Math.max(0, now - session.lastSent - 2 * session.ttlNanos) + nanos;
+        allNanos = Math.max(0, now - sessionGoneAt) + nanos;
         isExtending = false;
         extendedAt = now;
     }
@@ -62,9 +65,9 @@ final class OwnLease {
      * Whether a grant that outlives its session has surely ended at the store too, whose clock may be slower: it began
      * while the session could still live, and each extension while the grant could.
      */
-    boolean isOverBy(long now, Session session) {
+    boolean isOverBy(long now, long sessionGoneAt) {
         long all = allNanos;
-        return now - all - all / 4 - session.lastSent > 2 * session.ttlNanos;
+        return now - all - all / 4 - sessionGoneAt > 0;
     }
 
     /** Whether a lease that began has surely ended at the store too, whatever extension is on its way. */

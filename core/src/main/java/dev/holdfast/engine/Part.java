@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 interface Part {
 
     /** Whose it is. */
-    Engine engine();
+    LocalTier tier();
 
     /** What is asked for; decides the order. */
     ResourceName resource();
@@ -45,22 +45,32 @@ interface Part {
      */
     static Part of(Lockable lockable) {
         if (lockable instanceof EngineLock lock) {
-            return lock.asPart();
+            return new OfLock(lock);
         }
-        if (lockable instanceof PermitsPart permits) {
-            return permits;
+        if (lockable instanceof SemaphorePermits permits) {
+            return new OfPermits(permits);
         }
         throw new IllegalArgumentException("A part of a multi-lock must be what a Holdfast client has handed out, but '"
                 + ResourceName.printable(lockable.name()) + "' is a " + lockable.getClass());
     }
 
     /** A lock, or one side of a read-write lock, as a part. */
-    record OfLock(Engine engine, ResourceName resource, EngineLock lock) implements Part {
+    record OfLock(EngineLock lock) implements Part {
+
+        @Override
+        public LocalTier tier() {
+            return lock.door().tier();
+        }
+
+        @Override
+        public ResourceName resource() {
+            return lock.door().name();
+        }
 
         @Override
         public boolean isHeldByCaller() {
             // Of a read-write lock either side counts.
-            Gate gate = engine.gate(resource);
+            Gate gate = tier().gate(resource());
             return gate != null && gate.holdOf(Thread.currentThread()) != null;
         }
 
@@ -76,7 +86,51 @@ interface Part {
 
         @Override
         public CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
-            return lock.acquireForEngine(options);
+            return lock.door().enterForEngine(options);
+        }
+    }
+
+    /** Permits of a semaphore as a part. */
+    record OfPermits(SemaphorePermits permits) implements Part {
+
+        @Override
+        public LocalTier tier() {
+            return permits.tier();
+        }
+
+        @Override
+        public ResourceName resource() {
+            return permits.resource();
+        }
+
+        @Override
+        public boolean isHeldByCaller() {
+            // Permits belong to nobody but themselves.
+            return false;
+        }
+
+        @Override
+        public Optional<Hold> tryAcquire() {
+            return permits.semaphore().tryAcquire(permits.permits()).map(Hold.class::cast);
+        }
+
+        @Override
+        public Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException {
+            return permits.semaphore().tryAcquire(permits.permits(), options).map(Hold.class::cast);
+        }
+
+        @Override
+        public CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
+            return permits.door().enterForEngine(options);
+        }
+
+        @Override
+        public Part with(Part other) {
+            if (!(other instanceof OfPermits more) || !more.permits.spec().equals(permits.spec())) {
+                throw new IllegalArgumentException(
+                        "'" + resource() + "' is named twice, as different things: a resource can be only one part");
+            }
+            return new OfPermits(permits.with(more.permits));
         }
     }
 }

@@ -16,7 +16,7 @@ final class PermitHold extends LocalHold implements Permits {
     /** Null until somebody asks. */
     private volatile @Nullable String id;
 
-    PermitHold(Gate gate, Claim grant, Request request, long token) {
+    PermitHold(Gate gate, LocalClaim grant, Request request, long token) {
         super(gate, grant, request, token);
         this.permits = request.weight;
     }
@@ -40,7 +40,7 @@ final class PermitHold extends LocalHold implements Permits {
     @Override
     public String toString() {
         return "Permits[" + permits + " of " + gate.name + ", token " + shownToken() + ", " + state() + ", "
-                + gate.engine.product() + "]";
+                + gate.part.context.product() + "]";
     }
 
     /**

@@ -5,7 +5,6 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreTraits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -29,7 +28,7 @@ final class Poller {
     private static final int MAX_GROWTH = 4;
 
     private final StorePart part;
-    private final Engine engine;
+    private final ClientContext context;
     private final boolean isPushed;
     private final long shortest;
     private final ReentrantLock lock = new ReentrantLock();
@@ -41,17 +40,17 @@ final class Poller {
     private long wakeAt;
     private Environment.Timer timer = () -> {};
 
-    Poller(StorePart part, StoreTraits traits) {
+    Poller(StorePart part) {
         this.part = part;
-        this.engine = part.engine;
-        this.isPushed = traits.push();
-        this.shortest = Math.max(1, traits.pollEvery().toNanos());
+        this.context = part.context;
+        this.isPushed = context.traits().push();
+        this.shortest = Math.max(1, context.traits().pollEvery().toNanos());
         this.interval = shortest;
     }
 
     /** Takes a claim that waits in the store's queue. */
     void add(Claim claim, Duration recheckIn) {
-        long now = engine.clock.now();
+        long now = context.clock().now();
         lock.lock();
         try {
             if (claim.pollBy == 0) {
@@ -59,8 +58,8 @@ final class Poller {
                 interval = shortest;
             }
             // A poll for its own sake never comes before the expiry that it waits for, nor with those of all clients.
-            long recheck = recheckIn.toNanos() + Jitter.upTo(engine.environment, recheckIn.toNanos() / 8);
-            long regular = Jitter.spread(engine.environment, interval);
+            long recheck = recheckIn.toNanos() + Jitter.upTo(context.environment(), recheckIn.toNanos() / 8);
+            long regular = Jitter.spread(context.environment(), interval);
             claim.pollBy = now + Math.max(isPushed ? recheck : Math.min(recheck, regular), shortest / 2);
             claim.pollFrom = now + recheckIn.toNanos() / 2;
             waiting.add(claim);
@@ -95,7 +94,7 @@ final class Poller {
         timer.cancel();
         isScheduled = true;
         wakeAt = at;
-        timer = engine.environment.schedule(at - now, () -> tick(false));
+        timer = context.environment().schedule(at - now, () -> tick(false));
     }
 
     private void tick(boolean isAll) {
@@ -103,7 +102,7 @@ final class Poller {
         lock.lock();
         try {
             isScheduled = false;
-            long now = engine.clock.now();
+            long now = context.clock().now();
             // One command costs as much as many claims in it, so without pushes all go together. With pushes those go
             // along that would be due before long: from then on they are due together.
             waiting.removeIf(claim -> {
@@ -127,7 +126,7 @@ final class Poller {
     }
 
     private void poll(List<Claim> claims) {
-        long steps = engine.clock.steps();
+        long steps = context.clock().steps();
         Command command =
                 new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
         part.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
@@ -140,7 +139,7 @@ final class Poller {
                 for (int i = 0; i < claims.size(); i++) {
                     Claim claim = claims.get(i);
                     Reply.ClaimReply state = polled.states().get(i);
-                    if (Failsafe.run("a poll", () -> engine.driver.take(claim, state, sentAt, steps)) != null) {
+                    if (Failsafe.run("a poll", () -> part.driver.take(claim, state, sentAt, steps)) != null) {
                         add(claim, Duration.ofNanos(shortest * MAX_GROWTH));
                     }
                 }
@@ -157,7 +156,7 @@ final class Poller {
                 Duration later = Duration.ofNanos(shortest * MAX_GROWTH);
                 for (Claim claim : claims) {
                     if (isDamage) {
-                        Failsafe.run("the end of waiting", () -> engine.driver.deny(claim, failure));
+                        Failsafe.run("the end of waiting", () -> part.driver.deny(claim, failure));
                     }
                     add(claim, later);
                 }

@@ -125,7 +125,7 @@ final class RequestQueue {
     }
 
     /** Whether a request waits that a claim could serve. */
-    boolean hasOneFor(Claim claim) {
+    boolean hasOneFor(LocalClaim claim) {
         for (Request request = head; request != null; request = request.next) {
             if (claim.suits(request)) {
                 return true;

@@ -27,9 +27,6 @@ final class Session {
 
     final SessionId id;
 
-    /** The part of the store that it is a session of. */
-    final StorePart part;
-
     final long ttlNanos;
     private final List<Raise> raises = new ArrayList<>();
 
@@ -63,8 +60,7 @@ final class Session {
     /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
     volatile long lastSent;
 
-    Session(StorePart part, SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
-        this.part = part;
+    Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
         this.id = id;
         this.ttlNanos = ttlNanos;
         this.openedAt = sentAt;
@@ -82,7 +78,7 @@ final class Session {
      * renewed it.
      */
     boolean isOverByNow(long now) {
-        return state == State.ENDED || now - lastSent > 2 * ttlNanos;
+        return state == State.ENDED || now - goneAt() > 0;
     }
 
     void retired() {
@@ -113,6 +109,11 @@ final class Session {
             return isDue;
         });
         return due;
+    }
+
+    /** The earliest time at which the store has surely dropped it, unless it is asked for more. */
+    long goneAt() {
+        return lastSent + 2 * ttlNanos;
     }
 
     /** Whether it has surely ended at the store too, whose clock may be slower. */

@@ -203,7 +203,7 @@ final class Settler {
     /** Whether nothing can be left at the store, by the clock alone. */
     private boolean isOver(Session session, @Nullable OwnLease outliving) {
         long now = clock.now();
-        return outliving == null ? session.isOverByNow(now) : outliving.isOverBy(now, session);
+        return outliving == null ? session.isOverByNow(now) : outliving.isOverBy(now, session.goneAt());
     }
 
     private void stopped(Command command, @Nullable OwnLease outliving, Done done, Closing how) {

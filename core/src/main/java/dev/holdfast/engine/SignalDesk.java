@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class SignalDesk implements Consumer<Signal> {
 
-    private final Engine engine;
+    private final StoreParts parts;
 
-    SignalDesk(Engine engine) {
-        this.engine = engine;
+    SignalDesk(StoreParts parts) {
+        this.parts = parts;
     }
 
     @Override
@@ -29,20 +29,20 @@ final class SignalDesk implements Consumer<Signal> {
         } else if (signal instanceof Signal.Changed changed) {
             Claim claim = find(changed.claim());
             if (claim != null && waits(claim)) {
-                engine.driver.poll(claim);
+                claim.part().driver.poll(claim);
             }
         } else if (signal instanceof Signal.Revoked revoked) {
             Claim claim = find(revoked.claim());
             if (claim != null) {
                 contradict(claim);
-                engine.driver.poll(claim);
+                claim.part().driver.poll(claim);
             } else {
-                engine.turns.revoked(revoked.claim());
+                parts.users().forEach(user -> user.revoked(revoked.claim()));
             }
         } else if (signal instanceof Signal.SessionEnded ended) {
-            engine.parts.used().forEach(part -> ended(part.keeper, ended.session()));
+            parts.used().forEach(part -> ended(part.keeper, ended.session()));
         } else if (signal instanceof Signal.Resubscribed gap) {
-            engine.parts.used().stream()
+            parts.used().stream()
                     .filter(part -> gap.partition().isEmpty() || gap.partition().getAsInt() == part.number)
                     .forEach(part -> part.poller.pollAll());
         }
@@ -61,11 +61,15 @@ final class SignalDesk implements Consumer<Signal> {
         if (claim == null || !waits(claim)) {
             return;
         }
-        if (claim.own != null || claim.contradiction != null || claim.session.part.keeper.inDoubt(claim.session)) {
-            engine.driver.poll(claim);
+        if (claim.own != null
+                || claim.contradiction != null
+                || claim.part().keeper.inDoubt(claim.session)) {
+            claim.part().driver.poll(claim);
         } else {
             // The steps seen matter for a lease of its own only.
-            engine.driver.take(claim, granted.grant(), engine.clock.now(), 0);
+            claim.part()
+                    .driver
+                    .take(claim, granted.grant(), claim.part().context.clock().now(), 0);
         }
     }
 
@@ -75,27 +79,32 @@ final class SignalDesk implements Consumer<Signal> {
      */
     private static boolean waits(Claim claim) {
         if (claim.state == Claim.State.SENT) {
-            claim.gate.lock.lock();
+            claim.lock().lock();
             try {
                 claim.isOvertaken = claim.state == Claim.State.SENT;
             } finally {
-                claim.gate.lock.unlock();
+                claim.lock().unlock();
             }
         }
         return claim.state == Claim.State.QUEUED;
     }
 
     private static void contradict(Claim claim) {
-        claim.gate.lock.lock();
+        claim.lock().lock();
         try {
             claim.contradict();
         } finally {
-            claim.gate.lock.unlock();
+            claim.lock().unlock();
         }
     }
 
     private @Nullable Claim find(ClaimRef ref) {
-        Gate gate = engine.gate(ref.resource());
-        return gate == null ? null : gate.claimOf(ref);
+        for (SessionUser user : parts.users()) {
+            Claim claim = user.find(ref);
+            if (claim != null) {
+                return claim;
+            }
+        }
+        return null;
     }
 }

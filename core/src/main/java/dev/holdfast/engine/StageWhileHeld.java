@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class StageWhileHeld<T extends @Nullable Object> {
 
-    private final Engine engine;
+    private final ClientContext context;
     private final Function<? super Hold, ? extends CompletionStage<T>> task;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
-    StageWhileHeld(Engine engine, Function<? super Hold, ? extends CompletionStage<T>> task) {
-        this.engine = engine;
+    StageWhileHeld(ClientContext context, Function<? super Hold, ? extends CompletionStage<T>> task) {
+        this.context = context;
         this.task = task;
     }
 
@@ -54,7 +54,7 @@ final class StageWhileHeld<T extends @Nullable Object> {
 
     private void release(LocalHold hold, T value, @Nullable Throwable failure) {
         var unused = hold.giveBack(Caller.GOES_ON)
-                .thenAccept(outcome -> engine.callbacks.run(() -> {
+                .thenAccept(outcome -> context.callbacks().run(() -> {
                     RuntimeException trouble = troubleOf(hold, outcome);
                     if (trouble != null && failure != null) {
                         trouble.addSuppressed(causeOf(failure));

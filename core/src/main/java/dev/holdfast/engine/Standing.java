@@ -6,6 +6,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Tokens;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +23,13 @@ final class Standing extends Grants {
      */
     private static final long SCARCE_TOKENS_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
+    /** The smallest block that is asked for once a lock is passed on locally. */
+    private static final int MIN_BLOCK = 32;
+
     private final Gate gate;
 
     /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
-    private @Nullable Claim claim;
+    private @Nullable LocalClaim claim;
 
     /** The claims that go past it. */
     private BargingClaims barging = BargingClaims.NONE;
@@ -62,7 +66,7 @@ final class Standing extends Grants {
     private boolean hasOneBefore(Request request) {
         boolean isReadWrite = gate.spec.kind() == Kind.READ_WRITE;
         boolean standsBeside = request.isShare() && request.hasOwnLease();
-        for (Claim held = firstGrant(); held != null; held = held.nextGrant) {
+        for (LocalClaim held = firstGrant(); held != null; held = held.nextGrant) {
             if (!isReadWrite || held.weight > 1 || !(held.isBound() || standsBeside)) {
                 return true;
             }
@@ -90,11 +94,11 @@ final class Standing extends Grants {
     /** The claim or grant of this identity, if it is here. */
     @Override
     @Nullable
-    Claim find(ClaimRef ref) {
+    LocalClaim find(ClaimRef ref) {
         if (claim != null && claim.ref.equals(ref)) {
             return claim;
         }
-        Claim past = barging.find(ref);
+        LocalClaim past = barging.find(ref);
         return past == null ? super.find(ref) : past;
     }
 
@@ -111,11 +115,11 @@ final class Standing extends Grants {
 
     /** Makes a claim for a request, and asks the store for it. */
     void ask(Session session, Request first, RequestQueue queue, Outbox out) {
-        Claim fresh = newClaim(session, first, first.hasOwnLease() || first.isTry, queue);
+        LocalClaim fresh = newClaim(session, first, first.hasOwnLease() || first.isTry, queue);
         claim = fresh;
         int tokens = tokensToAsk(queue);
         Caller caller = first.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
-        out.add(() -> gate.engine.driver.acquire(fresh, tokens, caller));
+        out.add(() -> gate.part.driver.acquire(fresh, tokens, caller));
     }
 
     /** Whether a claim is on its way for this request that goes past the one that waits. */
@@ -129,20 +133,20 @@ final class Standing extends Grants {
      * memory.
      */
     void barge(Request request, RequestQueue queue, Outbox out) {
-        Claim waiting = claim;
+        LocalClaim waiting = claim;
         if (waiting == null || !waiting.session.isAlive() || (!request.isTry && request.weight >= waiting.weight)) {
             return;
         }
-        Claim fresh = newClaim(waiting.session, request, true, queue);
+        LocalClaim fresh = newClaim(waiting.session, request, true, queue);
         fresh.isBarging = true;
         barging = barging.with(fresh);
         Caller caller = request.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
-        out.add(() -> gate.engine.driver.acquire(fresh, 1, caller));
+        out.add(() -> gate.part.driver.acquire(fresh, 1, caller));
     }
 
     /** Whether the store has said, since a request for a pass came, that it has to wait. */
     boolean mustWait(Request request) {
-        return claim != null && claim.state == Claim.State.QUEUED && claim.covers(request);
+        return claim != null && claim.state == Claim.State.QUEUED && claim.covers(request.number);
     }
 
     /**
@@ -151,26 +155,26 @@ final class Standing extends Grants {
      * be set anew by then.
      */
     void cover(RequestQueue queue, Outbox out) {
-        Claim waiting = claim;
+        LocalClaim waiting = claim;
         Request newest = queue.tail();
         if (waiting == null
                 || newest == null
                 || waiting.state != Claim.State.QUEUED
                 || waiting.isCovering
-                || waiting.covers(newest)) {
+                || waiting.covers(newest.number)) {
             return;
         }
         waiting.isCovering = true;
         Caller caller = newest.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
-        out.add(() -> gate.engine.driver.cover(waiting, caller));
+        out.add(() -> gate.part.driver.cover(waiting, caller));
     }
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
-    boolean mustYield(Claim held, Request first) {
+    boolean mustYield(LocalClaim held, Request first) {
         if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
-        if (gate.spec.kind() == Kind.ELECTION || (gate.engine.cohortBudgetNanos == 0 && !gate.isShared())) {
+        if (gate.spec.kind() == Kind.ELECTION || (gate.part.context.cohortBudgetNanos() == 0 && !gate.isShared())) {
             // Of an election, each term is a grant of its own at the store: else observers would not know of it.
             return held.served > 0;
         }
@@ -178,40 +182,43 @@ final class Standing extends Grants {
     }
 
     /** Those who share have the token of the one before. */
-    static boolean needsToken(Claim held, Request request) {
+    static boolean needsToken(LocalClaim held, Request request) {
         return !request.isShare() || held.served == 0;
     }
 
     /** Whether the budget of a grant is spent, and others wait for it; never before it has served somebody. */
-    boolean isSpent(Claim held) {
+    boolean isSpent(LocalClaim held) {
         Cohort cohort = held.cohort;
-        return held.served > 0 && cohort != null && cohort.awaited && gate.engine.clock.now() - cohort.ends >= 0;
+        return held.served > 0
+                && cohort != null
+                && cohort.awaited
+                && gate.part.context.clock().now() - cohort.ends >= 0;
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
-    void giveWay(Claim held, Request first, RequestQueue queue, Outbox out) {
+    void giveWay(LocalClaim held, Request first, RequestQueue queue, Outbox out) {
         if (claim != null || first.isTry || !held.session.isAlive()) {
             giveBack(held, Caller.GOES_ON, null, out);
             return;
         }
-        Claim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
+        LocalClaim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
         int tokens = tokensToAsk(queue);
         fresh.replaces = held;
         held.state = Claim.State.YIELDING;
         claim = fresh;
-        out.add(() -> gate.engine.driver.giveWay(fresh, tokens));
+        out.add(() -> gate.part.driver.giveWay(fresh, tokens));
     }
 
-    private Claim newClaim(Session session, Request first, boolean isOwn, RequestQueue queue) {
-        Claim fresh = new Claim(
+    private LocalClaim newClaim(Session session, Request first, boolean isOwn, RequestQueue queue) {
+        LocalClaim fresh = new LocalClaim(
                 gate,
-                gate.engine.nextRef(gate.name, session),
+                gate.part.nextRef(gate.name, session),
                 session,
                 first.lease,
                 isOwn ? first : null,
                 first.weight,
                 queue.newest());
-        fresh.settledAt = gate.engine.clock.now();
+        fresh.settledAt = gate.part.context.clock().now();
         return fresh;
     }
 
@@ -219,26 +226,26 @@ final class Standing extends Grants {
      * Looks ahead while a grant is passed on: asks for tokens in good time, and whether others wait once the budget is
      * spent.
      */
-    void foresee(Claim held, RequestQueue queue, Outbox out) {
-        long now = gate.engine.clock.now();
+    void foresee(LocalClaim held, RequestQueue queue, Outbox out) {
+        long now = gate.part.context.clock().now();
         Cohort cohort = cohortOf(held, now);
         // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
         boolean isCounting = !held.isBound() && (!gate.isShared() || (held.weight > 1 && !queue.isEmpty()));
         if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }
-        if ((gate.engine.cohortBudgetNanos > 0 || gate.isShared())
+        if ((gate.part.context.cohortBudgetNanos() > 0 || gate.isShared())
                 && now - cohort.ends >= 0
                 && !cohort.awaited
                 && !cohort.asking) {
             cohort.asking = true;
-            out.add(() -> gate.engine.driver.poll(held));
+            out.add(() -> gate.part.driver.poll(held));
         }
     }
 
     /** Asks for the next block of tokens, once. */
-    void advance(Claim held, RequestQueue queue, Outbox out) {
-        long now = gate.engine.clock.now();
+    void advance(LocalClaim held, RequestQueue queue, Outbox out) {
+        long now = gate.part.context.clock().now();
         Cohort cohort = cohortOf(held, now);
         if (!cohort.advancing) {
             long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
@@ -247,21 +254,23 @@ final class Standing extends Grants {
             cohort.ask(tokens, now + delay);
             out.add(
                     delay == 0
-                            ? () -> gate.engine.driver.advance(held, end, tokens)
-                            : () -> gate.engine.environment.schedule(
-                                    delay, () -> gate.engine.driver.advanceIfHeld(held, end, tokens)));
+                            ? () -> gate.part.driver.advance(held, end, tokens)
+                            : () -> gate.part
+                                    .context
+                                    .environment()
+                                    .schedule(delay, () -> gate.part.driver.advanceIfHeld(held, end, tokens)));
         }
     }
 
     /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
-    private boolean mayAdvance(Claim held) {
-        return gate.engine.advances() && (held.cohort == null || !held.cohort.isLast);
+    private boolean mayAdvance(LocalClaim held) {
+        return gate.part.context.traits().advance() && (held.cohort == null || !held.cohort.isLast);
     }
 
-    private Cohort cohortOf(Claim held, long now) {
+    private Cohort cohortOf(LocalClaim held, long now) {
         Cohort cohort = held.cohort;
         if (cohort == null) {
-            cohort = new Cohort(now + gate.engine.cohortBudgetNanos, false);
+            cohort = new Cohort(now + gate.part.context.cohortBudgetNanos(), false);
             held.cohort = cohort;
         }
         return cohort;
@@ -269,25 +278,30 @@ final class Standing extends Grants {
 
     /** One while nobody else waits here; else at most twice what was used of late. */
     private int tokensToAsk(RequestQueue queue) {
-        Claim present = firstGrant();
+        LocalClaim present = firstGrant();
         int used = present != null && present.cohort != null ? present.cohort.used : lastCohort;
-        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : gate.engine.blockFor(used);
+        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : blockFor(used);
+    }
+
+    private static int blockFor(int used) {
+        return (int) Math.min(Tokens.MAX_BLOCK, Math.max(MIN_BLOCK, 2L * used));
     }
 
     // ---- What the store says
 
     /** A claim was granted. */
-    void granted(Claim of, Reply.Granted reply, RequestQueue queue, Outbox out) {
+    void granted(LocalClaim of, Reply.Granted reply, RequestQueue queue, Outbox out) {
         answers++;
         if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
             of.adopt(reply.tokens());
             if (of.cohort != null) {
-                of.cohort.answer(reply.awaited(), gate.engine.clock.now() + gate.engine.cohortBudgetNanos);
+                of.cohort.answer(
+                        reply.awaited(), gate.part.context.clock().now() + gate.part.context.cohortBudgetNanos());
             }
             return;
         }
         endReplaced(of);
-        if (of.isDead || !gate.engine.mayBecomeHold(of)) {
+        if (of.isDead || !gate.part.validity.mayBecomeHold(of)) {
             kill(of, out);
             return;
         }
@@ -300,15 +314,16 @@ final class Standing extends Grants {
         of.adopt(reply.tokens());
         addGrant(of);
         if (queue.hasSeveral() || reply.awaited()) {
-            of.cohort = new Cohort(gate.engine.clock.now() + gate.engine.cohortBudgetNanos, reply.awaited());
+            of.cohort = new Cohort(
+                    gate.part.context.clock().now() + gate.part.context.cohortBudgetNanos(), reply.awaited());
         }
     }
 
     /**
      * The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed.
      */
-    private void loseWhatIsExcludedBy(Claim of, Outbox out) {
-        for (Claim held : allGrants()) {
+    private void loseWhatIsExcludedBy(LocalClaim of, Outbox out) {
+        for (LocalClaim held : allGrants()) {
             if ((long) held.weight + of.weight > gate.spec.capacity()) {
                 gate.lose(held, Loss.Cause.REMOVED, out);
             }
@@ -316,7 +331,7 @@ final class Standing extends Grants {
     }
 
     /** A claim stands in the store's queue. */
-    void queued(Claim of, Outbox out) {
+    void queued(LocalClaim of, Outbox out) {
         answers++;
         endReplaced(of);
         if (of.isDead) {
@@ -331,10 +346,10 @@ final class Standing extends Grants {
      *
      * @return whether the gate waited for it
      */
-    boolean refused(Claim of, Outbox out) {
+    boolean refused(LocalClaim of, Outbox out) {
         answers++;
         boolean wasOurs = claim == of || barging.claims().contains(of);
-        Claim replaced = of.replaces;
+        LocalClaim replaced = of.replaces;
         of.replaces = null;
         forget(of);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
@@ -345,7 +360,7 @@ final class Standing extends Grants {
     }
 
     /** The store does not know a claim that it had queued, or a grant that we had. */
-    void vanished(Claim of, Outbox out) {
+    void vanished(LocalClaim of, Outbox out) {
         if (of.state == Claim.State.HELD) {
             gate.lose(of, Loss.Cause.REMOVED, out);
         } else if (of.state == Claim.State.QUEUED) {
@@ -355,7 +370,7 @@ final class Standing extends Grants {
     }
 
     /** A fresh token block; or none, where the store has no more. */
-    void advanced(Claim of, Reply.@Nullable Advanced reply) {
+    void advanced(LocalClaim of, Reply.@Nullable Advanced reply) {
         Cohort cohort = of.cohort;
         if (cohort != null) {
             cohort.advancing = false;
@@ -368,8 +383,8 @@ final class Standing extends Grants {
         }
     }
 
-    private void endReplaced(Claim of) {
-        Claim replaced = of.replaces;
+    private void endReplaced(LocalClaim of) {
+        LocalClaim replaced = of.replaces;
         of.replaces = null;
         if (replaced != null) {
             forget(replaced);
@@ -377,7 +392,7 @@ final class Standing extends Grants {
     }
 
     /** Gives part of a grant back; before the store can know, so that nothing more is handed on. */
-    void shrink(Claim held, int weight, Outbox out) {
+    void shrink(LocalClaim held, int weight, Outbox out) {
         if (held.weight > weight) {
             held.weight = weight;
             OwnLease outliving = held.outliving();
@@ -389,13 +404,13 @@ final class Standing extends Grants {
     // ---- Ending
 
     /** Ends a grant at the store. */
-    void giveBack(Claim held, Caller caller, @Nullable HoldEnd end, Outbox out) {
+    void giveBack(LocalClaim held, Caller caller, @Nullable HoldEnd end, Outbox out) {
         forget(held);
         settle(held, new Command.Release(held.ref), caller, end, out);
     }
 
     /** Nothing is believed of it here any more. */
-    void forget(Claim held) {
+    void forget(LocalClaim held) {
         held.state = Claim.State.OVER;
         held.isDead = true;
         if (held.cohort != null) {
@@ -412,7 +427,7 @@ final class Standing extends Grants {
         noLongerAsksFor(held);
     }
 
-    private void noLongerAsksFor(Claim of) {
+    private void noLongerAsksFor(LocalClaim of) {
         if (claim == of) {
             claim = null;
         }
@@ -420,7 +435,7 @@ final class Standing extends Grants {
     }
 
     /** Sees to the end of a claim at the store, once. */
-    void settle(Claim over, Command.OnClaim command, Caller caller, @Nullable HoldEnd end, Outbox out) {
+    void settle(LocalClaim over, Command.OnClaim command, Caller caller, @Nullable HoldEnd end, Outbox out) {
         if (over.isSettling) {
             return;
         }
@@ -438,13 +453,13 @@ final class Standing extends Grants {
      * @return whether the claim was withdrawn
      */
     boolean dropUnwanted(RequestQueue queue, Outbox out) {
-        for (Claim past : barging.claims()) {
+        for (LocalClaim past : barging.claims()) {
             Request request = past.bargesFor();
             if (request == null || request.isDone()) {
                 kill(past, out);
             }
         }
-        Claim waiting = claim;
+        LocalClaim waiting = claim;
         // One that is to replace a grant waits for the answer first: until then both are at stake.
         if (waiting == null || waiting.replaces != null || isWanted(queue)) {
             return false;
@@ -455,7 +470,7 @@ final class Standing extends Grants {
 
     /** Whether the claim that is on its way, if there is one, serves a request that waits. */
     boolean isWanted(RequestQueue queue) {
-        Claim waiting = claim;
+        LocalClaim waiting = claim;
         Request first = queue.head();
         if (waiting == null || first == null) {
             return waiting == null;
@@ -471,7 +486,7 @@ final class Standing extends Grants {
      * Nobody wants this claim: it is withdrawn at once, or as soon as its outcome is known. From here on it never
      * becomes a hold.
      */
-    private void kill(Claim unwanted, Outbox out) {
+    private void kill(LocalClaim unwanted, Outbox out) {
         boolean isKnown = unwanted.state != Claim.State.SENT || unwanted.wasAnswered;
         unwanted.isDead = true;
         noLongerAsksFor(unwanted);
@@ -482,14 +497,14 @@ final class Standing extends Grants {
             // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
             // for a withdrawal before the epoch is raised could come before the claim.
             gate.part.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
-        } else if (gate.engine.rules.returnsUnwantedGrants()) {
+        } else if (gate.part.context.rules().returnsUnwantedGrants()) {
             settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
         }
     }
 
     /** The outcome of a dead claim's sending can't change any more: it is withdrawn now. */
-    void withdraw(Claim dead, Outbox out) {
-        Claim replaced = dead.replaces;
+    void withdraw(LocalClaim dead, Outbox out) {
+        LocalClaim replaced = dead.replaces;
         dead.replaces = null;
         forget(dead);
         settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
@@ -509,19 +524,19 @@ final class Standing extends Grants {
         barging.claims().forEach(past -> lookAfter(past, session, quietBefore, out));
     }
 
-    private void lookAfter(Claim present, Session session, long quietBefore, Outbox out) {
+    private void lookAfter(LocalClaim present, Session session, long quietBefore, Outbox out) {
         if (present.session != session) {
             return;
         }
         if (present.state == Claim.State.SENT && present.settledAt - quietBefore < 0) {
-            out.add(() -> gate.engine.driver.recover(present));
+            out.add(() -> gate.part.driver.recover(present));
         } else if (present.state == Claim.State.QUEUED) {
             out.add(() -> gate.part.poller.keep(present));
         }
     }
 
     /** Retired first: a late duplicate of the claim that came between would stand there for the rest of the ttl. */
-    private void withdrawOnceRetired(Claim over, Outbox out) {
+    private void withdrawOnceRetired(LocalClaim over, Outbox out) {
         Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
         over.isSettling = true;
         gate.part.settler.announce(command);
@@ -532,19 +547,19 @@ final class Standing extends Grants {
 
     /** All claims and grants of a session are over. */
     void sessionOver(Session session, Loss.Cause cause, Outbox out) {
-        Claim waiting = claim;
+        LocalClaim waiting = claim;
         if (waiting != null && waiting.session == session) {
             waiting.replaces = null;
             forget(waiting);
             withdrawOnceRetired(waiting, out);
         }
-        for (Claim past : barging.claims()) {
+        for (LocalClaim past : barging.claims()) {
             if (past.session == session) {
                 forget(past);
                 withdrawOnceRetired(past, out);
             }
         }
-        for (Claim held : allGrants()) {
+        for (LocalClaim held : allGrants()) {
             if (held.session == session && !held.isDetached()) {
                 gate.lose(held, cause, out);
             }

@@ -2,59 +2,63 @@ package dev.holdfast.engine;
 
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client has to do with one part of its store: the way there, the session, the gates of its names, and what
- * looks after them. Most stores have one part. Where there are more, each is judged by itself: that one does not answer
- * says nothing of the others.
+ * What this client has to do with one part of its store: the way there, the session, and what looks after its claims.
+ * Most stores have one part. Where there are more, each is judged by itself: that one does not answer says nothing of
+ * the others.
  *
  * <p>It stays for the life of the client once it was needed; the session does not, if nothing of the part is used.
  * Thread-safe.
  */
 final class StorePart {
-
     /** What waits for a session: goes on when there is one, or when none could be had just now. */
     private record Wait(Runnable ready, Runnable failed) {}
 
-    final Engine engine;
+    final ClientContext context;
     final int number;
     final Wire wire;
     final Settler settler;
     final Keeper keeper;
+    final ClaimDriver driver;
+    final GrantValidity validity;
     final Poller poller;
+    private final StoreParts parts;
     private final Auditor auditor;
-    private final ConcurrentMap<ResourceName, Gate> gates = new ConcurrentHashMap<>();
     private final Queue<Wait> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicLong claims = new AtomicLong();
     private final AtomicBoolean closeEnded = new AtomicBoolean();
-
     /** Somebody has asked for the session since the last look whether it is needed. */
     private volatile boolean isWanted;
 
-    StorePart(Engine engine, int number) {
-        this.engine = engine;
+    StorePart(StoreParts parts, int number) {
+        this.parts = parts;
+        this.context = parts.context;
         this.number = number;
         wire = new Wire(
-                engine.store,
-                engine.environment,
-                engine.clock,
-                engine.options.storeTimeout().dividedBy(2),
-                Keeper.patience(engine.options.sessionTtl()));
-        settler = new Settler(wire, engine.environment, engine.clock);
+                parts.store,
+                context.environment(),
+                context.clock(),
+                context.options().storeTimeout().dividedBy(2),
+                Keeper.patience(context.options().sessionTtl()));
+        settler = new Settler(wire, context.environment(), context.clock());
         keeper = new Keeper(this);
-        poller = new Poller(this, engine.traits);
+        driver = new ClaimDriver(this);
+        validity = new GrantValidity(this);
+        poller = new Poller(this);
         auditor = new Auditor(this);
     }
 
@@ -66,14 +70,14 @@ final class StorePart {
      */
     @Nullable
     Session session() {
-        if (!isWanted && engine.parts.areSeveral()) {
+        if (!isWanted && parts.areSeveral()) {
             isWanted = true;
         }
         return keeper.current();
     }
 
     void needSession(Caller caller) {
-        if (!engine.isClosing()) {
+        if (!context.isClosing()) {
             keeper.open(caller);
         }
     }
@@ -84,7 +88,7 @@ final class StorePart {
         needSession(Caller.GOES_ON);
         if (keeper.current() != null) {
             goOn(true);
-        } else if (engine.isClosing()) {
+        } else if (context.isClosing()) {
             goOn(false);
         }
     }
@@ -104,18 +108,17 @@ final class StorePart {
     boolean mayRest() {
         boolean wasWanted = isWanted;
         isWanted = false;
-        return engine.parts.areSeveral() && !wasWanted && isUnused();
+        return parts.areSeveral() && !wasWanted && isUnused();
     }
 
     /** Whether nothing of this part is held, waited for, or to be ended. */
     boolean isUnused() {
         return !isWanted
-                && gates.isEmpty()
                 && waiting.isEmpty()
                 && wire.isIdle()
                 && settler.isIdle()
-                && !engine.turns.isUsing(this)
-                && !engine.isClosing();
+                && parts.users().stream().noneMatch(user -> user.isUsing(this))
+                && !context.isClosing();
     }
 
     /**
@@ -123,63 +126,61 @@ final class StorePart {
      * the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
      */
     long together(long delay) {
-        long grain = engine.options.keepAliveEvery().toNanos() / 4;
-        if (!engine.parts.areSeveral() || delay <= grain) {
+        long grain = context.options().keepAliveEvery().toNanos() / 4;
+        if (!parts.areSeveral() || delay <= grain) {
             return delay;
         }
-        return delay - Math.floorMod(engine.clock.now() + delay, grain);
+        return delay - Math.floorMod(context.clock().now() + delay, grain);
     }
 
-    // ---- The gates
+    // ---- Claims
 
-    /** The gate of a name, made if there is none. */
-    Gate gateFor(ResourceName name, dev.holdfast.spi.ResourceSpec spec) {
-        Gate gate = gates.get(name);
-        if (gate == null) {
-            gate = new Gate(this, name, spec);
-            Gate other = gates.putIfAbsent(name, gate);
-            gate = other == null ? gate : other;
-        }
-        return gate;
+    /** The identity of a new claim under a session of this part. */
+    ClaimRef nextRef(ResourceName name, Session session) {
+        return new ClaimRef(name, session.id, claims.incrementAndGet());
     }
 
-    @Nullable
-    Gate gate(ResourceName name) {
-        return gates.get(name);
+    long newestClaim() {
+        return claims.get();
     }
 
-    Collection<Gate> gates() {
-        return gates.values();
+    /** Whether a claim is believed by anybody here, or its end is on its way. */
+    boolean isKnown(ClaimRef ref) {
+        return settler.isPending(ref) || parts.users().stream().anyMatch(user -> user.knows(ref));
     }
 
-    void remove(Gate gate) {
-        gates.remove(gate.name, gate);
+    /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
+    long uniqueLong() {
+        Session present = keeper.current();
+        long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
+        return context.environment().randomLong() ^ own;
     }
+
+    // ---- Trouble
 
     /** This part could not be asked. If it has been silent for too long, what waits for it fails. */
     void troubled(StoreException failure) {
         if (isSilent()) {
-            for (Gate gate : gates.values()) {
-                Failsafe.run(
-                        "the end of waiting",
-                        () -> gate.failWaiting(() -> engine.storeFailure(gate.name.value(), failure)));
-            }
+            tell(user -> user.silent(this, failure));
         }
     }
 
     /** Whether it has answered nothing for as long as anybody waits. */
     boolean isSilent() {
-        return wire.silentFor() >= engine.options.storeTimeout().toNanos();
+        return wire.silentFor() >= context.options().storeTimeout().toNanos();
+    }
+
+    /** Tells the users of the sessions something; what one of them throws does not keep it from the others. */
+    void tell(Consumer<SessionUser> news) {
+        parts.users().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
     }
 
     // ---- What the keeper tells, without any lock
 
     /** A session is there: what waits for one may go on. */
-    void opened(Session session) {
-        engine.isReady();
-        gates.values().forEach(gate -> Failsafe.run("a lock under a new session", gate::goOn));
+    void opened() {
+        tell(user -> user.opened(this));
         goOn(true);
-        engine.turns.goOn(this);
     }
 
     /** All holds of a session are lost. */
@@ -190,8 +191,8 @@ final class StorePart {
         } else {
             session.retired();
         }
-        gates.values().forEach(gate -> Failsafe.run("the end of a session", () -> gate.sessionOver(session, cause)));
-        engine.certainty.tell();
+        tell(user -> user.over(this, session, cause));
+        context.doubts().signalNews();
     }
 
     /**
@@ -200,14 +201,8 @@ final class StorePart {
      * @param attempt how many times one had been asked for, this one included
      */
     void notOpened(StoreException failure, long attempt) {
-        boolean isHopeless = failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT;
-        if (isHopeless) {
-            engine.isHopeless(failure);
-            for (Gate gate : gates.values()) {
-                Failsafe.run(
-                        "the end of waiting",
-                        () -> gate.failThoseBefore(attempt, () -> engine.storeFailure(gate.name.value(), failure)));
-            }
+        if (failure.reason() == Reason.DENIED || failure.reason() == Reason.CORRUPT) {
+            tell(user -> user.refused(this, failure, attempt));
         }
         goOn(false);
         troubled(failure);
@@ -215,11 +210,8 @@ final class StorePart {
 
     /** A keep-alive was acknowledged. */
     void renewed(Session session) {
-        engine.certainty.tell();
-        for (Gate gate : gates.values()) {
-            Failsafe.run("a look after owners", () -> Oversight.checkOwners(gate));
-            Failsafe.run("the end of a doubt", () -> Oversight.goOnAfterDoubt(gate));
-        }
+        context.doubts().signalNews();
+        tell(user -> user.renewed(this));
         auditor.runIfDue(session);
     }
 
@@ -232,9 +224,7 @@ final class StorePart {
     @Nullable
     Session shut() {
         Session session = keeper.close();
-        for (Gate gate : List.copyOf(gates.values())) {
-            Failsafe.run("the end of a lock", () -> Oversight.shut(gate, engine::closedException));
-        }
+        tell(user -> user.shut(this));
         goOn(false);
         return session == null || session.state == Session.State.ENDED ? null : session;
     }

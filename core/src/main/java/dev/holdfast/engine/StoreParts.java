@@ -9,14 +9,31 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /** The parts of the store that this client has used so far. Thread-safe. */
 final class StoreParts {
 
-    private final Engine engine;
-    private final LockStore store;
+    final ClientContext context;
+    final LockStore store;
     private final AtomicReferenceArray<StorePart> parts;
+    /** Set once, before the first command. */
+    private volatile List<SessionUser> users = List.of();
 
-    StoreParts(Engine engine, LockStore store) {
-        this.engine = engine;
+    StoreParts(ClientContext context, LockStore store) {
+        this.context = context;
         this.store = store;
         this.parts = new AtomicReferenceArray<>(store.partitions());
+    }
+
+    /** Names the users of the sessions; once, before the first command. */
+    void serve(SessionUser... all) {
+        users = List.of(all);
+    }
+
+    /** The users of the sessions, in the order in which they are told. */
+    List<SessionUser> users() {
+        return users;
+    }
+
+    /** How many the store has. */
+    int count() {
+        return parts.length();
     }
 
     /** Whether the store has more than one. */
@@ -40,11 +57,11 @@ final class StoreParts {
     }
 
     private StorePart make(int number) {
-        StorePart fresh = new StorePart(engine, number);
+        StorePart fresh = new StorePart(this, number);
         if (!parts.compareAndSet(number, null, fresh)) {
             return parts.get(number);
         }
-        if (engine.isClosing()) {
+        if (context.isClosing()) {
             // The close may have looked before it was there.
             var unused = fresh.shut();
             var unusedEnd = fresh.endClose(Settler.Closing.CONFIRMED);

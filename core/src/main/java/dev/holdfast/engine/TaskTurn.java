@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastListener.WaitEnd;
@@ -25,6 +23,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * A grant that hangs on nothing but its own lease. It is never renewed, so its deadline only comes nearer: by a poll
@@ -39,8 +39,9 @@ final class TaskTurn implements HoldHandle {
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     final ClaimRef ref;
-    private final Engine engine;
-    private final Session session;
+    private final TaskTurns turns;
+    private final ClientContext context;
+    private final StorePart part;
     private final long token;
     private final Duration atMost;
     private final @Nullable Watch watch;
@@ -69,20 +70,22 @@ final class TaskTurn implements HoldHandle {
     private long endsAt;
 
     TaskTurn(
-            Engine engine,
+            TaskTurns turns,
+            StorePart part,
             ClaimRef ref,
             Session session,
             long token,
             Duration atMost,
             Duration atLeast,
             @Nullable Watch watch) {
-        this.engine = engine;
-        this.session = session;
+        this.turns = turns;
+        this.context = turns.context;
+        this.part = part;
         this.ref = ref;
         this.token = token;
         this.atMost = atMost;
         this.watch = watch;
-        this.ending = new TurnEnd(engine, ref, session, token, atMost, atLeast, watch);
+        this.ending = new TurnEnd(turns, part, ref, session, token, atMost, atLeast, watch);
     }
 
     /** It was granted. Called once, before anybody else has it. */
@@ -90,15 +93,15 @@ final class TaskTurn implements HoldHandle {
         deadline = until;
         endsAt = leaseEndsAt;
         clearedSteps = steps;
-        beganAt = engine.clock.now();
+        beganAt = context.clock().now();
         askedAt = beganAt;
-        engine.turns.add(this);
+        turns.add(this);
         lookLater();
     }
 
     /** The task begins. Called once, on the thread that runs it. */
     void started() {
-        beganAt = engine.clock.now();
+        beganAt = context.clock().now();
         if (watch != null) {
             watch.granted(token);
         }
@@ -131,7 +134,7 @@ final class TaskTurn implements HoldHandle {
         requireOpen();
         check();
         throwIfLost();
-        return engine.rules.shownToken(token, token);
+        return context.rules().shownToken(token, token);
     }
 
     @Override
@@ -146,12 +149,14 @@ final class TaskTurn implements HoldHandle {
     }
 
     private boolean inDoubt() {
-        return contradiction.isOpen() || (engine.rules.stepsRaiseDoubt() && clearedSteps != engine.clock.steps());
+        return contradiction.isOpen()
+                || (context.rules().stepsRaiseDoubt()
+                        && clearedSteps != context.clock().steps());
     }
 
     /** Looks whether the deadline has passed, and tells the loss if so. */
     private void check() {
-        if (loss == null && !isOver && !engine.rules.isGood(engine.clock.now(), deadline)) {
+        if (loss == null && !isOver && !context.rules().isGood(context.clock().now(), deadline)) {
             lose(Loss.Cause.LEASE_ENDED);
         }
     }
@@ -160,11 +165,13 @@ final class TaskTurn implements HoldHandle {
     public void ensureHeld() {
         requireOpen();
         try {
-            for (long seen = engine.certainty.told(); !isHeld(); seen = engine.certainty.told()) {
+            for (long seen = context.doubts().news();
+                    !isHeld();
+                    seen = context.doubts().news()) {
                 throwIfLost();
                 requireOpen();
                 poll();
-                engine.certainty.awaitNews(seen, remaining().toNanos());
+                context.doubts().awaitNews(seen, remaining().toNanos());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -175,7 +182,9 @@ final class TaskTurn implements HoldHandle {
     @Override
     public Duration remaining() {
         boolean isGone = isOver || loss != null;
-        return isGone ? Duration.ZERO : Duration.ofNanos(Math.max(0, deadline - engine.clock.now()));
+        return isGone
+                ? Duration.ZERO
+                : Duration.ofNanos(Math.max(0, deadline - context.clock().now()));
     }
 
     @Override
@@ -245,7 +254,7 @@ final class TaskTurn implements HoldHandle {
             lock.unlock();
         }
         reacting.forEach(reaction -> Failsafe.run("the reaction to a loss", () -> reaction.accept(lost)));
-        engine.noteLoss(lost);
+        context.noteLoss(lost);
         if (watch != null) {
             watch.lost(lost);
         }
@@ -253,7 +262,7 @@ final class TaskTurn implements HoldHandle {
     }
 
     private void tell(Consumer<Loss> listener, Loss lost) {
-        engine.callbacks.runLossListener(() -> {
+        context.callbacks().runLossListener(() -> {
             try {
                 listener.accept(lost);
             } catch (RuntimeException | Error e) {
@@ -267,7 +276,7 @@ final class TaskTurn implements HoldHandle {
     }
 
     private Loss lossBy(Loss.Cause cause) {
-        return new Loss(name(), engine.product(), token, cause);
+        return new Loss(name(), context.product(), token, cause);
     }
 
     private void throwIfLost() {
@@ -289,11 +298,12 @@ final class TaskTurn implements HoldHandle {
      * Looks again when the lease should have ended, and in between, for timers stand still while the machine sleeps.
      */
     private void lookLater() {
-        long soon = engine.options.keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
+        long soon = context.options().keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
         lock.lock();
         try {
             if (!isOver && loss == null) {
-                timer = engine.environment.schedule(Math.min(soon, deadline - engine.clock.now()), this::look);
+                timer = context.environment()
+                        .schedule(Math.min(soon, deadline - context.clock().now()), this::look);
             }
         } finally {
             lock.unlock();
@@ -305,7 +315,8 @@ final class TaskTurn implements HoldHandle {
         boolean isDue;
         lock.lock();
         try {
-            isDue = engine.clock.now() - askedAt >= engine.options.sessionTtl().toNanos();
+            isDue = context.clock().now() - askedAt
+                    >= context.options().sessionTtl().toNanos();
         } finally {
             lock.unlock();
         }
@@ -322,13 +333,13 @@ final class TaskTurn implements HoldHandle {
                 return;
             }
             isAsking = true;
-            askedAt = engine.clock.now();
+            askedAt = context.clock().now();
         } finally {
             lock.unlock();
         }
-        long steps = engine.clock.steps();
+        long steps = context.clock().steps();
         long heard = contradiction.heard();
-        session.part.wire.send(new Command.Poll(List.of(ref)), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 Reply.ClaimReply state =
@@ -343,30 +354,30 @@ final class TaskTurn implements HoldHandle {
                     check();
                     lose(Loss.Cause.REMOVED);
                 }
-                engine.certainty.tell();
+                context.doubts().signalNews();
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
                 answered();
                 if (inDoubt()) {
-                    engine.environment.schedule(
-                            Jitter.spread(engine.environment, MIN_RETRY_NANOS), TaskTurn.this::poll);
+                    context.environment()
+                            .schedule(Jitter.spread(context.environment(), MIN_RETRY_NANOS), TaskTurn.this::poll);
                 }
-                session.part.troubled(failure);
+                part.troubled(failure);
             }
         });
     }
 
     private void confirmed(Reply.Granted granted, long sentAt, long steps, long heard) {
         contradiction.settle(heard);
-        long margin = engine.rules.margin(atMost.toNanos(), session.part.wire.p99RoundTrip());
+        long margin = context.rules().margin(atMost.toNanos(), part.wire.p99RoundTrip());
         lock.lock();
         try {
             clearedSteps = Math.max(clearedSteps, steps);
             if (granted.remaining().isPresent()) {
                 long left = granted.remaining().get().toNanos();
-                long told = engine.rules.deadline(sentAt, engine.clock.now(), left, margin);
+                long told = context.rules().deadline(sentAt, context.clock().now(), left, margin);
                 if (told - deadline < 0) {
                     deadline = told;
                 }
@@ -389,7 +400,7 @@ final class TaskTurn implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return toldOfEnd.of(finish(Caller.GOES_ON), engine.callbacks);
+        return toldOfEnd.of(finish(Caller.GOES_ON), context.callbacks());
     }
 
     @Override
@@ -403,7 +414,7 @@ final class TaskTurn implements HoldHandle {
         ReleaseOutcome how;
         try {
             how = Waits.uninterruptibly(
-                    finish(Caller.WAITS), 2 * engine.options.storeTimeout().toNanos());
+                    finish(Caller.WAITS), 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             how = ReleaseOutcome.UNCONFIRMED;
         } catch (ExecutionException e) {
@@ -418,7 +429,7 @@ final class TaskTurn implements HoldHandle {
         if (end()) {
             if (loss != null) {
                 ending.complete(ReleaseOutcome.LOST);
-                engine.turns.forgetAfter(ref, Math.max(0, endsAt - engine.clock.now()));
+                turns.forgetAfter(ref, Math.max(0, endsAt - context.clock().now()));
             } else {
                 ending.giveBack(caller, beganAt);
             }
@@ -445,7 +456,7 @@ final class TaskTurn implements HoldHandle {
         } finally {
             lock.unlock();
         }
-        engine.turns.remove(this);
+        turns.remove(this);
         return true;
     }
 

@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -12,15 +13,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * The claims of scheduled tasks, which have no gates. Knows them for as long as the store may, so that an audit takes
  * none for a ghost, and holds what runs, waits, or is to end by itself. Thread-safe.
  */
-final class TaskTurns {
+final class TaskTurns implements SessionUser {
 
-    private final Engine engine;
+    final ClientContext context;
+    private final StoreParts parts;
     private final Set<ClaimRef> known = ConcurrentHashMap.newKeySet();
     private final Map<ClaimRef, TaskTurn> running = new ConcurrentHashMap<>();
     private final Queue<TurnCall> waiting = new ConcurrentLinkedQueue<>();
 
-    TaskTurns(Engine engine) {
-        this.engine = engine;
+    TaskTurns(StoreParts parts) {
+        this.context = parts.context;
+        this.parts = parts;
     }
 
     // ---- Claims
@@ -29,7 +32,8 @@ final class TaskTurns {
         known.add(ref);
     }
 
-    boolean isKnown(ClaimRef ref) {
+    @Override
+    public boolean knows(ClaimRef ref) {
         return known.contains(ref);
     }
 
@@ -39,15 +43,20 @@ final class TaskTurns {
 
     /** Forgets a claim that is left to end by itself when it has, also by a store's clock that runs slower. */
     void forgetAfter(ClaimRef ref, long leaseNanos) {
-        long spare = leaseNanos / 4 + engine.options.sessionTtl().toNanos();
-        engine.environment.schedule(leaseNanos + spare, () -> forget(ref));
+        long spare = leaseNanos / 4 + context.options().sessionTtl().toNanos();
+        context.environment().schedule(leaseNanos + spare, () -> forget(ref));
     }
 
     // ---- Turns
 
+    /** The part of the store to which a task belongs. */
+    StorePart part(ResourceName name) {
+        return parts.of(name);
+    }
+
     void add(TaskTurn turn) {
         running.put(turn.ref, turn);
-        if (engine.isClosing()) {
+        if (context.isClosing()) {
             turn.clientClosed();
         }
     }
@@ -56,8 +65,8 @@ final class TaskTurns {
         running.remove(turn.ref);
     }
 
-    /** The store says that a grant was taken away. */
-    void revoked(ClaimRef ref) {
+    @Override
+    public void revoked(ClaimRef ref) {
         TaskTurn turn = running.get(ref);
         if (turn != null) {
             turn.contradicted();
@@ -71,7 +80,7 @@ final class TaskTurns {
         waiting.add(call);
         StorePart part = call.part();
         if (part.session() != null) {
-            goOn(part);
+            opened(part);
         }
     }
 
@@ -79,8 +88,8 @@ final class TaskTurns {
         waiting.remove(call);
     }
 
-    /** There is a session of a part. */
-    void goOn(StorePart part) {
+    @Override
+    public void opened(StorePart part) {
         for (TurnCall call : List.copyOf(waiting)) {
             if (call.part() == part && waiting.remove(call)) {
                 call.ask();
@@ -89,8 +98,9 @@ final class TaskTurns {
     }
 
     /** Whether a task runs, waits or is to end in a part. */
-    boolean isUsing(StorePart part) {
-        return known.stream().anyMatch(ref -> engine.part(ref.resource()) == part)
+    @Override
+    public boolean isUsing(StorePart part) {
+        return known.stream().anyMatch(ref -> parts.of(ref.resource()) == part)
                 || waiting.stream().anyMatch(call -> call.part() == part);
     }
 

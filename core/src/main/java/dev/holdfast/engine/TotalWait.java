@@ -1,10 +1,10 @@
 package dev.holdfast.engine;
 
-import java.util.concurrent.TimeUnit;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Environment;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The one maximum wait of a call that waits several times. Immutable.

@@ -43,7 +43,8 @@ final class TurnCall {
      */
     record Result(@Nullable TaskTurn turn, String why) {}
 
-    private final Engine engine;
+    private final TaskTurns turns;
+    private final ClientContext context;
     private final StorePart part;
     private final ResourceName name;
     private final Duration atMost;
@@ -57,13 +58,14 @@ final class TurnCall {
     /** The claim that a turn was made of: it is the turn's to end. */
     private volatile @Nullable ClaimRef served;
 
-    TurnCall(Engine engine, ResourceName name, Duration atMost, Duration atLeast) {
-        this.engine = engine;
-        this.part = engine.part(name);
+    TurnCall(TaskTurns turns, ResourceName name, Duration atMost, Duration atLeast) {
+        this.turns = turns;
+        this.context = turns.context;
+        this.part = turns.part(name);
         this.name = name;
         this.atMost = atMost;
         this.atLeast = atLeast;
-        this.watch = engine.watches.begin(name, MODE.spec().kind(), MODE.weight());
+        this.watch = context.watches().begin(name, MODE.spec().kind(), MODE.weight());
     }
 
     /** The part of the store that the task belongs to. */
@@ -73,15 +75,16 @@ final class TurnCall {
 
     /** Ends with the result, or fails with what users are told. */
     CompletableFuture<Result> begin(Caller caller) {
-        engine.endWithClient(result);
+        context.life().endWithClient(result);
         ask(caller);
         if (!result.isDone()) {
-            var alarm = engine.environment.schedule(
-                    engine.options.storeTimeout().toNanos(),
-                    () -> fail(engine.failures.taskUnanswered(name.value(), atMost)));
+            var alarm = context.environment()
+                    .schedule(
+                            context.options().storeTimeout().toNanos(),
+                            () -> fail(context.failures().taskUnanswered(name.value(), atMost)));
             var unused = result.whenComplete((done, failure) -> {
                 alarm.cancel();
-                engine.turns.stopWaiting(this);
+                turns.stopWaiting(this);
             });
         }
         if (watch != null) {
@@ -110,17 +113,17 @@ final class TurnCall {
         Session session = part.session();
         if (session == null) {
             part.needSession(Caller.GOES_ON);
-            engine.turns.awaitSession(this);
+            turns.awaitSession(this);
             return;
         }
-        ClaimRef ref = engine.nextRef(name, session);
-        engine.turns.know(ref);
+        ClaimRef ref = part.nextRef(name, session);
+        turns.know(ref);
         send(session, ref, Sending.FIRST, caller);
     }
 
     private void send(Session session, ClaimRef ref, Sending sending, Caller caller) {
         long epoch = session.epoch;
-        long steps = engine.clock.steps();
+        long steps = context.clock().steps();
         Command.Acquire acquire = new Command.Acquire(
                 ref, epoch, sending, MODE.spec(), MODE.weight(), Lease.detached(atMost), Waiting.TRY, 1);
         part.wire.send(acquire, caller, new Wire.Answer() {
@@ -129,7 +132,7 @@ final class TurnCall {
                 if (reply instanceof Reply.Granted granted) {
                     granted(session, ref, sending, granted, sentAt, steps);
                 } else if (reply instanceof Reply.Refused refused) {
-                    engine.turns.forget(ref);
+                    turns.forget(ref);
                     refused(refused);
                 } else if (reply instanceof Reply.Stale) {
                     part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
@@ -137,7 +140,7 @@ final class TurnCall {
                     part.keeper.endedAtStore(session);
                     again(session, ref);
                 } else {
-                    fail(engine.storeFailure(name.value(), Unexpected.reply(reply)));
+                    fail(context.storeFailure(name.value(), Unexpected.reply(reply)));
                     withdraw(session, ref, Sending.REPEAT);
                 }
             }
@@ -151,18 +154,18 @@ final class TurnCall {
 
     private void granted(
             Session session, ClaimRef ref, Sending sending, Reply.Granted granted, long sentAt, long steps) {
-        long now = engine.clock.now();
+        long now = context.clock().now();
         long lease = granted.remaining().orElse(atMost).toNanos();
-        long margin = engine.rules.margin(atMost.toNanos(), part.wire.p99RoundTrip());
-        long deadline = engine.rules.deadline(sentAt, now, lease, margin);
-        if (!session.isAlive() || !engine.rules.isGood(now, deadline)) {
+        long margin = context.rules().margin(atMost.toNanos(), part.wire.p99RoundTrip());
+        long deadline = context.rules().deadline(sentAt, now, lease, margin);
+        if (!session.isAlive() || !context.rules().isGood(now, deadline)) {
             // The answer comes too late to be of use.
-            fail(engine.failures.taskUnanswered(name.value(), atMost));
+            fail(context.failures().taskUnanswered(name.value(), atMost));
             withdraw(session, ref, sending);
             return;
         }
         long token = granted.tokens().first();
-        TaskTurn turn = new TaskTurn(engine, ref, session, token, atMost, atLeast, watch);
+        TaskTurn turn = new TaskTurn(turns, part, ref, session, token, atMost, atLeast, watch);
         turn.begin(deadline, now + lease, steps);
         served = ref;
         if (!result.complete(new Result(turn, ""))) {
@@ -174,26 +177,26 @@ final class TurnCall {
         if (refused.reason() == Refusal.TAKEN) {
             result.complete(new Result(null, refused.detail()));
         } else if (refused.reason() == Refusal.EXHAUSTED) {
-            fail(engine.storeFailure(
+            fail(context.storeFailure(
                     name.value(), new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null)));
         } else {
-            fail(new LockMismatchException(name.value(), engine.product(), refused.detail()));
+            fail(new LockMismatchException(name.value(), context.product(), refused.detail()));
         }
     }
 
     private void failed(Session session, ClaimRef ref, long epoch, Sending sending, StoreException failure) {
         if (failure.reason() != Reason.UNAVAILABLE) {
-            fail(engine.storeFailure(name.value(), failure));
+            fail(context.storeFailure(name.value(), failure));
         }
         if (failure.effect() == Effect.NONE && sending == Sending.FIRST) {
             // Nothing came of it, so there is nothing to end; and a store that refuses would refuse that too.
-            engine.turns.forget(ref);
-            engine.environment.schedule(Jitter.spread(engine.environment, RETRY_NANOS), this::ask);
-        } else if (failure.effect() == Effect.UNKNOWN && engine.rules.raisesEpochWhenUnknown()) {
+            turns.forget(ref);
+            context.environment().schedule(Jitter.spread(context.environment(), RETRY_NANOS), this::ask);
+        } else if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
         } else {
-            long delay = Jitter.spread(engine.environment, RETRY_NANOS);
-            engine.environment.schedule(delay, () -> again(session, ref));
+            long delay = Jitter.spread(context.environment(), RETRY_NANOS);
+            context.environment().schedule(delay, () -> again(session, ref));
         }
         part.troubled(failure);
     }
@@ -206,7 +209,7 @@ final class TurnCall {
             // Something went wrong after that.
             return;
         }
-        if (engine.isClosing()) {
+        if (context.isClosing()) {
             // The epoch is not raised any more, so a withdrawal could arrive before the claim. Neither can be helped.
             return;
         }
@@ -225,7 +228,7 @@ final class TurnCall {
                 new OwnLease(atMost.toNanos()),
                 Caller.GOES_ON,
                 (reply, isFirst) -> {
-                    engine.turns.forget(ref);
+                    turns.forget(ref);
                     ask();
                 });
     }

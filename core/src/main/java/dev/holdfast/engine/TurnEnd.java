@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -12,6 +10,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * One command at a time is on its way, so this needs no lock: whoever gets its answer, or its failure, goes on.
@@ -30,7 +30,9 @@ final class TurnEnd {
     /** What came of it, as far as was known in time. Never fails. */
     final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
 
-    private final Engine engine;
+    private final TaskTurns turns;
+    private final ClientContext context;
+    private final StorePart part;
     private final ClaimRef ref;
     private final Session session;
     private final long token;
@@ -40,14 +42,17 @@ final class TurnEnd {
     private final OwnLease atStore;
 
     TurnEnd(
-            Engine engine,
+            TaskTurns turns,
+            StorePart part,
             ClaimRef ref,
             Session session,
             long token,
             Duration atMost,
             Duration atLeast,
             @Nullable Watch watch) {
-        this.engine = engine;
+        this.turns = turns;
+        this.context = turns.context;
+        this.part = part;
         this.ref = ref;
         this.session = session;
         this.token = token;
@@ -63,7 +68,7 @@ final class TurnEnd {
     }
 
     private void giveBack(Caller caller, long beganAt, int failures) {
-        long left = atLeastNanos - (engine.clock.now() - beganAt);
+        long left = atLeastNanos - (context.clock().now() - beganAt);
         if (left <= 0) {
             release(caller);
         } else {
@@ -73,10 +78,10 @@ final class TurnEnd {
 
     /** Gives it back at once. */
     void release(Caller caller) {
-        session.part.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
+        part.settler.settle(new Command.Release(ref), session, atStore, caller, new Settler.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
-                engine.turns.forget(ref);
+                turns.forget(ref);
                 complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply));
             }
 
@@ -91,26 +96,27 @@ final class TurnEnd {
     private void shorten(Caller caller, long beganAt, long leftNanos, int failures) {
         Command extend = new Command.Extend(ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
         atStore.extend(leftNanos);
-        session.part.wire.send(extend, caller, new Wire.Answer() {
+        part.wire.send(extend, caller, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
-                atStore.extended(leftNanos, engine.clock.now(), session);
+                atStore.extended(leftNanos, context.clock().now(), session.goneAt());
                 complete(outcomeOf(reply));
-                engine.turns.forgetAfter(ref, leftNanos);
+                turns.forgetAfter(ref, leftNanos);
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
                 complete(ReleaseOutcome.UNCONFIRMED);
                 if (failure.reason() == StoreException.Reason.CLOSED) {
-                    engine.turns.forgetAfter(ref, leftNanos);
+                    turns.forgetAfter(ref, leftNanos);
                     return;
                 }
                 // At the latest when the least time has passed, the release takes over, which knows when to stop.
                 long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
-                engine.environment.schedule(
-                        Jitter.spread(engine.environment, delay),
-                        () -> giveBack(Caller.GOES_ON, beganAt, failures + 1));
+                context.environment()
+                        .schedule(
+                                Jitter.spread(context.environment(), delay),
+                                () -> giveBack(Caller.GOES_ON, beganAt, failures + 1));
             }
         });
     }
@@ -128,7 +134,7 @@ final class TurnEnd {
                         "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the"
                                 + " lock ends within {}",
                         ref.resource(),
-                        engine.product(),
+                        context.product(),
                         token,
                         atMost);
             }

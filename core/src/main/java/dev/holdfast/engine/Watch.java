@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import org.slf4j.LoggerFactory;
-import org.slf4j.Logger;
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.Loss;
@@ -10,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells those who look on what becomes of one acquisition, in its order. All but {@link #serve} is called without any

@@ -1,9 +1,9 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.spi.Kind;
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.Asked;
+import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;
 import java.util.List;

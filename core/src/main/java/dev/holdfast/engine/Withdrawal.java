@@ -29,7 +29,7 @@ final class Withdrawal {
 
     private final Entering entering;
     private final EngineBarrier barrier;
-    private final Engine engine;
+    private final ClientContext context;
     private final LocalHold place;
 
     /** False -> true once: the party goes in, or its place is given back. */
@@ -46,15 +46,17 @@ final class Withdrawal {
     private Withdrawal(Entering entering, EngineBarrier barrier, LocalHold place) {
         this.entering = entering;
         this.barrier = barrier;
-        this.engine = barrier.engine;
+        this.context = barrier.context;
         this.place = place;
     }
 
     static void begin(Entering entering, EngineBarrier barrier, LocalHold place) {
         Withdrawal withdrawal = new Withdrawal(entering, barrier, place);
         withdrawal.requestLock();
-        Environment.Timer alarm = withdrawal.engine.environment.schedule(
-                withdrawal.engine.options.storeTimeout().toNanos(), () -> withdrawal.endCall(null));
+        Environment.Timer alarm = withdrawal
+                .context
+                .environment()
+                .schedule(withdrawal.context.options().storeTimeout().toNanos(), () -> withdrawal.endCall(null));
         entering.afterEnd(alarm::cancel);
         place.whenLost(loss -> withdrawal.request.cancel(false));
     }
@@ -113,9 +115,9 @@ final class Withdrawal {
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one request at a time
     private void requestLater() {
-        if (!engine.isClosing()) {
+        if (!context.isClosing()) {
             long pause = MIN_RETRY_NANOS << Math.min(failures++, MAX_DOUBLINGS);
-            engine.environment.schedule(Jitter.spread(engine.environment, pause), this::requestLock);
+            context.environment().schedule(Jitter.spread(context.environment(), pause), this::requestLock);
         }
     }
 

@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 /** The tokens of a grant: each is given once, and they rise, whatever blocks come in whatever order. */
 class ClaimTest {
 
-    private final Claim claim = claim();
+    private final LocalClaim claim = claim();
 
-    private static Claim claim() {
+    private static LocalClaim claim() {
         SessionId session = new SessionId("s");
         ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
-        return new Claim(null, ref, new Session(null, session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
+        return new LocalClaim(null, ref, new Session(session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
     }
 
     private List<Long> tokens(int howMany) {
@@ -81,7 +81,7 @@ class ClaimTest {
     @Property
     void tokensRiseWhateverComes(@ForAll long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        Claim some = claim();
+        LocalClaim some = claim();
         if (random.nextBoolean()) {
             some.cohort = new Cohort(0, false);
         }

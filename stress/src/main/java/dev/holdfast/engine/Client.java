@@ -36,7 +36,7 @@ final class Client {
 
     /** A lock that nobody else has. */
     static DistributedLock lock() {
-        return ENGINE.lock(new ResourceName("lock-" + LOCKS.incrementAndGet()), Order.FAIR);
+        return ENGINE.primitives().lock(new ResourceName("lock-" + LOCKS.incrementAndGet()), Order.FAIR);
     }
 
     /** A hold that owns itself, so that any thread may close it. */

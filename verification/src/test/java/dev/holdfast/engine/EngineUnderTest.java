@@ -55,32 +55,32 @@ class EngineUnderTest implements ClientUnderTest {
 
     @Override
     public DistributedLock lock(String name, LockOptions options) {
-        return engine.lock(new ResourceName(name), orderOf(options));
+        return engine.primitives().lock(new ResourceName(name), orderOf(options));
     }
 
     @Override
     public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
-        return engine.readWriteLock(new ResourceName(name), orderOf(options));
+        return engine.primitives().readWriteLock(new ResourceName(name), orderOf(options));
     }
 
     @Override
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
-        return engine.semaphore(new ResourceName(name), permits, orderOf(options));
+        return engine.primitives().semaphore(new ResourceName(name), permits, orderOf(options));
     }
 
     @Override
     public DistributedCountDownLatch latch(String name) {
-        return engine.latch(new ResourceName(name));
+        return engine.primitives().latch(new ResourceName(name));
     }
 
     @Override
     public LeaderElection election(String name) {
-        return engine.election(new ResourceName(name));
+        return engine.primitives().election(new ResourceName(name));
     }
 
     @Override
     public MultiLock lockAll(List<? extends Lockable> parts) {
-        return engine.lockAll(parts);
+        return engine.primitives().lockAll(parts);
     }
 
     /** A thread that has a hold gets a nested one; here no actor is a thread. */
@@ -95,7 +95,8 @@ class EngineUnderTest implements ClientUnderTest {
     @Override
     public CompletionStage<Boolean> release(String semaphore, String id) {
         Command.Release command = new Command.Release(PermitHold.refOf(new ResourceName(semaphore), id));
-        CompletableFuture<Reply> answer = engine.part(new ResourceName(semaphore)).wire.ask(command, Caller.GOES_ON);
+        CompletableFuture<Reply> answer =
+                engine.part(new ResourceName(semaphore)).wire.ask(command, Caller.GOES_ON);
         return told(semaphore, answer.thenApply(Reply.Released.class::isInstance));
     }
 
@@ -114,7 +115,7 @@ class EngineUnderTest implements ClientUnderTest {
         return answer.exceptionallyCompose(failure -> {
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
             return CompletableFuture.failedFuture(
-                    cause instanceof StoreException known ? engine.storeFailure(name, known) : cause);
+                    cause instanceof StoreException known ? engine.context().storeFailure(name, known) : cause);
         });
     }
 
@@ -125,7 +126,7 @@ class EngineUnderTest implements ClientUnderTest {
     @Override
     public CompletionStage<Void> extend(Hold hold, Duration lease) {
         try {
-            return Leases.extendAsync(engine, (LocalHold) hold, lease);
+            return Leases.extendAsync((LocalHold) hold, lease);
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }

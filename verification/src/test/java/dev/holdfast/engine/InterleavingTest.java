@@ -39,7 +39,9 @@ class InterleavingTest {
         private int count;
 
         private DistributedLock lockOf(String label) {
-            return Interleavings.client(store(), label, budget()).lock(new ResourceName("counter"), Order.FAIR);
+            return Interleavings.client(store(), label, budget())
+                    .primitives()
+                    .lock(new ResourceName("counter"), Order.FAIR);
         }
 
         ReferenceStore store() {

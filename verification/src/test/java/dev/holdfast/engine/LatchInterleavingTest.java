@@ -32,7 +32,9 @@ class LatchInterleavingTest {
         }
 
         private DistributedCountDownLatch latch(String label) {
-            return Interleavings.client(store, label, Duration.ofMillis(10)).latch(new ResourceName("latch"));
+            return Interleavings.client(store, label, Duration.ofMillis(10))
+                    .primitives()
+                    .latch(new ResourceName("latch"));
         }
     }
 

@@ -58,11 +58,11 @@ class NothingGrowsTest {
     }
 
     private DistributedLock lock(String name) {
-        return engine.lock(new ResourceName(name), Order.FAIR);
+        return engine.primitives().lock(new ResourceName(name), Order.FAIR);
     }
 
     private void isClean() {
-        assertThat(engine.gates()).isEmpty();
+        assertThat(engine.primitives().local.gates()).isEmpty();
     }
 
     @Test
@@ -104,7 +104,7 @@ class NothingGrowsTest {
     @DisplayName("nor are permits for a year that another process has returned")
     void returnedPermits() throws Exception {
         AcquireOptions forAYear = AcquireOptions.defaults().withDetachedLease(Duration.ofDays(365));
-        DistributedSemaphore permits = engine.semaphore(new ResourceName("licences"), 100, Order.FAIR);
+        DistributedSemaphore permits = engine.primitives().semaphore(new ResourceName("licences"), 100, Order.FAIR);
         List<String> ids = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             ids.add(permits.acquireAsync(1, forAYear)
@@ -159,10 +159,10 @@ class NothingGrowsTest {
         Actor bob = world.actor("bob");
         isClean();
         Hold hold = lock.acquire();
-        assertThat(engine.gates()).hasSize(1);
+        assertThat(engine.primitives().local.gates()).hasSize(1);
         Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
         hold.close();
-        assertThat(engine.gates()).hasSize(1);
+        assertThat(engine.primitives().local.gates()).hasSize(1);
         bob.performs(waiting.result()::close);
         isClean();
     }
@@ -223,7 +223,7 @@ class NothingGrowsTest {
     void lostHoldThatIsClosed() throws InterruptedException {
         Hold hold = lock.acquire();
         world.releaseByForce("ledger");
-        assertThat(engine.gates()).hasSize(1);
+        assertThat(engine.primitives().local.gates()).hasSize(1);
         assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         isClean();
     }
@@ -245,7 +245,7 @@ class NothingGrowsTest {
     @Test
     @DisplayName("elections leave nothing: campaigns that led or waited, observers, terms that were lost")
     void elections() throws Exception {
-        LeaderElection election = engine.election(new ResourceName("scheduler"));
+        LeaderElection election = engine.primitives().election(new ResourceName("scheduler"));
         CampaignOptions still =
                 CampaignOptions.defaults().withExecutor(world.time().callbacks());
         int timers = world.time().timers();
@@ -263,7 +263,7 @@ class NothingGrowsTest {
             election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS);
         }
         isClean();
-        assertThat(engine.elections.isEmpty()).isTrue();
+        assertThat(engine.primitives().elections.isEmpty()).isTrue();
         assertThat(world.time().timers()).isEqualTo(timers);
     }
 
@@ -272,7 +272,7 @@ class NothingGrowsTest {
     void tasks() {
         Duration hour = Duration.ofHours(1);
         ScheduledTaskLock elsewhere = world.client("other").task("report");
-        ScheduledTaskLock task = engine.task(new ResourceName("report"));
+        ScheduledTaskLock task = engine.primitives().task(new ResourceName("report"));
         int timers = world.time().timers();
         for (int i = 0; i < 50; i++) {
             task.<Object, RuntimeException>callIfDue(hour, Duration.ZERO, hold -> null);
@@ -292,7 +292,7 @@ class NothingGrowsTest {
         }
         world.passes(hour.multipliedBy(2));
         isClean();
-        assertThat(engine.turns.isEmpty()).isTrue();
+        assertThat(engine.primitives().turns.isEmpty()).isTrue();
         assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
     }
 

@@ -73,7 +73,7 @@ class SharingInterleavingTest {
         private final DistributedSemaphore there = permits(bob, "permits");
 
         private static DistributedSemaphore permits(Engine client, String name) {
-            return client.semaphore(new ResourceName(name), 2, Order.FAIR);
+            return client.primitives().semaphore(new ResourceName(name), 2, Order.FAIR);
         }
 
         private int change(DistributedSemaphore permits) throws InterruptedException {
@@ -159,7 +159,7 @@ class SharingInterleavingTest {
         private final DistributedReadWriteLock there = lock(bob);
 
         private static DistributedReadWriteLock lock(Engine client) {
-            return client.readWriteLock(new ResourceName("field"), Order.FAIR);
+            return client.primitives().readWriteLock(new ResourceName("field"), Order.FAIR);
         }
 
         private int change(DistributedReadWriteLock lock) {

@@ -1,0 +1,84 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Loss;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all parts of one client share: its time, its settings and rules, and the ways to tell its users something.
+ *
+ * @param cohortBudgetNanos how long a lock is passed on locally while others wait
+ */
+record ClientContext(
+        Environment environment,
+        ElapsedClock clock,
+        EngineOptions options,
+        long cohortBudgetNanos,
+        SafetyRules rules,
+        StoreTraits traits,
+        Failures failures,
+        Callbacks callbacks,
+        Watches watches,
+        WakefulWait wakeful,
+        DoubtMonitor doubts,
+        ClientLife life) {
+    private static final Logger log = LoggerFactory.getLogger(ClientContext.class);
+
+    /** The context of a new client. */
+    static ClientContext of(Environment environment, EngineOptions options, SafetyRules rules, StoreTraits traits) {
+        Failures failures = new Failures(traits.product());
+        return new ClientContext(
+                environment,
+                new ElapsedClock(environment, options.sessionTtl()),
+                options,
+                options.cohortBudget().toNanos(),
+                rules,
+                traits,
+                failures,
+                new Callbacks(environment),
+                new Watches(options.listeners(), traits.product()),
+                new WakefulWait(environment),
+                new DoubtMonitor(),
+                new ClientLife(failures));
+    }
+
+    /** The store, for people. */
+    String product() {
+        return traits.product();
+    }
+
+    boolean isClosing() {
+        return life.isClosing();
+    }
+
+    /**
+     * Does nothing while the client is open.
+     *
+     * @throws dev.holdfast.ClientClosedException if it is closed
+     */
+    void requireOpen() {
+        if (isClosing()) {
+            throw failures.closed();
+        }
+    }
+
+    /** The exception for a failure of the store: while the client is being closed, that explains it. */
+    RuntimeException storeFailure(String resource, StoreException failure) {
+        return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
+    }
+
+    /** Logs the loss of a hold, and wakes those who wait for news of one. */
+    void noteLoss(Loss loss) {
+        log.warn(
+                "resource={} store={} token={} hold lost: {}",
+                ResourceName.printable(loss.name()),
+                loss.store(),
+                loss.token(),
+                loss.cause().words());
+        doubts.signalNews();
+    }
+}

@@ -1,0 +1,355 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Loss;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim of a local resource: the requests that it serves, and, once it is granted, the local holds and the tokens
+ * under it. Guarded by the lock of its resource, but for what is volatile.
+ */
+final class LocalClaim extends Claim {
+
+    final Gate gate;
+    /** The one request that this claim serves; null if it serves whoever is first. */
+    private @Nullable Request bound;
+
+    /** The grant that this claim replaces by a yield, until that is answered. */
+    @Nullable
+    LocalClaim replaces;
+
+    /**
+     * Somebody knows it by its id: it serves nobody else from then on, so that the id never names another's permits.
+     */
+    boolean isNamed;
+
+    /** A look is set whether those who share a grant for more than they need are to leave room for others. */
+    boolean isToLeaveRoom;
+
+    /** How many local holds were made under it; begins again at 1 when there are too many to count. */
+    int served;
+
+    /** The local hold that is alone under this grant; null if there is none. */
+    private @Nullable LocalHold tenant;
+
+    /** The local holds that share this grant, by their owners; null before the first. */
+    private @Nullable Map<Object, LocalHold> sharers;
+
+    /** Two held at the same time. */
+    boolean wasShared;
+
+    /** Whose turn it is; null before it was first passed on. */
+    @Nullable
+    Turn turn;
+
+    // The place among the gate's grants.
+    @Nullable
+    LocalClaim previousGrant;
+
+    @Nullable
+    LocalClaim nextGrant;
+
+    long tokenCursor;
+    long tokenEnd;
+
+    /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
+    long newestToken;
+
+    @Nullable
+    Cohort cohort;
+
+    LocalClaim(
+            Gate gate,
+            ClaimRef ref,
+            Session session,
+            Lease lease,
+            @Nullable Request bound,
+            int weight,
+            long newestServed) {
+        super(ref, session, lease, weight, newestServed);
+        this.gate = gate;
+        this.bound = bound;
+    }
+
+    /** Whether it serves one request only. */
+    boolean isBound() {
+        return bound != null;
+    }
+
+    /** The request for which it goes past the claim that waits; null if it does not, and once that has it. */
+    @Nullable
+    Request bargesFor() {
+        return isBarging && isIdle() ? bound : null;
+    }
+
+    @Override
+    boolean isTry() {
+        return bound != null && bound.isTry;
+    }
+
+    /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
+    void open() {
+        if (own == null) {
+            bound = null;
+        }
+    }
+
+    // ---- Answers of the store
+
+    @Override
+    StorePart part() {
+        return gate.part;
+    }
+
+    @Override
+    ReentrantLock lock() {
+        return gate.lock;
+    }
+
+    @Override
+    ResourceSpec spec() {
+        return gate.spec;
+    }
+
+    @Override
+    @Nullable
+    ClaimRef replacedRef() {
+        return replaces == null ? null : replaces.ref;
+    }
+
+    @Override
+    long newestRequest() {
+        return gate.queue.newest();
+    }
+
+    @Override
+    void granted(Reply.Granted reply, Outbox out) {
+        gate.granted(this, reply, out);
+    }
+
+    @Override
+    void queued(Outbox out) {
+        gate.queued(this, out);
+    }
+
+    @Override
+    void taken(Outbox out) {
+        gate.taken(this, out);
+    }
+
+    @Override
+    void tooHeavy(Supplier<RuntimeException> why, Outbox out) {
+        gate.tooHeavy(this, why, out);
+    }
+
+    @Override
+    void refused(Supplier<RuntimeException> why, Outbox out) {
+        gate.refused(this, why, out);
+    }
+
+    @Override
+    void unanswerable(Supplier<RuntimeException> why, Outbox out) {
+        gate.unanswerable(this, why, out);
+    }
+
+    @Override
+    void denied(Supplier<RuntimeException> why, Outbox out) {
+        gate.denied(this, why, out);
+    }
+
+    @Override
+    void vanished(Outbox out) {
+        gate.vanished(this, out);
+    }
+
+    @Override
+    void advanced(Reply.@Nullable Advanced reply, Outbox out) {
+        gate.advanced(this, reply, out);
+    }
+
+    @Override
+    void withdraw(Outbox out) {
+        gate.withdraw(this, out);
+    }
+
+    @Override
+    void pollFailed() {
+        if (cohort != null) {
+            cohort.asking = false;
+        }
+    }
+
+    @Override
+    void react(Outbox out) {
+        gate.react(out);
+    }
+
+    @Override
+    void step(Consumer<Outbox> what) {
+        gate.step(what);
+    }
+
+    @Override
+    void end(Loss.Cause cause) {
+        gate.end(this, cause);
+    }
+
+    // ---- The local holds under a grant
+
+    /** Whether a grant of this claim is what a request needs. */
+    boolean suits(Request request) {
+        if (bound != null || request.hasOwnLease()) {
+            return bound == request;
+        }
+        Kind kind = gate.spec.kind();
+        return switch (kind) {
+            case READ_WRITE -> request.weight <= weight;
+            case LATCH -> covers(request.number);
+            case MUTEX, SEMAPHORE, ELECTION, TASK -> request.weight == weight;
+        };
+    }
+
+    /** Whether a request that it suits can be served beside those who hold now. */
+    boolean hasRoomFor(Request request) {
+        return tenant == null && (sharers == null || sharers.isEmpty() || request.isShare());
+    }
+
+    boolean isIdle() {
+        return tenant == null && (sharers == null || sharers.isEmpty());
+    }
+
+    @Nullable
+    LocalHold tenant() {
+        return tenant;
+    }
+
+    void take(LocalHold hold) {
+        served = served == Integer.MAX_VALUE ? 1 : served + 1;
+        if (hold.isShare()) {
+            share(hold);
+        } else {
+            tenant = hold;
+        }
+    }
+
+    void leave(LocalHold hold) {
+        if (tenant == hold) {
+            tenant = null;
+        } else if (sharers != null) {
+            sharers.remove(hold.key(), hold);
+        }
+    }
+
+    /** Takes one who shares, who may have been alone here before. */
+    void share(LocalHold hold) {
+        tenant = null;
+        if (sharers == null) {
+            sharers = new LinkedHashMap<>();
+        }
+        sharers.put(hold.key(), hold);
+        wasShared |= sharers.size() > 1;
+    }
+
+    /** The live hold of a thread under this grant. */
+    @Nullable
+    LocalHold holdOf(Thread thread) {
+        if (tenant != null && tenant.owner == thread) {
+            return tenant;
+        }
+        return sharers == null ? null : sharers.get(thread);
+    }
+
+    /** All live holds under this grant. */
+    List<LocalHold> holds() {
+        List<LocalHold> all = new ArrayList<>();
+        if (tenant != null) {
+            all.add(tenant);
+        }
+        if (sharers != null) {
+            all.addAll(sharers.values());
+        }
+        return all;
+    }
+
+    // ---- Turns
+
+    /** The turn under this grant, which is over if there was none. */
+    Turn turn() {
+        Turn present = turn;
+        if (present == null) {
+            present = new Turn();
+            turn = present;
+        }
+        return present;
+    }
+
+    /** Whether someone has a turn that is not over. */
+    boolean isTurn(long now) {
+        return turn != null && !turn.isOver(now);
+    }
+
+    // ---- Tokens
+
+    /** Takes a block if it is newer than all it has had; the cursor never goes back. */
+    void adopt(TokenBlock block) {
+        if (block.first() <= blockEnd()) {
+            return;
+        }
+        if (cohort != null && tokenCursor < tokenEnd) {
+            cohort.spare = block;
+        } else {
+            tokenCursor = block.first() - 1;
+            tokenEnd = block.last();
+            if (cohort != null) {
+                // Of a spare block that was not begun, all tokens are below these.
+                cohort.spare = null;
+            }
+        }
+    }
+
+    /** The next token of its blocks, or 0 when they are spent. */
+    long nextToken() {
+        if (tokenCursor == tokenEnd && cohort != null && cohort.spare != null) {
+            TokenBlock block = cohort.spare;
+            cohort.spare = null;
+            tokenCursor = block.first() - 1;
+            tokenEnd = block.last();
+        }
+        if (tokenCursor == tokenEnd) {
+            return 0;
+        }
+        tokenCursor++;
+        newestToken = tokenCursor;
+        if (cohort != null) {
+            cohort.use();
+        }
+        return tokenCursor;
+    }
+
+    /** Whether more than one local hold was made under it, others waiting here or at the store. */
+    boolean wasPassedOn() {
+        return cohort != null && cohort.used > 1;
+    }
+
+    /** The end of the newest block, by which an advance is guarded. */
+    long blockEnd() {
+        return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
+    }
+
+    /** How many tokens are left. */
+    long tokensLeft() {
+        return tokenEnd - tokenCursor + (cohort != null && cohort.spare != null ? cohort.spare.size() : 0);
+    }
+}

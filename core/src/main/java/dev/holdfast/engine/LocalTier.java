@@ -1,0 +1,196 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.Loss;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The resources that this process uses, by name: requests enter here. Thread-safe. */
+final class LocalTier implements SessionUser {
+    final ClientContext context;
+    private final StoreParts parts;
+    /** By the number of the part of the store; null where none was ever used. */
+    private final AtomicReferenceArray<ConcurrentMap<ResourceName, Gate>> gates;
+
+    LocalTier(StoreParts parts) {
+        this.context = parts.context;
+        this.parts = parts;
+        this.gates = new AtomicReferenceArray<>(parts.count());
+    }
+
+    /** The part of the store to which a name belongs. */
+    StorePart part(ResourceName name) {
+        return parts.of(name);
+    }
+
+    /** Whether two names belong to one part of the store. */
+    boolean areTogether(ResourceName one, ResourceName other) {
+        return parts.numberOf(one) == parts.numberOf(other);
+    }
+
+    // ---- Resources
+
+    /**
+     * Serves a request at its resource, or queues it there.
+     *
+     * @throws LockMismatchException if this process uses the name as something else
+     */
+    Gate enter(ResourceName name, ResourceSpec spec, Request request) {
+        StorePart part = parts.of(name);
+        ConcurrentMap<ResourceName, Gate> ofPart = gatesOf(part.number);
+        while (true) {
+            Gate gate = ofPart.get(name);
+            if (gate == null) {
+                gate = new Gate(part, ofPart, name, spec);
+                Gate other = ofPart.putIfAbsent(name, gate);
+                gate = other == null ? gate : other;
+            }
+            if (!gate.spec.equals(spec)) {
+                throw usedOtherwise(gate);
+            }
+            if (gate.enter(request)) {
+                return gate;
+            }
+        }
+    }
+
+    private ConcurrentMap<ResourceName, Gate> gatesOf(int number) {
+        ConcurrentMap<ResourceName, Gate> present = gates.get(number);
+        if (present == null) {
+            present = new ConcurrentHashMap<>();
+            ConcurrentMap<ResourceName, Gate> other = gates.compareAndExchange(number, null, present);
+            present = other == null ? present : other;
+        }
+        return present;
+    }
+
+    @Nullable
+    Gate gate(ResourceName name) {
+        return gatesOf(parts.numberOf(name)).get(name);
+    }
+
+    /** All resources in use. */
+    Collection<Gate> gates() {
+        List<Gate> all = new ArrayList<>();
+        for (int i = 0; i < gates.length(); i++) {
+            all.addAll(gatesAt(i));
+        }
+        return all;
+    }
+
+    private Collection<Gate> gatesAt(int number) {
+        ConcurrentMap<ResourceName, Gate> present = gates.get(number);
+        return present == null ? List.of() : present.values();
+    }
+
+    /** The exception for another declaration of a name that this process uses already. */
+    RuntimeException usedOtherwise(Gate gate) {
+        ResourceSpec spec = gate.spec;
+        String words = spec.order() + " " + spec.kind();
+        return new LockMismatchException(
+                gate.name.value(),
+                context.product(),
+                "this process uses it as "
+                        + (spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words));
+    }
+
+    /**
+     * Does nothing if the client is open and its store has such leases.
+     *
+     * @throws IllegalArgumentException if the store has none
+     */
+    void requireSupported(Lease lease, ResourceName name) {
+        context.requireOpen();
+        if (lease.binding() == Lease.Binding.SESSION) {
+            return;
+        }
+        if (context.traits().fixedLease() == StoreTraits.FixedLease.NONE) {
+            throw new IllegalArgumentException(
+                    "The store " + context.product() + " has no leases of their own, so '" + name + "' can't have one");
+        }
+        if (lease.binding() == Lease.Binding.DETACHED && !context.traits().detached()) {
+            throw new IllegalArgumentException("The store " + context.product()
+                    + " has no leases that outlive their client, so '" + name + "' can't have one");
+        }
+    }
+
+    // ---- Sessions
+
+    @Override
+    public void opened(StorePart part) {
+        each(part, "a lock under a new session", Gate::goOn);
+    }
+
+    @Override
+    public void refused(StorePart part, StoreException failure, long attempt) {
+        each(
+                part,
+                "the end of waiting",
+                gate -> gate.failThoseBefore(attempt, () -> context.storeFailure(gate.name.value(), failure)));
+    }
+
+    @Override
+    public void renewed(StorePart part) {
+        each(part, "a look after owners", Oversight::checkOwners);
+        each(part, "the end of a doubt", Oversight::goOnAfterDoubt);
+    }
+
+    @Override
+    public void over(StorePart part, Session session, Loss.Cause cause) {
+        each(part, "the end of a session", gate -> gate.sessionOver(session, cause));
+    }
+
+    @Override
+    public void silent(StorePart part, StoreException failure) {
+        each(
+                part,
+                "the end of waiting",
+                gate -> gate.failWaiting(() -> context.storeFailure(gate.name.value(), failure)));
+    }
+
+    @Override
+    public void shut(StorePart part) {
+        each(part, "the end of a lock", gate -> Oversight.shut(gate, context.failures()::closed));
+    }
+
+    @Override
+    public boolean isUsing(StorePart part) {
+        return !gatesAt(part.number).isEmpty();
+    }
+
+    @Override
+    public @Nullable Claim find(ClaimRef ref) {
+        Gate gate = gate(ref.resource());
+        return gate == null ? null : gate.claimOf(ref);
+    }
+
+    @Override
+    public boolean knows(ClaimRef ref) {
+        Gate gate = gate(ref.resource());
+        return gate != null && Oversight.knows(gate, ref);
+    }
+
+    @Override
+    public void audit(StorePart part, Audit audit) {
+        each(part, "the audit of a lock", gate -> Oversight.audit(gate, audit));
+    }
+
+    private void each(StorePart part, String what, Consumer<Gate> action) {
+        for (Gate gate : gatesAt(part.number)) {
+            Failsafe.run(what, () -> action.accept(gate));
+        }
+    }
+}

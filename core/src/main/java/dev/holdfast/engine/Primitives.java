@@ -1,0 +1,116 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.DistributedCountDownLatch;
+import dev.holdfast.DistributedDoubleBarrier;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.DistributedSemaphore;
+import dev.holdfast.LeaderElection;
+import dev.holdfast.Lockable;
+import dev.holdfast.MultiLock;
+import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreTraits;
+import java.util.Collection;
+
+/** The locks and other primitives of one client, made as they are asked for. Thread-safe. */
+public final class Primitives {
+    final LocalTier local;
+    final Elections elections;
+    final TaskTurns turns;
+    private final ClientContext context;
+
+    Primitives(StoreParts parts) {
+        context = parts.context;
+        local = new LocalTier(parts);
+        elections = new Elections(context);
+        turns = new TaskTurns(parts);
+    }
+
+    /** The client is closed. */
+    void shut() {
+        elections.shut();
+        turns.shut();
+    }
+
+    /** The lock of a name. */
+    public DistributedLock lock(ResourceName name, Order order) {
+        requireOrder(order);
+        return new EngineLock(new Door(local, name, order == Order.FAIR ? Mode.FAIR_MUTEX : Mode.BARGING_MUTEX));
+    }
+
+    /** The read-write lock of a name. */
+    public DistributedReadWriteLock readWriteLock(ResourceName name, Order order) {
+        requireOrder(order);
+        requireAdmission(StoreTraits.Admission.SHARED, "locks for readers and writers");
+        return new EngineReadWriteLock(local, name, new ResourceSpec(Kind.READ_WRITE, Integer.MAX_VALUE, order));
+    }
+
+    /** The semaphore of a name. */
+    public DistributedSemaphore semaphore(ResourceName name, int permits, Order order) {
+        requireOrder(order);
+        if (permits < 1) {
+            throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
+        }
+        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores");
+        return new EngineSemaphore(local, name, new ResourceSpec(Kind.SEMAPHORE, permits, order));
+    }
+
+    private void requireOrder(Order order) {
+        context.requireOpen();
+        if (order == Order.BARGING && !context.traits().barging()) {
+            throw new IllegalArgumentException("The store " + context.product()
+                    + " grants strictly in the order of the queue: it has no barging locks");
+        }
+    }
+
+    private void requireAdmission(StoreTraits.Admission admission, String what) {
+        if (!context.traits().admissions().contains(admission)) {
+            throw new IllegalArgumentException("The store " + context.product() + " has no " + what);
+        }
+    }
+
+    /** Locks and permits of this client, to be taken together. */
+    public MultiLock lockAll(Collection<? extends Lockable> parts) {
+        context.requireOpen();
+        return new EngineMultiLock(local, parts.stream().map(Part::of).toList());
+    }
+
+    /** The count-down latch of a name. */
+    public DistributedCountDownLatch latch(ResourceName name) {
+        context.requireOpen();
+        requireAdmission(StoreTraits.Admission.LATCH, "latches");
+        return new EngineLatch(local, name);
+    }
+
+    /** The election of a name. */
+    public LeaderElection election(ResourceName name) {
+        context.requireOpen();
+        return new EngineElection(local, elections, name);
+    }
+
+    /** The guard of a job. */
+    public ScheduledTaskLock task(ResourceName name) {
+        local.requireSupported(Lease.detached(Leases.SHORTEST), name);
+        return new EngineTaskLock(turns, name);
+    }
+
+    /** The double barrier of a name. */
+    public DistributedDoubleBarrier barrier(ResourceName name, int parties) {
+        context.requireOpen();
+        if (parties < 1) {
+            throw new IllegalArgumentException("A barrier has at least one party, not " + parties);
+        }
+        requireAdmission(StoreTraits.Admission.COUNTED, "semaphores, and so no barriers");
+        requireAdmission(StoreTraits.Admission.LATCH, "latches, and so no barriers");
+        if (context.traits().fixedLease() == StoreTraits.FixedLease.NONE) {
+            throw new IllegalArgumentException(
+                    "The store " + context.product() + " has no leases of their own, and so no barriers");
+        }
+        return new EngineBarrier(local, name, parties);
+    }
+}

@@ -1,0 +1,50 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Lockable;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+
+/** Some permits of a semaphore, to be taken with other resources. Immutable. */
+record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec, int permits) implements Lockable {
+
+    /**
+     * Checks the number.
+     *
+     * @throws IllegalArgumentException if there are not so many
+     */
+    SemaphorePermits {
+        if (permits < 1 || permits > spec.capacity()) {
+            throw new IllegalArgumentException(
+                    "Semaphore '" + resource + "' has " + spec.capacity() + " permits: can't acquire " + permits);
+        }
+    }
+
+    @Override
+    public String name() {
+        return resource.value();
+    }
+
+    /** The semaphore that they are of. */
+    EngineSemaphore semaphore() {
+        return new EngineSemaphore(tier, resource, spec);
+    }
+
+    /** The way to requests for so many. */
+    Door door() {
+        return new Door(tier, resource, new Mode(spec, permits, false));
+    }
+
+    /**
+     * These and others of the same semaphore.
+     *
+     * @throws IllegalArgumentException if there are not so many
+     */
+    SemaphorePermits with(SemaphorePermits more) {
+        long sum = (long) permits + more.permits;
+        if (sum > spec.capacity()) {
+            throw new IllegalArgumentException("Semaphore '" + resource + "' has " + spec.capacity()
+                    + " permits: can't acquire " + sum + ", the sum of what is listed");
+        }
+        return new SemaphorePermits(tier, resource, spec, (int) sum);
+    }
+}
