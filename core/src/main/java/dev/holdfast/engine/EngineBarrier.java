@@ -190,7 +190,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
     CompletableFuture<Hold> askForPlace() {
-        return new Door(tier, name, new Mode(places, 1, false)).enterForEngine(WITH_SESSION, false, 0);
+        return new Door(tier, name, Mode.unowned(places, 1)).enterForEngine(WITH_SESSION, false, 0);
     }
 
     /** Asks for the lock under which parties open and give up, without waiting for it. */
@@ -217,8 +217,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Keeps the number from being forgotten. */
     CompletableFuture<Hold> rememberNewest() {
-        return new Door(tier, opened, new Mode(LATCH, 0, false))
-                .enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
+        return new Door(tier, opened, Mode.unowned(LATCH, 0)).enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
     }
 
     /** Who has a place, in one state of the store. */

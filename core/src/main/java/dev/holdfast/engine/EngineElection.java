@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 final class EngineElection implements LeaderElection {
 
     /** A hold of its own for each campaign. */
-    static final Mode SEAT = new Mode(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1, false);
+    static final Mode SEAT = Mode.unowned(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1);
 
     private final LocalTier tier;
     private final ClientContext context;

@@ -40,7 +40,7 @@ final class EngineLatch implements DistributedCountDownLatch {
         this.tier = tier;
         this.context = tier.context;
         this.name = name;
-        this.door = new Door(tier, name, new Mode(LATCH, 0, false));
+        this.door = new Door(tier, name, Mode.unowned(LATCH, 0));
     }
 
     @Override

@@ -30,7 +30,7 @@ final class EngineLock implements DistributedLock {
     private final Door door;
 
     /** The gate that was used last; may be gone. Spares the look-up. */
-    private @Nullable Gate lastGate;
+    private @Nullable LocalResource lastResource;
 
     EngineLock(Door door) {
         this.door = door;
@@ -152,7 +152,7 @@ final class EngineLock implements DistributedLock {
                     "Lock '" + resource() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        Outcomes.finish(mine, mine.letGo(Caller.WAITS, isWriteSide()));
+        mine.finish(mine.letGo(Caller.WAITS, isWriteSide()));
     }
 
     @Override
@@ -162,8 +162,8 @@ final class EngineLock implements DistributedLock {
 
     @Override
     public boolean isHeldByCurrentThread() {
-        Gate gate = gate();
-        LocalHold live = gate == null ? null : gate.liveHoldOf(Thread.currentThread());
+        LocalResource local = local();
+        LocalHold live = local == null ? null : local.liveHoldOf(Thread.currentThread());
         return live != null && countOf(live) > 0 && live.isLive();
     }
 
@@ -184,19 +184,19 @@ final class EngineLock implements DistributedLock {
 
     // ---- The paths behind
 
-    private @Nullable Gate gate() {
-        Gate last = lastGate;
+    private @Nullable LocalResource local() {
+        LocalResource last = lastResource;
         if (last != null && last.current != null) {
             return last;
         }
-        Gate present = door.tier().gate(resource());
-        lastGate = present;
+        LocalResource present = door.tier().gate(resource());
+        lastResource = present;
         return present;
     }
 
     private @Nullable LocalHold holdOfCaller() {
-        Gate gate = gate();
-        return gate == null ? null : gate.holdOf(Thread.currentThread());
+        LocalResource local = local();
+        return local == null ? null : local.holdOf(Thread.currentThread());
     }
 
     /** Counts one more acquisition if the calling thread holds this lock; null if it does not. */
@@ -204,13 +204,13 @@ final class EngineLock implements DistributedLock {
         if (isInterruptible && Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for lock '" + resource() + "'");
         }
-        Gate gate = gate();
-        LocalHold mine = gate == null ? null : gate.liveHoldOf(Thread.currentThread());
+        LocalResource local = local();
+        LocalHold mine = local == null ? null : local.liveHoldOf(Thread.currentThread());
         if (mine == null) {
             return null;
         }
-        if (!mine.gate.spec.equals(spec())) {
-            throw door.tier().usedOtherwise(mine.gate);
+        if (!mine.resource.spec.equals(spec())) {
+            throw door.tier().usedOtherwise(mine.resource);
         }
         if (isWriteSide() && mine.writeDepth == 0) {
             throw new IllegalStateException("Lock '" + resource()
@@ -242,7 +242,7 @@ final class EngineLock implements DistributedLock {
             throws InterruptedException {
         LocalHold hold = door.await(this, lease, isExtendable, waitNanos, isInterruptible);
         if (hold != null) {
-            lastGate = hold.gate;
+            lastResource = hold.resource;
         }
         return hold;
     }

@@ -14,8 +14,8 @@ final class EngineReadWriteLock implements DistributedReadWriteLock {
 
     EngineReadWriteLock(LocalTier tier, ResourceName name, ResourceSpec spec) {
         this.name = name;
-        this.readLock = new EngineLock(new Door(tier, name, new Mode(spec, 1, true)));
-        this.writeLock = new EngineLock(new Door(tier, name, new Mode(spec, spec.capacity(), true)));
+        this.readLock = new EngineLock(new Door(tier, name, Mode.owned(spec, 1)));
+        this.writeLock = new EngineLock(new Door(tier, name, Mode.owned(spec, spec.capacity())));
     }
 
     @Override

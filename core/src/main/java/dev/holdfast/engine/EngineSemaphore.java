@@ -121,7 +121,7 @@ final class EngineSemaphore implements DistributedSemaphore {
             throw new IllegalArgumentException(
                     "Semaphore '" + name + "' has " + spec.capacity() + " permits: can't acquire " + permits);
         }
-        return new Door(tier, name, new Mode(spec, permits, false));
+        return new Door(tier, name, Mode.unowned(spec, permits, PermitHold::new));
     }
 
     @Override

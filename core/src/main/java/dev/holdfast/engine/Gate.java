@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** The queue and the grants of one resource in this process. Thread-safe. */
-final class Gate {
+final class Gate extends LocalResource {
 
     /**
      * How long an owner that asks again keeps its turn: a few context switches, so that 500 waiters all have theirs
@@ -73,19 +71,11 @@ final class Gate {
      */
     private static final long SHARED_TURN_NANOS = 1_000_000;
 
-    final StorePart part;
     private final ConcurrentMap<ResourceName, Gate> registry;
-    final ResourceName name;
-    final ResourceSpec spec;
-    final ReentrantLock lock = new ReentrantLock();
-
-    // All guarded by lock; current is also read without.
+    // All guarded by lock.
     RequestQueue queue = RequestQueue.NONE;
     LostHolds lost = LostHolds.NONE;
     final Standing standing;
-
-    /** The local hold that excludes all others; null if there is none, and for a semaphore. */
-    volatile @Nullable LocalHold current;
 
     /** When the newest turn ends. */
     private long turnsEnd;
@@ -100,30 +90,14 @@ final class Gate {
 
     /** Makes the gate of a name, which leaves {@code registry} when nobody uses it any more. */
     Gate(StorePart part, ConcurrentMap<ResourceName, Gate> registry, ResourceName name, ResourceSpec spec) {
-        this.part = part;
+        super(part, name, spec);
         this.registry = registry;
-        this.name = name;
-        this.spec = spec;
         this.standing = new Standing(this);
-    }
-
-    /** Whether local holds may stand beside each other under one grant. */
-    boolean isShared() {
-        return spec.kind() == Kind.READ_WRITE || spec.kind() == Kind.LATCH;
-    }
-
-    /** Whether this process may have several grants at a time that others may use. */
-    boolean hasSeveralGrants() {
-        return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
     }
 
     /** Whether a request may go past those that wait here for more. */
     private boolean isBarging() {
         return spec.order() == Order.BARGING && spec.kind() == Kind.SEMAPHORE;
-    }
-
-    private long now() {
-        return part.context.clock().now();
     }
 
     private Lingering lingering() {
@@ -347,9 +321,7 @@ final class Gate {
         if (token == 0) {
             return false;
         }
-        LocalHold hold = spec.kind() == Kind.SEMAPHORE
-                ? new PermitHold(this, held, request, token)
-                : new LocalHold(this, held, request, token);
+        LocalHold hold = request.mode.holds().make(this, held, request, token);
         if (request.isShare() || held.served > 0) {
             Turn turn = held.turn();
             turn.passTo(request, part.context.clock(), turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
@@ -375,6 +347,7 @@ final class Gate {
     }
 
     /** Ends the outermost acquisition of a hold. Called by its owner, once. */
+    @Override
     CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller) {
         try {
             return tryRelease(hold, caller);
@@ -462,7 +435,7 @@ final class Gate {
             out.add(inDoubt ? () -> part.driver.confirm(held, stage) : () -> stage.complete(ReleaseOutcome.RELEASED));
             return;
         }
-        boolean isKept = first != null || Lingering.isFor(held);
+        boolean isKept = first != null || Lingering.isFor(this, held);
         if (!isKept || part.context.isClosing() || held.isBound() || held.isNamed || inDoubt) {
             standing.giveBack(held, caller, new HoldEnd(hold, inDoubt, now(), stage), out);
             pursue(out);
@@ -493,6 +466,7 @@ final class Gate {
     }
 
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
+    @Override
     void downgrade(LocalHold hold) {
         step(out -> {
             LocalClaim held = hold.grant;
@@ -510,19 +484,6 @@ final class Gate {
             }
             pursue(out);
         });
-    }
-
-    /** Somebody is told the id of permits. */
-    void name(LocalHold hold) {
-        lock.lock();
-        try {
-            if (hold.isOver()) {
-                throw new IllegalStateException("The permits of '" + name + "' were given back before");
-            }
-            hold.grant.isNamed = true;
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
@@ -559,6 +520,7 @@ final class Gate {
     // ---- The store's answers, by way of the claim driver, which holds the lock
 
     /** A claim was granted. */
+    @Override
     void granted(LocalClaim of, Reply.Granted reply, Outbox out) {
         Request past = of.bargesFor();
         standing.granted(of, reply, queue, out);
@@ -569,6 +531,7 @@ final class Gate {
     }
 
     /** A claim stands in the store's queue. */
+    @Override
     void queued(LocalClaim of, Outbox out) {
         standing.queued(of, out);
         Request first = queue.head();
@@ -579,6 +542,7 @@ final class Gate {
     }
 
     /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
+    @Override
     void taken(LocalClaim of, Outbox out) {
         if (standing.refused(of, out)) {
             endThose(request -> of.suits(request) && (request.isTry || !of.isBarging), null, out);
@@ -587,14 +551,16 @@ final class Gate {
     }
 
     /** A claim was not made, for it asks for more than there is: so do those who ask for as much or more. */
+    @Override
     void tooHeavy(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
-            endThose(request -> request.weight >= of.weight, why, out);
+            endThose(request -> request.weight() >= of.weight, why, out);
         }
         react(out);
     }
 
     /** A claim was not made for a reason that holds for every claim of this gate: all that wait here fail. */
+    @Override
     void refused(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
             failAll(why, out);
@@ -606,12 +572,14 @@ final class Gate {
      * The store does not answer what was asked: the requests fail, and the claim is withdrawn once it can have no
      * effect any more.
      */
+    @Override
     void unanswerable(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         endThose(of::suits, why, out);
         react(out);
     }
 
     /** As {@link #unanswerable}, for a reason that holds for every claim of this gate. */
+    @Override
     void denied(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (!of.isDead) {
             failAll(why, out);
@@ -620,18 +588,21 @@ final class Gate {
     }
 
     /** The store does not know a claim. */
+    @Override
     void vanished(LocalClaim of, Outbox out) {
         standing.vanished(of, out);
         react(out);
     }
 
     /** A fresh token block; or none, where the store has no more. */
+    @Override
     void advanced(LocalClaim of, Reply.@Nullable Advanced reply, Outbox out) {
         standing.advanced(of, reply);
         react(out);
     }
 
     /** A dead claim can have no effect any more. */
+    @Override
     void withdraw(LocalClaim dead, Outbox out) {
         standing.withdraw(dead, out);
         react(out);
@@ -665,6 +636,7 @@ final class Gate {
     }
 
     /** Ends a grant for a cause that the client found: its lease, the client. */
+    @Override
     void end(LocalClaim held, Loss.Cause cause) {
         step(out -> {
             if (held.state == Claim.State.HELD && standing.hasGrant(held)) {
@@ -712,19 +684,8 @@ final class Gate {
 
     // ---- What to do next
 
-    /** Does something under the lock, and what follows from it afterwards. */
-    void step(Consumer<Outbox> what) {
-        Outbox out = new Outbox();
-        lock.lock();
-        try {
-            what.accept(out);
-        } finally {
-            lock.unlock();
-            out.send();
-        }
-    }
-
     /** Does what the present state asks for, after anything has changed. */
+    @Override
     void react(Outbox out) {
         pursue(out);
         endOverdue(out);
@@ -834,44 +795,16 @@ final class Gate {
         return false;
     }
 
-    // ---- Looks from outside
+    // ---- Small parts
 
-    /** The hold that a thread has here, live or lost; null if it has none. */
-    @Nullable
-    LocalHold holdOf(Thread thread) {
-        LocalHold live = current;
-        if (live != null && live.owner == thread) {
-            return live;
-        }
-        lock.lock();
-        try {
-            LocalHold mine = shareOf(thread);
-            return mine == null ? lost.of(thread) : mine;
-        } finally {
-            lock.unlock();
-        }
+    @Override
+    long newestRequest() {
+        return queue.newest();
     }
 
-    /** The live hold that a thread has here; null if it has none. */
+    @Override
     @Nullable
-    LocalHold liveHoldOf(Thread thread) {
-        LocalHold live = current;
-        if (live != null) {
-            // It excludes all others.
-            return live.owner == thread ? live : null;
-        }
-        if (!isShared()) {
-            return null;
-        }
-        lock.lock();
-        try {
-            return shareOf(thread);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private @Nullable LocalHold shareOf(Thread thread) {
+    LocalHold shareOf(Thread thread) {
         if (spec.kind() == Kind.READ_WRITE) {
             for (LocalClaim held = standing.firstGrant(); held != null; held = held.nextGrant) {
                 LocalHold mine = held.holdOf(thread);
@@ -883,7 +816,11 @@ final class Gate {
         return null;
     }
 
-    // ---- Small parts
+    @Override
+    @Nullable
+    LocalHold lostHoldOf(Thread thread) {
+        return lost.of(thread);
+    }
 
     private void end(
             Request request, @Nullable LocalHold hold, @Nullable Supplier<RuntimeException> failure, Outbox out) {

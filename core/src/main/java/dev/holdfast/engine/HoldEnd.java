@@ -54,7 +54,7 @@ final class HoldEnd implements Settler.Done {
 
     @Override
     public void delayed(StoreException failure) {
-        ClientContext context = hold.gate.part.context;
+        ClientContext context = hold.resource.part.context;
         long left = since
                 + context.options().storeTimeout().toNanos()
                 - context.clock().now();

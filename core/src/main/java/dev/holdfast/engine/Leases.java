@@ -39,7 +39,7 @@ final class Leases {
     /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
     static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
         check(lease);
-        hold.gate.part.validity.expireIfDue(hold.grant);
+        hold.resource.part.validity.expireIfDue(hold.grant);
         throwIfLost(hold);
         if (!hold.isLive()) {
             throw unanswered(hold, null);
@@ -49,7 +49,7 @@ final class Leases {
                 throw failed(hold, failure);
             }
             noteRemoval(hold, reply);
-            hold.gate.part.validity.expireIfDue(hold.grant);
+            hold.resource.part.validity.expireIfDue(hold.grant);
             throwIfLost(hold);
             return null;
         });
@@ -132,7 +132,7 @@ final class Leases {
 
     private static void noteRemoval(LocalHold hold, Reply reply) {
         if (reply instanceof Reply.Absent) {
-            hold.gate.end(hold.grant, Loss.Cause.REMOVED);
+            hold.resource.end(hold.grant, Loss.Cause.REMOVED);
         }
     }
 
@@ -144,7 +144,7 @@ final class Leases {
     }
 
     private static RuntimeException failed(LocalHold hold, @Nullable Throwable cause) {
-        ClientContext context = hold.gate.part.context;
+        ClientContext context = hold.resource.part.context;
         if (context.isClosing()) {
             throwIfLost(hold);
             return context.failures().closed();
@@ -153,7 +153,7 @@ final class Leases {
     }
 
     private static StoreUnavailableException unanswered(LocalHold hold, @Nullable Throwable cause) {
-        String store = hold.gate.part.context.product();
+        String store = hold.resource.part.context.product();
         return new StoreUnavailableException(
                 "The lease of '" + hold.name() + "' (token " + hold.rawToken()
                         + ") may or may not have been changed: the store " + store

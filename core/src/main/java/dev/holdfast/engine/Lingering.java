@@ -29,8 +29,7 @@ final class Lingering {
     // ---- A grant that nobody uses
 
     /** Readers that come and go would else ask the store again each time that nobody happens to read. */
-    static boolean isFor(LocalClaim held) {
-        Gate gate = held.gate;
+    static boolean isFor(Gate gate, LocalClaim held) {
         return held.wasShared
                 && gate.spec.kind() == Kind.READ_WRITE
                 && gate.part.context.cohortBudgetNanos() > 0
@@ -55,7 +54,7 @@ final class Lingering {
         isKeeping = false;
         LocalClaim held = gate.standing.firstGrant();
         if (held != null && held.state == Claim.State.HELD && held.isIdle() && gate.queue.isEmpty()) {
-            if (held.served != servedBefore && isFor(held) && !gate.part.context.isClosing()) {
+            if (held.served != servedBefore && isFor(gate, held) && !gate.part.context.isClosing()) {
                 keep(held, out);
             } else {
                 gate.standing.giveBack(held, Caller.GOES_ON, null, out);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalClaim extends Claim {
 
-    final Gate gate;
+    final LocalResource resource;
     /** The one request that this claim serves; null if it serves whoever is first. */
     private @Nullable Request bound;
 
@@ -71,7 +71,7 @@ final class LocalClaim extends Claim {
     Cohort cohort;
 
     LocalClaim(
-            Gate gate,
+            LocalResource resource,
             ClaimRef ref,
             Session session,
             Lease lease,
@@ -79,7 +79,7 @@ final class LocalClaim extends Claim {
             int weight,
             long newestServed) {
         super(ref, session, lease, weight, newestServed);
-        this.gate = gate;
+        this.resource = resource;
         this.bound = bound;
     }
 
@@ -110,17 +110,17 @@ final class LocalClaim extends Claim {
 
     @Override
     StorePart part() {
-        return gate.part;
+        return resource.part;
     }
 
     @Override
     ReentrantLock lock() {
-        return gate.lock;
+        return resource.lock;
     }
 
     @Override
     ResourceSpec spec() {
-        return gate.spec;
+        return resource.spec;
     }
 
     @Override
@@ -131,57 +131,57 @@ final class LocalClaim extends Claim {
 
     @Override
     long newestRequest() {
-        return gate.queue.newest();
+        return resource.newestRequest();
     }
 
     @Override
     void granted(Reply.Granted reply, Outbox out) {
-        gate.granted(this, reply, out);
+        resource.granted(this, reply, out);
     }
 
     @Override
     void queued(Outbox out) {
-        gate.queued(this, out);
+        resource.queued(this, out);
     }
 
     @Override
     void taken(Outbox out) {
-        gate.taken(this, out);
+        resource.taken(this, out);
     }
 
     @Override
     void tooHeavy(Supplier<RuntimeException> why, Outbox out) {
-        gate.tooHeavy(this, why, out);
+        resource.tooHeavy(this, why, out);
     }
 
     @Override
     void refused(Supplier<RuntimeException> why, Outbox out) {
-        gate.refused(this, why, out);
+        resource.refused(this, why, out);
     }
 
     @Override
     void unanswerable(Supplier<RuntimeException> why, Outbox out) {
-        gate.unanswerable(this, why, out);
+        resource.unanswerable(this, why, out);
     }
 
     @Override
     void denied(Supplier<RuntimeException> why, Outbox out) {
-        gate.denied(this, why, out);
+        resource.denied(this, why, out);
     }
 
     @Override
     void vanished(Outbox out) {
-        gate.vanished(this, out);
+        resource.vanished(this, out);
     }
 
     @Override
     void advanced(Reply.@Nullable Advanced reply, Outbox out) {
-        gate.advanced(this, reply, out);
+        resource.advanced(this, reply, out);
     }
 
     @Override
     void withdraw(Outbox out) {
-        gate.withdraw(this, out);
+        resource.withdraw(this, out);
     }
 
     @Override
@@ -193,17 +193,17 @@ final class LocalClaim extends Claim {
 
     @Override
     void react(Outbox out) {
-        gate.react(out);
+        resource.react(out);
     }
 
     @Override
     void step(Consumer<Outbox> what) {
-        gate.step(what);
+        resource.step(what);
     }
 
     @Override
     void end(Loss.Cause cause) {
-        gate.end(this, cause);
+        resource.end(this, cause);
     }
 
     // ---- The local holds under a grant
@@ -213,11 +213,11 @@ final class LocalClaim extends Claim {
         if (bound != null || request.hasOwnLease()) {
             return bound == request;
         }
-        Kind kind = gate.spec.kind();
+        Kind kind = resource.spec.kind();
         return switch (kind) {
-            case READ_WRITE -> request.weight <= weight;
+            case READ_WRITE -> request.weight() <= weight;
             case LATCH -> covers(request.number);
-            case MUTEX, SEMAPHORE, ELECTION, TASK -> request.weight == weight;
+            case MUTEX, SEMAPHORE, ELECTION, TASK -> request.weight() == weight;
         };
     }
 

@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,7 +28,7 @@ import org.slf4j.LoggerFactory;
 class LocalHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
 
-    final Gate gate;
+    final LocalResource resource;
     final LocalClaim grant;
     final @Nullable Thread owner;
     private final long token;
@@ -41,7 +43,7 @@ class LocalHold implements HoldHandle {
     /** How many of them are for the whole capacity of a read-write lock. */
     int writeDepth;
 
-    /** It stands beside others under its grant. Guarded by the lock of the gate. */
+    /** It stands beside others under its grant. Guarded by the lock of the resource. */
     private boolean isShare;
 
     /**
@@ -52,22 +54,22 @@ class LocalHold implements HoldHandle {
 
     private final @Nullable Watch watch;
 
-    /** Given back. Written under the lock of the gate. */
+    /** Given back. Written under the lock of the resource. */
     private volatile boolean isOver;
 
-    /** Set once, when the hold is lost; read by anyone. Written under the lock of the gate. */
+    /** Set once, when the hold is lost; read by anyone. Written under the lock of the resource. */
     private volatile @Nullable Loss loss;
 
     /** Why the store has not confirmed the release so far; null while nothing has gone wrong. */
     volatile @Nullable StoreException notReleased;
 
-    /** The end of the outermost release. Guarded by the lock of the gate. */
+    /** The end of the outermost release. Guarded by the lock of the resource. */
     private @Nullable CompletableFuture<ReleaseOutcome> release;
 
-    /** Guarded by the lock of the gate. */
+    /** Guarded by the lock of the resource. */
     private @Nullable UserStage<ReleaseOutcome> toldOfRelease;
 
-    /** Guarded by the lock of the gate. */
+    /** Guarded by the lock of the resource. */
     private @Nullable List<Listener> listeners;
 
     /** The outermost acquisition was for writing. */
@@ -76,12 +78,12 @@ class LocalHold implements HoldHandle {
     /** A listener or a reaction of the engine, and the handle through which it was named: this one or a nested one. */
     private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
 
-    LocalHold(Gate gate, LocalClaim grant, Request request, long token) {
-        this.gate = gate;
+    LocalHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+        this.resource = resource;
         this.grant = grant;
         this.owner = request.owner;
         this.isShare = request.isShare();
-        this.writeDepth = gate.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
+        this.writeDepth = resource.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
         this.isWriteHandle = writeDepth > 0;
         this.watch = request.watch;
         if (watch != null) {
@@ -91,7 +93,7 @@ class LocalHold implements HoldHandle {
         this.isExtendable = request.isExtendable;
     }
 
-    /** Whether it stands beside others under its grant. Called under the lock of the gate. */
+    /** Whether it stands beside others under its grant. Called under the lock of the resource. */
     boolean isShare() {
         return isShare;
     }
@@ -101,12 +103,12 @@ class LocalHold implements HoldHandle {
         return owner == null ? this : owner;
     }
 
-    /** A write hold becomes a read hold. Called under the lock of the gate. */
+    /** A write hold becomes a read hold. Called under the lock of the resource. */
     void shrink() {
         isShare = true;
     }
 
-    /** Its owner has given it back. Called under the lock of the gate. */
+    /** Its owner has given it back. Called under the lock of the resource. */
     void end() {
         isOver = true;
     }
@@ -117,7 +119,7 @@ class LocalHold implements HoldHandle {
 
     @Override
     public String name() {
-        return gate.name.value();
+        return resource.name.value();
     }
 
     @Override
@@ -138,12 +140,12 @@ class LocalHold implements HoldHandle {
 
     /** The token, or an exception if the hold is lost. */
     long token() {
-        gate.part.validity.expireIfDue(grant);
+        resource.part.validity.expireIfDue(grant);
         Loss lost = loss;
         if (lost != null) {
             throw new LockLostException(lost);
         }
-        if (gate.part.validity.isPast(grant)) {
+        if (resource.part.validity.isPast(grant)) {
             // Another thread has found that first, and is on its way to tell.
             throw lostException(Loss.Cause.EXPIRED);
         }
@@ -151,7 +153,7 @@ class LocalHold implements HoldHandle {
     }
 
     long shownToken() {
-        return gate.part.context.rules().shownToken(token, grant.tokenCursor);
+        return resource.part.context.rules().shownToken(token, grant.tokenCursor);
     }
 
     long rawToken() {
@@ -165,7 +167,7 @@ class LocalHold implements HoldHandle {
 
     /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
     boolean isLive() {
-        return loss == null && !isOver && gate.part.validity.isGood(grant);
+        return loss == null && !isOver && resource.part.validity.isGood(grant);
     }
 
     @Override
@@ -187,14 +189,14 @@ class LocalHold implements HoldHandle {
 
     /** Waits while the hold is in doubt; throws if it is lost or closed. */
     void awaitCertainty() throws InterruptedException {
-        DoubtMonitor doubts = gate.part.context.doubts();
+        DoubtMonitor doubts = resource.part.context.doubts();
         for (long seen = doubts.news(); !isLive(); seen = doubts.news()) {
-            gate.part.validity.expireIfDue(grant);
+            resource.part.validity.expireIfDue(grant);
             if (loss != null) {
                 throw lostException(Loss.Cause.EXPIRED);
             }
             requireOpen(isOver);
-            gate.part.validity.resolveDoubt(grant);
+            resource.part.validity.resolveDoubt(grant);
             doubts.awaitNews(seen, liveFor().toNanos());
         }
     }
@@ -228,7 +230,7 @@ class LocalHold implements HoldHandle {
             return Duration.ZERO;
         }
         return Duration.ofNanos(
-                Math.max(0, grant.deadline() - gate.part.context.clock().now()));
+                Math.max(0, grant.deadline() - resource.part.context.clock().now()));
     }
 
     @Override
@@ -258,7 +260,7 @@ class LocalHold implements HoldHandle {
     void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
         Listener listener = new Listener(handle, told, isReaction);
         Loss lost;
-        gate.lock.lock();
+        resource.lock.lock();
         try {
             lost = loss;
             if (lost == null && !isHandleClosed) {
@@ -268,7 +270,7 @@ class LocalHold implements HoldHandle {
                 listeners.add(listener);
             }
         } finally {
-            gate.lock.unlock();
+            resource.lock.unlock();
         }
         if (lost != null) {
             tell(listener, lost);
@@ -277,13 +279,13 @@ class LocalHold implements HoldHandle {
 
     /** A handle was closed while the hold goes on under another: its listeners are not told any more. */
     void stopListening(Hold handle) {
-        gate.lock.lock();
+        resource.lock.lock();
         try {
             if (listeners != null) {
                 listeners.removeIf(listener -> listener.handle == handle);
             }
         } finally {
-            gate.lock.unlock();
+            resource.lock.unlock();
         }
     }
 
@@ -296,7 +298,7 @@ class LocalHold implements HoldHandle {
     void extendLease(Duration lease) {
         if (!isExtendable) {
             throw new IllegalStateException(
-                    "The hold on '" + gate.name + "' has no fixed lease: it is renewed until it is closed");
+                    "The hold on '" + resource.name + "' has no fixed lease: it is renewed until it is closed");
         }
         Leases.extend(this, lease);
     }
@@ -309,7 +311,7 @@ class LocalHold implements HoldHandle {
     /** The end of a release as users see it: the outermost one is told by the same stage to all who ask. */
     CompletionStage<ReleaseOutcome> told(CompletableFuture<ReleaseOutcome> end) {
         UserStage<ReleaseOutcome> outermost;
-        gate.lock.lock();
+        resource.lock.lock();
         try {
             if (end != release) {
                 return end;
@@ -319,15 +321,15 @@ class LocalHold implements HoldHandle {
             }
             outermost = toldOfRelease;
         } finally {
-            gate.lock.unlock();
+            resource.lock.unlock();
         }
-        return outermost.of(end, gate.part.context.callbacks());
+        return outermost.of(end, resource.part.context.callbacks());
     }
 
     @Override
     public void close() {
         if (!isClosed) {
-            Outcomes.finish(this, giveBack(Caller.WAITS));
+            finish(giveBack(Caller.WAITS));
         }
     }
 
@@ -344,6 +346,27 @@ class LocalHold implements HoldHandle {
         return outcome;
     }
 
+    /** Waits for the end of a release and turns what is not good into an exception. */
+    void finish(CompletableFuture<ReleaseOutcome> end) {
+        ClientContext context = resource.part.context;
+        ReleaseOutcome outcome;
+        try {
+            context.wakeful().until(end::isDone, Long.MAX_VALUE);
+            outcome = Waits.uninterruptibly(
+                    end, 2 * context.options().storeTimeout().toNanos());
+        } catch (TimeoutException e) {
+            outcome = ReleaseOutcome.UNCONFIRMED;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a release never fails", e);
+        }
+        if (outcome == ReleaseOutcome.LOST) {
+            throw lostException(Loss.Cause.REMOVED);
+        }
+        if (outcome == ReleaseOutcome.UNCONFIRMED) {
+            throw unconfirmedException();
+        }
+    }
+
     /** Makes sure that one caller closes the handle, whatever threads try. */
     private boolean markClosed() {
         if (owner != null) {
@@ -351,13 +374,13 @@ class LocalHold implements HoldHandle {
             isClosed = true;
             return isFirst;
         }
-        gate.lock.lock();
+        resource.lock.lock();
         try {
             boolean isFirst = !isClosed;
             isClosed = true;
             return isFirst;
         } finally {
-            gate.lock.unlock();
+            resource.lock.unlock();
         }
     }
 
@@ -367,17 +390,17 @@ class LocalHold implements HoldHandle {
      */
     CompletableFuture<ReleaseOutcome> letGo(Caller caller, boolean isWrite) {
         if (depth <= 0 || (isWrite && writeDepth <= 0)) {
-            throw new NotOwnerException(name(), "The hold on '" + gate.name + "' was released already");
+            throw new NotOwnerException(name(), "The hold on '" + resource.name + "' was released already");
         }
         depth--;
         if (isWrite && --writeDepth == 0 && depth > 0) {
-            gate.downgrade(this);
+            resource.downgrade(this);
         }
         if (depth > 0) {
             return CompletableFuture.completedFuture(loss == null ? ReleaseOutcome.STILL_HELD : ReleaseOutcome.LOST);
         }
         isClosed = true;
-        CompletableFuture<ReleaseOutcome> stage = gate.release(this, caller);
+        CompletableFuture<ReleaseOutcome> stage = resource.release(this, caller);
         if (watch != null) {
             var unused = stage.thenAccept(watch::released);
         }
@@ -388,7 +411,7 @@ class LocalHold implements HoldHandle {
         if (owner != null && owner != Thread.currentThread()) {
             throw new NotOwnerException(
                     name(),
-                    "The hold on '" + gate.name + "' belongs to the thread '" + owner.getName()
+                    "The hold on '" + resource.name + "' belongs to the thread '" + owner.getName()
                             + "' and can't be released by '"
                             + Thread.currentThread().getName()
                             + "'. Use acquireAsync for holds that move between threads.");
@@ -397,7 +420,7 @@ class LocalHold implements HoldHandle {
 
     void requireOpen(boolean closed) {
         if (closed) {
-            throw new IllegalStateException("The hold on '" + gate.name + "' was closed");
+            throw new IllegalStateException("The hold on '" + resource.name + "' was closed");
         }
     }
 
@@ -406,7 +429,7 @@ class LocalHold implements HoldHandle {
         return loss;
     }
 
-    /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the gate. */
+    /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the resource. */
     void lose(Loss lost, Outbox out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
@@ -421,7 +444,7 @@ class LocalHold implements HoldHandle {
 
     /**
      * Whether it is lost, and surely over at the store too, whose clock may be slower. Called under the lock of the
-     * gate.
+     * resource.
      */
     boolean hasEndedAtStore(long now) {
         Loss lost = loss;
@@ -434,7 +457,7 @@ class LocalHold implements HoldHandle {
                 || (grant.own != null && grant.own.isPastBy(now));
     }
 
-    /** The stage of the outermost release, made if need be. Called under the lock of the gate. */
+    /** The stage of the outermost release, made if need be. Called under the lock of the resource. */
     CompletableFuture<ReleaseOutcome> releaseStage() {
         CompletableFuture<ReleaseOutcome> stage = release;
         if (stage == null) {
@@ -445,7 +468,7 @@ class LocalHold implements HoldHandle {
     }
 
     private CompletableFuture<ReleaseOutcome> ended() {
-        gate.lock.lock();
+        resource.lock.lock();
         try {
             // A hold that owns itself has no other handles, and whoever closed it may not have come as far as its
             // depth.
@@ -453,7 +476,7 @@ class LocalHold implements HoldHandle {
                     ? CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD)
                     : releaseStage();
         } finally {
-            gate.lock.unlock();
+            resource.lock.unlock();
         }
     }
 
@@ -462,30 +485,30 @@ class LocalHold implements HoldHandle {
             listener.told.accept(lost);
             return;
         }
-        gate.part.context.callbacks().runLossListener(() -> {
+        resource.part.context.callbacks().runLossListener(() -> {
             try {
                 listener.told.accept(lost);
             } catch (RuntimeException | Error e) {
-                log.warn("resource={} token={} a listener for the loss failed", gate.name, lost.token(), e);
+                log.warn("resource={} token={} a listener for the loss failed", resource.name, lost.token(), e);
             }
         });
     }
 
     /** The store has taken it away, as its answer to the release shows. */
     void noteRemoval() {
-        gate.part.context.noteLoss(new Loss(name(), gate.part.context.product(), token, Loss.Cause.REMOVED));
+        resource.part.context.noteLoss(new Loss(name(), resource.part.context.product(), token, Loss.Cause.REMOVED));
     }
 
     /** The exception for its loss, of a cause unless that is known already. */
     RuntimeException lostException(Loss.Cause unlessKnown) {
         Loss known = loss;
         return new LockLostException(
-                known != null ? known : new Loss(name(), gate.part.context.product(), token, unlessKnown));
+                known != null ? known : new Loss(name(), resource.part.context.product(), token, unlessKnown));
     }
 
     /** The exception for a release that the store has not confirmed. */
     RuntimeException unconfirmedException() {
-        return gate.part.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
+        return resource.part.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
     }
 
     /** What it is now, without the store. */
@@ -495,7 +518,7 @@ class LocalHold implements HoldHandle {
 
     @Override
     public String toString() {
-        return "Hold[" + gate.name + ", token " + shownToken() + ", " + state() + ", " + gate.part.context.product()
-                + "]";
+        return "Hold[" + resource.name + ", token " + shownToken() + ", " + state() + ", "
+                + resource.part.context.product() + "]";
     }
 }

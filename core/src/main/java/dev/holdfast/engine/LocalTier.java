@@ -97,11 +97,11 @@ final class LocalTier implements SessionUser {
     }
 
     /** The exception for another declaration of a name that this process uses already. */
-    RuntimeException usedOtherwise(Gate gate) {
-        ResourceSpec spec = gate.spec;
+    RuntimeException usedOtherwise(LocalResource other) {
+        ResourceSpec spec = other.spec;
         String words = spec.order() + " " + spec.kind();
         return new LockMismatchException(
-                gate.name.value(),
+                other.name.value(),
                 context.product(),
                 "this process uses it as "
                         + (spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words));

@@ -5,19 +5,43 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceSpec;
 
 /**
- * What is asked of a resource by one of its faces.
+ * What one face of a resource asks of it.
  *
  * @param spec what the resource is
  * @param weight how much of the capacity is asked for
  * @param isOwned whether a hold belongs to the thread that asked, which then may ask again; else it belongs to itself
+ * @param isShare whether holds of this mode stand beside others under one grant
+ * @param holds makes the holds
  */
-record Mode(ResourceSpec spec, int weight, boolean isOwned) {
+record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isShare, HoldFactory holds) {
+    static final Mode FAIR_MUTEX = owned(ResourceSpec.MUTEX, 1);
+    static final Mode BARGING_MUTEX = owned(new ResourceSpec(Kind.MUTEX, 1, Order.BARGING), 1);
 
-    static final Mode FAIR_MUTEX = new Mode(ResourceSpec.MUTEX, 1, true);
-    static final Mode BARGING_MUTEX = new Mode(new ResourceSpec(Kind.MUTEX, 1, Order.BARGING), 1, true);
+    /** Makes the hold of a request that is granted, under the lock of its resource. */
+    @FunctionalInterface
+    interface HoldFactory {
+        LocalHold make(LocalResource resource, LocalClaim grant, Request request, long token);
+    }
 
-    /** Whether holds of this mode stand beside others under one grant. */
-    boolean isShare() {
+    private Mode(ResourceSpec spec, int weight, boolean isOwned, HoldFactory holds) {
+        this(spec, weight, isOwned, isShare(spec, weight), holds);
+    }
+
+    private static boolean isShare(ResourceSpec spec, int weight) {
         return spec.kind() == Kind.LATCH || (spec.kind() == Kind.READ_WRITE && weight < spec.capacity());
+    }
+
+    /** For holds that belong to the thread that asks. */
+    static Mode owned(ResourceSpec spec, int weight) {
+        return new Mode(spec, weight, true, LocalHold::new);
+    }
+
+    /** For holds that belong to themselves. */
+    static Mode unowned(ResourceSpec spec, int weight) {
+        return unowned(spec, weight, LocalHold::new);
+    }
+
+    static Mode unowned(ResourceSpec spec, int weight, HoldFactory holds) {
+        return new Mode(spec, weight, false, holds);
     }
 }

@@ -86,7 +86,7 @@ final class NestedHold implements HoldHandle {
     @Override
     public void close() {
         if (!isClosed) {
-            Outcomes.finish(outer, giveBack(Caller.WAITS));
+            outer.finish(giveBack(Caller.WAITS));
         }
     }
 
@@ -107,6 +107,6 @@ final class NestedHold implements HoldHandle {
     @Override
     public String toString() {
         return "Hold[" + name() + ", token " + outer.shownToken() + ", nested, "
-                + (isClosed ? "released" : outer.state()) + ", " + outer.gate.part.context.product() + "]";
+                + (isClosed ? "released" : outer.state()) + ", " + outer.resource.part.context.product() + "]";
     }
 }

@@ -1,14 +1,11 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Hold;
-import dev.holdfast.Loss;
-import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -81,27 +78,5 @@ final class Outcomes {
                 : context.failures()
                         .unansweredInWait(
                                 name, Duration.ofNanos(waitNanos), Duration.ofNanos(TotalWait.OVERTIME_NANOS));
-    }
-
-    /** Waits for the end of a release and turns what is not good into an exception. */
-    static void finish(LocalHold hold, CompletionStage<ReleaseOutcome> release) {
-        ClientContext context = hold.gate.part.context;
-        ReleaseOutcome outcome;
-        try {
-            CompletableFuture<ReleaseOutcome> end = release.toCompletableFuture();
-            context.wakeful().until(end::isDone, Long.MAX_VALUE);
-            outcome = Waits.uninterruptibly(
-                    end, 2 * context.options().storeTimeout().toNanos());
-        } catch (TimeoutException e) {
-            outcome = ReleaseOutcome.UNCONFIRMED;
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("a release never fails", e);
-        }
-        if (outcome == ReleaseOutcome.LOST) {
-            throw hold.lostException(Loss.Cause.REMOVED);
-        }
-        if (outcome == ReleaseOutcome.UNCONFIRMED) {
-            throw hold.unconfirmedException();
-        }
     }
 }

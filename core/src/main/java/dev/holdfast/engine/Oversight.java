@@ -71,7 +71,7 @@ final class Oversight {
         if (hold == null ? gate.isShared() : isOrphan(hold)) {
             gate.step(out -> {
                 for (LocalClaim held : gate.standing.allGrants()) {
-                    held.holds().stream().filter(Oversight::isOrphan).forEach(orphan -> ownerDied(orphan, out));
+                    held.holds().stream().filter(Oversight::isOrphan).forEach(orphan -> ownerDied(gate, orphan, out));
                 }
                 gate.react(out);
             });
@@ -93,12 +93,12 @@ final class Oversight {
     }
 
     /** Nobody is left to release this hold; but one that is to last, whoever lives, goes on. */
-    private static void ownerDied(LocalHold orphan, Outbox out) {
+    private static void ownerDied(Gate gate, LocalHold orphan, Outbox out) {
         LocalClaim held = orphan.grant;
         if (held.state == Claim.State.HELD && !held.isDetached()) {
-            held.gate.lose(orphan, Loss.Cause.OWNER_DIED, out);
+            gate.lose(orphan, Loss.Cause.OWNER_DIED, out);
             if (held.isIdle()) {
-                held.gate.standing.giveBack(held, Caller.GOES_ON, null, out);
+                gate.standing.giveBack(held, Caller.GOES_ON, null, out);
             }
         }
     }

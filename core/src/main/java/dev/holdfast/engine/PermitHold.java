@@ -16,9 +16,9 @@ final class PermitHold extends LocalHold implements Permits {
     /** Null until somebody asks. */
     private volatile @Nullable String id;
 
-    PermitHold(Gate gate, LocalClaim grant, Request request, long token) {
-        super(gate, grant, request, token);
-        this.permits = request.weight;
+    PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+        super(resource, grant, request, token);
+        this.permits = request.weight();
     }
 
     @Override
@@ -30,7 +30,7 @@ final class PermitHold extends LocalHold implements Permits {
     public String id() {
         String known = id;
         if (known == null) {
-            gate.name(this);
+            resource.name(this);
             known = grant.ref.claim() + BEFORE_SESSION + grant.ref.session().value();
             id = known;
         }
@@ -39,8 +39,8 @@ final class PermitHold extends LocalHold implements Permits {
 
     @Override
     public String toString() {
-        return "Permits[" + permits + " of " + gate.name + ", token " + shownToken() + ", " + state() + ", "
-                + gate.part.context.product() + "]";
+        return "Permits[" + permits + " of " + resource.name + ", token " + shownToken() + ", " + state() + ", "
+                + resource.part.context.product() + "]";
     }
 
     /**

@@ -26,8 +26,8 @@ final class Request {
     /** The stage to complete; null for a thread. */
     final @Nullable CompletableFuture<Hold> future;
 
-    /** How much of the capacity it needs. */
-    final int weight;
+    /** What it asks for. */
+    final Mode mode;
 
     final Lease lease;
     final boolean isExtendable;
@@ -82,8 +82,6 @@ final class Request {
     /** Its place among all that were queued here, from 1; above all while it is not queued yet. */
     long number = Long.MAX_VALUE;
 
-    private final boolean isShare;
-
     /** Is told what becomes of it and of its hold; null if nobody looks on. */
     final @Nullable Watch watch;
 
@@ -100,8 +98,7 @@ final class Request {
         this.name = name;
         this.owner = mode.isOwned() ? waiter : null;
         this.waiter = waiter;
-        this.weight = mode.weight();
-        this.isShare = mode.isShare();
+        this.mode = mode;
         this.future = future;
         this.lease = lease;
         this.isExtendable = isExtendable;
@@ -110,13 +107,18 @@ final class Request {
         this.watch = watch;
     }
 
+    /** How much of the capacity it needs. */
+    int weight() {
+        return mode.weight();
+    }
+
     boolean hasOwnLease() {
         return lease.binding() != Lease.Binding.SESSION;
     }
 
     /** Whether it asks for a hold beside others. */
     boolean isShare() {
-        return isShare;
+        return mode.isShare();
     }
 
     boolean isDone() {

@@ -31,7 +31,7 @@ record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec
 
     /** The way to requests for so many. */
     Door door() {
-        return new Door(tier, resource, new Mode(spec, permits, false));
+        return new Door(tier, resource, Mode.unowned(spec, permits, PermitHold::new));
     }
 
     /**

@@ -134,7 +134,7 @@ final class Standing extends Grants {
      */
     void barge(Request request, RequestQueue queue, Outbox out) {
         LocalClaim waiting = claim;
-        if (waiting == null || !waiting.session.isAlive() || (!request.isTry && request.weight >= waiting.weight)) {
+        if (waiting == null || !waiting.session.isAlive() || (!request.isTry && request.weight() >= waiting.weight)) {
             return;
         }
         LocalClaim fresh = newClaim(waiting.session, request, true, queue);
@@ -216,7 +216,7 @@ final class Standing extends Grants {
                 session,
                 first.lease,
                 isOwn ? first : null,
-                first.weight,
+                first.weight(),
                 queue.newest());
         fresh.settledAt = gate.part.context.clock().now();
         return fresh;
@@ -478,7 +478,7 @@ final class Standing extends Grants {
         // Where weights differ, one that is not for the head would keep it from asking for what it needs; and one that
         // waits to be alone may wait longer than a reader has to.
         return (gate.spec.capacity() > 1 && !waiting.isBound())
-                ? waiting.weight == first.weight && waiting.suits(first)
+                ? waiting.weight == first.weight() && waiting.suits(first)
                 : queue.hasOneFor(waiting);
     }
 

@@ -4,6 +4,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
@@ -14,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +38,8 @@ final class StorePart {
     final ClaimDriver driver;
     final GrantValidity validity;
     final Poller poller;
-    private final StoreParts parts;
+    private final boolean isOneOfSeveral;
+    private final Supplier<List<SessionUser>> users;
     private final Auditor auditor;
     private final Queue<Wait> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicLong claims = new AtomicLong();
@@ -44,12 +47,23 @@ final class StorePart {
     /** Somebody has asked for the session since the last look whether it is needed. */
     private volatile boolean isWanted;
 
-    StorePart(StoreParts parts, int number) {
-        this.parts = parts;
-        this.context = parts.context;
+    /**
+     * Makes a part.
+     *
+     * @param users the users of its sessions
+     */
+    StorePart(
+            ClientContext context,
+            LockStore store,
+            int number,
+            boolean isOneOfSeveral,
+            Supplier<List<SessionUser>> users) {
+        this.context = context;
         this.number = number;
+        this.isOneOfSeveral = isOneOfSeveral;
+        this.users = users;
         wire = new Wire(
-                parts.store,
+                store,
                 context.environment(),
                 context.clock(),
                 context.options().storeTimeout().dividedBy(2),
@@ -70,7 +84,7 @@ final class StorePart {
      */
     @Nullable
     Session session() {
-        if (!isWanted && parts.areSeveral()) {
+        if (!isWanted && isOneOfSeveral) {
             isWanted = true;
         }
         return keeper.current();
@@ -108,7 +122,7 @@ final class StorePart {
     boolean mayRest() {
         boolean wasWanted = isWanted;
         isWanted = false;
-        return parts.areSeveral() && !wasWanted && isUnused();
+        return isOneOfSeveral && !wasWanted && isUnused();
     }
 
     /** Whether nothing of this part is held, waited for, or to be ended. */
@@ -117,7 +131,7 @@ final class StorePart {
                 && waiting.isEmpty()
                 && wire.isIdle()
                 && settler.isIdle()
-                && parts.users().stream().noneMatch(user -> user.isUsing(this))
+                && users.get().stream().noneMatch(user -> user.isUsing(this))
                 && !context.isClosing();
     }
 
@@ -127,7 +141,7 @@ final class StorePart {
      */
     long together(long delay) {
         long grain = context.options().keepAliveEvery().toNanos() / 4;
-        if (!parts.areSeveral() || delay <= grain) {
+        if (!isOneOfSeveral || delay <= grain) {
             return delay;
         }
         return delay - Math.floorMod(context.clock().now() + delay, grain);
@@ -146,7 +160,7 @@ final class StorePart {
 
     /** Whether a claim is believed by anybody here, or its end is on its way. */
     boolean isKnown(ClaimRef ref) {
-        return settler.isPending(ref) || parts.users().stream().anyMatch(user -> user.knows(ref));
+        return settler.isPending(ref) || users.get().stream().anyMatch(user -> user.knows(ref));
     }
 
     /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
@@ -172,7 +186,7 @@ final class StorePart {
 
     /** Tells the users of the sessions something; what one of them throws does not keep it from the others. */
     void tell(Consumer<SessionUser> news) {
-        parts.users().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
+        users.get().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
     }
 
     // ---- What the keeper tells, without any lock

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 final class StoreParts {
 
     final ClientContext context;
-    final LockStore store;
+    private final LockStore store;
     private final AtomicReferenceArray<StorePart> parts;
     /** Set once, before the first command. */
     private volatile List<SessionUser> users = List.of();
@@ -57,7 +57,7 @@ final class StoreParts {
     }
 
     private StorePart make(int number) {
-        StorePart fresh = new StorePart(this, number);
+        StorePart fresh = new StorePart(context, store, number, areSeveral(), this::users);
         if (!parts.compareAndSet(number, null, fresh)) {
             return parts.get(number);
         }

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 /** One attempt to get a turn for a task. */
 final class TurnCall {
 
-    static final Mode MODE = new Mode(new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1, false);
+    static final Mode MODE = Mode.unowned(new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1);
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 

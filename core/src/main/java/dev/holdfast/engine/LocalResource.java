@@ -1,0 +1,151 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A resource of this process as its claims and holds know it; {@link Gate} is the one there is. Thread-safe. */
+abstract class LocalResource {
+    final StorePart part;
+    final ResourceName name;
+    final ResourceSpec spec;
+    /** Guards the claims, the grants and the holds of this resource. */
+    final ReentrantLock lock = new ReentrantLock();
+    /**
+     * The local hold that excludes all others; null if there is none, and for a semaphore. Written under the lock, read
+     * by anyone.
+     */
+    volatile @Nullable LocalHold current;
+
+    LocalResource(StorePart part, ResourceName name, ResourceSpec spec) {
+        this.part = part;
+        this.name = name;
+        this.spec = spec;
+    }
+
+    /** Whether local holds may stand beside each other under one grant. */
+    boolean isShared() {
+        return spec.kind() == Kind.READ_WRITE || spec.kind() == Kind.LATCH;
+    }
+
+    /** Whether this process may have several grants at a time that others may use. */
+    boolean hasSeveralGrants() {
+        return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
+    }
+
+    final long now() {
+        return part.context.clock().now();
+    }
+
+    /** Does something under the lock, and what follows from it afterwards. */
+    void step(Consumer<Outbox> what) {
+        Outbox out = new Outbox();
+        lock.lock();
+        try {
+            what.accept(out);
+        } finally {
+            lock.unlock();
+            out.send();
+        }
+    }
+
+    // ---- Holds
+
+    /** The hold that a thread has here, live or lost; null if it has none. */
+    @Nullable
+    LocalHold holdOf(Thread thread) {
+        LocalHold live = current;
+        if (live != null && live.owner == thread) {
+            return live;
+        }
+        lock.lock();
+        try {
+            LocalHold mine = shareOf(thread);
+            return mine == null ? lostHoldOf(thread) : mine;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The live hold that a thread has here; null if it has none. */
+    @Nullable
+    LocalHold liveHoldOf(Thread thread) {
+        LocalHold live = current;
+        if (live != null) {
+            // It excludes all others.
+            return live.owner == thread ? live : null;
+        }
+        if (!isShared()) {
+            return null;
+        }
+        lock.lock();
+        try {
+            return shareOf(thread);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The live hold of a thread that shares a grant with others. Called under the lock. */
+    abstract @Nullable LocalHold shareOf(Thread thread);
+
+    /** The lost hold of a thread that it has not closed. Called under the lock. */
+    abstract @Nullable LocalHold lostHoldOf(Thread thread);
+
+    /** Ends the outermost acquisition of a hold. Called by its owner, once. */
+    abstract CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller);
+
+    /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
+    abstract void downgrade(LocalHold hold);
+
+    /** Somebody is told the id of permits. */
+    void name(LocalHold hold) {
+        lock.lock();
+        try {
+            if (hold.isOver()) {
+                throw new IllegalStateException("The permits of '" + name + "' were given back before");
+            }
+            hold.grant.isNamed = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- Claims; see the methods of the same names there
+
+    abstract void granted(LocalClaim claim, Reply.Granted reply, Outbox out);
+
+    abstract void queued(LocalClaim claim, Outbox out);
+
+    abstract void taken(LocalClaim claim, Outbox out);
+
+    abstract void tooHeavy(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+
+    abstract void refused(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+
+    abstract void unanswerable(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+
+    abstract void denied(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+
+    abstract void vanished(LocalClaim claim, Outbox out);
+
+    abstract void advanced(LocalClaim claim, Reply.@Nullable Advanced reply, Outbox out);
+
+    abstract void withdraw(LocalClaim claim, Outbox out);
+
+    abstract void react(Outbox out);
+
+    abstract void end(LocalClaim claim, Loss.Cause cause);
+
+    /** The number of the newest request that waits here. */
+    abstract long newestRequest();
+}
