@@ -3,7 +3,7 @@ package dev.holdfast;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.engine.Engine;
 import dev.holdfast.engine.EngineOptions;
-import dev.holdfast.engine.SystemEnvironment;
+import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Order;

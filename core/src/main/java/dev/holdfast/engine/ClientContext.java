@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Callbacks;
+import dev.holdfast.engine.execution.WakefulWait;
 import dev.holdfast.Environment;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.ResourceName;

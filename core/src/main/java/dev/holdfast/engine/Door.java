@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastListener.WaitEnd;

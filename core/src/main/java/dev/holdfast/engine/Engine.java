@@ -1,5 +1,11 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.FailsafeEnvironment;
+import dev.holdfast.engine.execution.Once;
+import dev.holdfast.engine.execution.SystemEnvironment;
+import dev.holdfast.engine.execution.UserStage;
+import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Environment;
 import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.Caller;

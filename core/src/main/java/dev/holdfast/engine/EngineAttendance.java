@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Attendance;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;

@@ -1,5 +1,9 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Once;
+import dev.holdfast.engine.execution.SystemEnvironment;
+import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;

@@ -1,5 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.UserStage;
+import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;

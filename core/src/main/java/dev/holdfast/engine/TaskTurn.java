@@ -1,5 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.UserStage;
+import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastListener.WaitEnd;

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.Environment;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;

@@ -46,7 +46,7 @@ final class Ambient {
 
     /** The classes that take these things on behalf of all others: the client's, and those of the stores. */
     static final Set<String> DOORS = Set.of(
-            "dev.holdfast.engine.SystemEnvironment",
+            "dev.holdfast.engine.execution.SystemEnvironment",
             "dev.holdfast.engine.SystemTime",
             "dev.holdfast.store.memory.SteadyClock",
             "dev.holdfast.store.redis.connection.SystemTicks",

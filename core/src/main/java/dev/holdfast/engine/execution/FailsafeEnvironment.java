@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
 import java.util.Queue;
@@ -14,19 +14,19 @@ import java.util.concurrent.Executor;
  */
 
 /** An environment on which the engine can rely: setting a timer and running a callback never fail. Thread-safe. */
-final class FailsafeEnvironment implements Environment {
+public final class FailsafeEnvironment implements Environment {
 
     private final Environment real;
 
     /** Timers that could not be set. */
     private final Queue<Task> unset = new ConcurrentLinkedQueue<>();
 
-    FailsafeEnvironment(Environment real) {
+    public FailsafeEnvironment(Environment real) {
         this.real = real;
     }
 
     /** The environment behind it. */
-    Environment real() {
+    public Environment real() {
         return real;
     }
 

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Runs reactions to the store one after another instead of one within another. Each thread has its own. */
-final class Trampoline {
+public final class Trampoline {
 
     /** How many callbacks may run one within another, on one thread, before the next waits for the first to return. */
     private static final int MAX_NESTED_CALLBACKS = 8;
@@ -34,7 +34,7 @@ final class Trampoline {
     private Trampoline() {}
 
     /** Runs a reaction of the engine: at once, or as soon as the one that this thread is at has returned. */
-    static void react(Runnable reaction) {
+    public static void react(Runnable reaction) {
         Trampoline present = PRESENT.get();
         if (present != null && present.isReacting) {
             present.reactions.add(reaction);
@@ -44,7 +44,7 @@ final class Trampoline {
     }
 
     /** Runs code of users on this thread: at once, unless a reaction is to return first, or too many callbacks. */
-    static void callBack(Runnable callback) {
+    public static void callBack(Runnable callback) {
         Trampoline present = PRESENT.get();
         if (present != null && (present.isReacting || present.nested >= MAX_NESTED_CALLBACKS)) {
             present.callbacks.add(callback);
@@ -57,7 +57,7 @@ final class Trampoline {
      * Runs what waits for the present reaction to return. Called by whoever is about to wait on this thread: it may
      * wait for one of them.
      */
-    static void flush() {
+    public static void flush() {
         Trampoline present = PRESENT.get();
         if (present != null && present.isReacting) {
             for (Runnable next = present.reactions.poll(); next != null; next = present.reactions.poll()) {

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  * listeners) happens under its lock. It is sent whatever was thrown under the lock: what it says has been decided. Used
  * by one thread.
  */
-final class Outbox {
+public final class Outbox {
 
     private @Nullable List<Runnable> actions;
 
-    void add(Runnable action) {
+    public void add(Runnable action) {
         List<Runnable> list = actions;
         if (list == null) {
             list = new ArrayList<>(2);
@@ -27,7 +27,7 @@ final class Outbox {
      * of the others from being done: each may be the command or the wake-up that somebody waits for. Nor is it the
      * caller's, whose own request may be granted already.
      */
-    void send() {
+    public void send() {
         List<Runnable> list = actions;
         if (list == null) {
             return;

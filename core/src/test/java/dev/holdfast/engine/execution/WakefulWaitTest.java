@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what it ends with
  */
-final class UserStage<T extends @Nullable Object> {
+public final class UserStage<T extends @Nullable Object> {
 
     private final AtomicReference<@Nullable CompletableFuture<T>> stage = new AtomicReference<>();
 
     /** The stage that tells of an end; the first call decides of which. */
-    CompletableFuture<T> of(CompletableFuture<T> end, Callbacks callbacks) {
+    public CompletableFuture<T> of(CompletableFuture<T> end, Callbacks callbacks) {
         CompletableFuture<T> present = stage.get();
         if (present != null) {
             return present;

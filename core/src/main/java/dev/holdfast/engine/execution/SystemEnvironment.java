@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
 import dev.holdfast.spi.Command;
@@ -85,7 +85,7 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
     }
 
     /** Runs a task that may take long, or block, on a thread of its own. */
-    static void startThread(String name, Runnable task) {
+    public static void startThread(String name, Runnable task) {
         Thread thread = new Thread(guarded(task), name);
         thread.setDaemon(true);
         thread.start();

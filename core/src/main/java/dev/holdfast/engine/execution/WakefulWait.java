@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
 import dev.holdfast.spi.AdaptiveSpin;
@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
  * Keeps a thread awake that waits for the answer of a store, as long as answers come at once. Only one thread of a
  * client does so at a time: where many wait, the processors have something better to do. Thread-safe.
  */
-final class WakefulWait {
+public final class WakefulWait {
 
     private final Environment environment;
 
@@ -18,7 +18,7 @@ final class WakefulWait {
 
     private final AdaptiveSpin spin = new AdaptiveSpin();
 
-    WakefulWait(Environment environment) {
+    public WakefulWait(Environment environment) {
         this.environment = environment;
     }
 
@@ -28,7 +28,7 @@ final class WakefulWait {
      * @param longest nanoseconds after which the caller does not want to wait any more
      */
     @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
-    void until(BooleanSupplier isOver, long longest) {
+    public void until(BooleanSupplier isOver, long longest) {
         Trampoline.flush();
         long worthwhile = environment.wakefulNanos();
         long most = Math.min(worthwhile, longest);

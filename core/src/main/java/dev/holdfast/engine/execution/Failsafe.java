@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  */
 
 /** Runs what must not keep anything else from being done. */
-final class Failsafe {
+public final class Failsafe {
     private static final Logger log = LoggerFactory.getLogger(Failsafe.class);
 
     private Failsafe() {}
@@ -21,7 +21,7 @@ final class Failsafe {
      *
      * @return what was thrown; null if nothing was
      */
-    static @Nullable Throwable run(String what, Runnable action) {
+    public static @Nullable Throwable run(String what, Runnable action) {
         try {
             action.run();
             return null;
@@ -32,7 +32,7 @@ final class Failsafe {
     }
 
     /** Logs what was thrown. Never throws: there may be too little memory or stack left to log. */
-    static void log(String what, Throwable thrown) {
+    public static void log(String what, Throwable thrown) {
         try {
             log.error("{} failed; the client goes on", what, thrown);
         } catch (Throwable again) {

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -6,11 +6,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Waits that an interrupt does not end; the flag is set again afterwards. */
-final class Waits {
+public final class Waits {
 
     private Waits() {}
 
-    static <T> T uninterruptibly(CompletableFuture<T> future) throws ExecutionException {
+    public static <T> T uninterruptibly(CompletableFuture<T> future) throws ExecutionException {
         try {
             return uninterruptibly(future, Long.MAX_VALUE);
         } catch (TimeoutException e) {
@@ -18,7 +18,7 @@ final class Waits {
         }
     }
 
-    static <T> T uninterruptibly(CompletableFuture<T> future, long nanos) throws ExecutionException, TimeoutException {
+    public static <T> T uninterruptibly(CompletableFuture<T> future, long nanos) throws ExecutionException, TimeoutException {
         Trampoline.flush();
         boolean wasInterrupted = false;
         try {

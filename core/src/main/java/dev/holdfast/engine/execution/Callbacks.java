@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
 import java.util.concurrent.CompletableFuture;
@@ -6,10 +6,10 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Runs code of users on the executors of the environment. Thread-safe; called without any lock. */
-final class Callbacks {
+public final class Callbacks {
     private final Environment environment;
 
-    Callbacks(Environment environment) {
+    public Callbacks(Environment environment) {
         this.environment = environment;
     }
 
@@ -17,24 +17,24 @@ final class Callbacks {
      * Runs what leads to code of users on the callback executor; on this thread if that refuses it, for a grant that is
      * told to nobody would be held for ever.
      */
-    void run(Runnable task) {
+    public void run(Runnable task) {
         environment.callbacks().execute(task);
     }
 
     /** Runs a listener for a loss, which must not wait for callbacks of users that block. */
-    void runLossListener(Runnable listener) {
+    public void runLossListener(Runnable listener) {
         environment.lossListeners().execute(listener);
     }
 
     /** The same result for users, completed on the callback executor. */
-    <T extends @Nullable Object> CompletableFuture<T> relay(CompletableFuture<T> result) {
+    public <T extends @Nullable Object> CompletableFuture<T> relay(CompletableFuture<T> result) {
         CompletableFuture<T> stage = new CompletableFuture<>();
         relay(result, stage);
         return stage;
     }
 
     /** Completes a stage of users with a result: on the callback executor, or at once if the result is there. */
-    <T extends @Nullable Object> void relay(CompletableFuture<T> result, CompletableFuture<T> stage) {
+    public <T extends @Nullable Object> void relay(CompletableFuture<T> result, CompletableFuture<T> stage) {
         if (result.isDone()) {
             var unused = result.whenComplete((value, failure) -> complete(stage, value, failure));
         } else {
