@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Once;
 import dev.holdfast.engine.execution.SystemEnvironment;

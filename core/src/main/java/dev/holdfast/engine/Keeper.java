@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.time.ElapsedClock;
+import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.Environment;
 import dev.holdfast.Loss;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.spi.Caller;

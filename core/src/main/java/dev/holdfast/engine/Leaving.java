@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.time.Looks;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.StoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.time.ElapsedClock;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;

@@ -80,7 +80,7 @@ final class Rules {
     static final ArchRule ONLY_ONE_CLASS_LOOKS_AT_THE_DATE = noClasses()
             .that(IN_CORE)
             .and()
-            .doNotHaveFullyQualifiedName("dev.holdfast.engine.ElapsedClock")
+            .doNotHaveFullyQualifiedName("dev.holdfast.engine.time.ElapsedClock")
             .and()
             .areNotAssignableTo(Environment.class) // one that stands before another hands it on
             .should()

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.time;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Environment;
@@ -12,23 +12,23 @@ import java.util.concurrent.TimeUnit;
  * @param most the maximum wait; empty for as long as it takes
  * @param deadline when it is over, by the monotonic clock; meaningless for as long as it takes
  */
-record TotalWait(Environment environment, Optional<Duration> most, long deadline) {
+public record TotalWait(Environment environment, Optional<Duration> most, long deadline) {
 
     /** Longer waits are for ever; half of what a nanosecond clock can tell, so that comparison by subtraction holds. */
-    static final long FOREVER = Long.MAX_VALUE / 2;
+    public static final long FOREVER = Long.MAX_VALUE / 2;
 
     /**
      * How much longer than it may take a wait lasts for the answer to a request that is under way. Less than the second
      * that the contract allows, so that a thread may be woken late.
      */
-    static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
+    public static final long OVERTIME_NANOS = TimeUnit.MILLISECONDS.toNanos(750);
 
     /**
      * Begins to wait.
      *
      * @throws IllegalArgumentException if the maximum is negative
      */
-    static TotalWait begin(Environment environment, Optional<Duration> most) {
+    public static TotalWait begin(Environment environment, Optional<Duration> most) {
         Optional<Duration> finite = most.filter(wait -> nanos(wait) < FOREVER);
         return new TotalWait(
                 environment,
@@ -36,7 +36,7 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
                 environment.monotonicNanos() + finite.map(Duration::toNanos).orElse(0L));
     }
 
-    boolean isOver() {
+    public boolean isOver() {
         return most.isPresent() && deadline - environment.monotonicNanos() <= 0;
     }
 
@@ -46,24 +46,24 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
     }
 
     /** How long the call may still wait for answers when its wait is over, at most a time. */
-    long leftForAnswers(long atMost) {
+    public long leftForAnswers(long atMost) {
         return isTimed()
                 ? Math.min(atMost, Math.max(0, deadline + OVERTIME_NANOS - environment.monotonicNanos()))
                 : atMost;
     }
 
     /** What is left, at most a time. */
-    long leftNanos(long atMost) {
+    public long leftNanos(long atMost) {
         return most.isEmpty() ? atMost : Math.min(atMost, Math.max(0, deadline - environment.monotonicNanos()));
     }
 
     /** The options of one of the waits. */
-    AcquireOptions within(AcquireOptions options) {
+    public AcquireOptions within(AcquireOptions options) {
         return most.isEmpty() ? options : options.withMaxWait(atLeastAMoment(leftNanos(Long.MAX_VALUE)));
     }
 
     /** The options of a look whether something can be had at once. */
-    AcquireOptions atOnce(AcquireOptions options) {
+    public AcquireOptions atOnce(AcquireOptions options) {
         return options.withMaxWait(atLeastAMoment(0));
     }
 
@@ -77,7 +77,7 @@ record TotalWait(Environment environment, Optional<Duration> most, long deadline
      *
      * @throws IllegalArgumentException if it is negative
      */
-    static long nanos(Duration wait) {
+    public static long nanos(Duration wait) {
         if (wait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
         }

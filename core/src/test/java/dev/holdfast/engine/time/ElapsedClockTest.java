@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.time;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.time;
 
 import dev.holdfast.Environment;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * When to look again for what nobody pushes: after an eighth of the time that was waited so far, so that the wait is at
  * most that much longer than need be, and soon in any case. Thread-safe; one pause at a time.
  */
-final class Looks {
+public final class Looks {
 
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -20,13 +20,13 @@ final class Looks {
     /** What follows the pause that is under way. */
     private final AtomicReference<@Nullable Runnable> next = new AtomicReference<>();
 
-    Looks(Environment environment) {
+    public Looks(Environment environment) {
         this.environment = environment;
         this.startedAt = environment.monotonicNanos();
     }
 
     /** Goes on after a pause, at most a time. */
-    void later(long mostNanos, Runnable look) {
+    public void later(long mostNanos, Runnable look) {
         long waited = environment.monotonicNanos() - startedAt;
         long pause = Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, waited / 8));
         next.set(look);
@@ -34,7 +34,7 @@ final class Looks {
     }
 
     /** Goes on now, if there is a pause. */
-    void interrupt() {
+    public void interrupt() {
         Runnable look = next.getAndSet(null);
         if (look != null) {
             look.run();

@@ -1,20 +1,20 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.time;
 
 import dev.holdfast.Environment;
 
 /** Spreads delays so that clients don't move in step. */
-final class Jitter {
+public final class Jitter {
 
     private Jitter() {}
 
     /** A random delay between three quarters and five quarters of the given one. */
-    static long spread(Environment environment, long nanos) {
+    public static long spread(Environment environment, long nanos) {
         long half = nanos / 2;
         return nanos - half / 2 + upTo(environment, half);
     }
 
     /** A random delay from zero to less than the given one. */
-    static long upTo(Environment environment, long nanos) {
+    public static long upTo(Environment environment, long nanos) {
         return nanos <= 0 ? 0 : Long.remainderUnsigned(environment.randomLong(), nanos);
     }
 }

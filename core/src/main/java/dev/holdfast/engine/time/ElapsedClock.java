@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.time;
 
 import dev.holdfast.Environment;
 import java.time.Duration;
@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Elapsed time that counts suspension, and a counter of the forward steps of the wall clock. Thread-safe; never blocks
  * for long.
  */
-final class ElapsedClock {
+public final class ElapsedClock {
 
     /**
      * A step is told from the slewing and the grain of clocks by its size: a second, or less where that would eat up
@@ -51,7 +51,7 @@ final class ElapsedClock {
     private volatile long suspended;
     private volatile long steps;
 
-    ElapsedClock(Environment environment, Duration ttl) {
+    public ElapsedClock(Environment environment, Duration ttl) {
         this.environment = environment;
         smallestStep = Math.max(2 * DRIFT_NANOS, Math.min(MAX_STEP_NANOS, ttl.toNanos() / STEPS_PER_TTL));
         Reading first = read();
@@ -60,7 +60,7 @@ final class ElapsedClock {
     }
 
     /** Elapsed nanoseconds from an arbitrary point, after a look for steps; compared by subtraction. */
-    long now() {
+    public long now() {
         long monotonic = environment.monotonicNanos();
         long jump = wallNanos() - monotonic - wallOffset;
         if (jump > DRIFT_NANOS || jump < -DRIFT_NANOS) {
@@ -73,7 +73,7 @@ final class ElapsedClock {
      * How many forward steps were seen; a hold is in doubt until a request that was sent after the newest one is
      * answered.
      */
-    long steps() {
+    public long steps() {
         return steps;
     }
 

@@ -1,0 +1,5 @@
+/** Elapsed time, waits with a limit, and pauses between attempts. */
+@NullMarked
+package dev.holdfast.engine.time;
+
+import org.jspecify.annotations.NullMarked;
