@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.observe.Watches;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.execution.Callbacks;
 import dev.holdfast.engine.execution.WakefulWait;

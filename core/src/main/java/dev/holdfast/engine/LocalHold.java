@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.execution.Waits;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;

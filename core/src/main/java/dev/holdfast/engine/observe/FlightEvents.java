@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.observe;
 
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.Asked;

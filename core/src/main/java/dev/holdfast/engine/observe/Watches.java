@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.observe;
 
 import dev.holdfast.HoldfastListener;
 import dev.holdfast.HoldfastListener.Acquisition;
@@ -11,19 +11,19 @@ import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /** Finds out whether anybody looks on: listeners, or a flight recording. Immutable. */
-final class Watches {
+public final class Watches {
 
     private final List<HoldfastListener> listeners;
     private final String store;
 
-    Watches(List<HoldfastListener> listeners, String store) {
+    public Watches(List<HoldfastListener> listeners, String store) {
         this.listeners = List.copyOf(listeners);
         this.store = store;
     }
 
     /** Begins to tell of an acquisition; null if nobody looks on. */
     @Nullable
-    Watch begin(ResourceName name, Kind kind, int weight) {
+    public Watch begin(ResourceName name, Kind kind, int weight) {
         // Before the first recording nothing of the recorder is loaded but this class.
         boolean isRecording = FlightRecorder.isInitialized();
         if (listeners.isEmpty() && !isRecording) {

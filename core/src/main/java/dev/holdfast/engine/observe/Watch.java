@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.observe;
 
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.WaitEnd;
@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * Tells those who look on what becomes of one acquisition, in its order. All but {@link #serve} is called without any
  * lock of the engine.
  */
-final class Watch {
+public final class Watch {
     private static final Logger log = LoggerFactory.getLogger(Watch.class);
 
     private final List<Acquisition> told;
@@ -28,16 +28,16 @@ final class Watch {
     private boolean wasGranted;
     private @Nullable Loss loss;
 
-    Watch(List<Acquisition> told) {
+    public Watch(List<Acquisition> told) {
         this.told = told;
     }
 
     /** A hold is made. Called under the lock of its gate. */
-    void serve(boolean fromAnother) {
+    public void serve(boolean fromAnother) {
         isHandedOver = fromAnother;
     }
 
-    void granted(long token) {
+    public void granted(long token) {
         tell(one -> one.granted(token, isHandedOver));
         Loss before;
         lock.lock();
@@ -52,11 +52,11 @@ final class Watch {
         }
     }
 
-    void notGranted(WaitEnd how) {
+    public void notGranted(WaitEnd how) {
         tell(one -> one.notGranted(how));
     }
 
-    void lost(Loss lost) {
+    public void lost(Loss lost) {
         boolean isNow;
         lock.lock();
         try {
@@ -71,7 +71,7 @@ final class Watch {
     }
 
     /** A grant that came when its request had been given up is told to nobody. */
-    void released(ReleaseOutcome outcome) {
+    public void released(ReleaseOutcome outcome) {
         boolean isKnown;
         lock.lock();
         try {
@@ -90,7 +90,7 @@ final class Watch {
         }
     }
 
-    static void guarded(Runnable call) {
+    public static void guarded(Runnable call) {
         try {
             call.run();
         } catch (RuntimeException | Error e) {
