@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.wire.Unexpected;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.execution.Failsafe;

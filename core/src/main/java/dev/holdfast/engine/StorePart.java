@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;

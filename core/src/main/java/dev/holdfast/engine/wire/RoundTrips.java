@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.wire;
 
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * The latest round trips to the store, for the margin of leases. Thread-safe; a torn percentile under concurrent writes
  * does no harm.
  */
-final class RoundTrips {
+public final class RoundTrips {
 
     private static final int KEPT = 128;
 
     private final AtomicLongArray nanos = new AtomicLongArray(KEPT);
     private final AtomicInteger next = new AtomicInteger();
 
-    void note(long roundTripNanos) {
+    public void note(long roundTripNanos) {
         nanos.setPlain((next.getAndIncrement() & Integer.MAX_VALUE) % KEPT, roundTripNanos);
     }
 

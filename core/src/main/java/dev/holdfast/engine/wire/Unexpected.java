@@ -1,14 +1,14 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.wire;
 
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 
 /** A store that breaks its contract. */
-final class Unexpected {
+public final class Unexpected {
 
     private Unexpected() {}
 
-    static StoreException reply(Reply reply) {
+    public static StoreException reply(Reply reply) {
         return new StoreException(
                 StoreException.Reason.UNAVAILABLE,
                 StoreException.Effect.UNKNOWN,

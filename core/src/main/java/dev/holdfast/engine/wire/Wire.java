@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.wire;
 
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.execution.Failsafe;
@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  * The way to the store: gives every command a send time, a time-out and exactly one answer. Thread-safe; callers hold
  * no lock of the engine.
  */
-final class Wire {
+public final class Wire {
 
     /**
      * Takes the one answer to a command. Called without any lock, on a thread of the store, of the timer, or of the
      * sender.
      */
-    interface Answer {
+    public interface Answer {
         /** The store replied. */
         void reply(Reply reply, long sentAt);
 
@@ -76,7 +76,7 @@ final class Wire {
      * @param timeout how long a command waits for its answer before its outcome is taken as unknown
      * @param shortest the shortest other time-out that a command is sent with
      */
-    Wire(LockStore store, Environment environment, ElapsedClock clock, Duration timeout, Duration shortest) {
+    public Wire(LockStore store, Environment environment, ElapsedClock clock, Duration timeout, Duration shortest) {
         this.store = store;
         this.environment = environment;
         this.clock = clock;
@@ -85,12 +85,12 @@ final class Wire {
         this.answeredAt = clock.now();
     }
 
-    void send(Command command, Caller caller, Answer answer) {
+    public void send(Command command, Caller caller, Answer answer) {
         send(command, caller, timeoutNanos, answer);
     }
 
     /** Sends a command that waits for its answer no longer than so many nanoseconds, nor than the time-out of all. */
-    void send(Command command, Caller caller, long patienceNanos, Answer answer) {
+    public void send(Command command, Caller caller, long patienceNanos, Answer answer) {
         Trip trip = new Trip(numbers.incrementAndGet(), answer, Math.min(patienceNanos, timeoutNanos));
         if (isClosed) {
             trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
@@ -115,7 +115,7 @@ final class Wire {
     }
 
     /** Sends a command, and gives what comes of it as a future, which may fail with a {@link StoreException}. */
-    CompletableFuture<Reply> ask(Command command, Caller caller) {
+    public CompletableFuture<Reply> ask(Command command, Caller caller) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
         send(command, caller, new Answer() {
             @Override
@@ -131,23 +131,23 @@ final class Wire {
         return future;
     }
 
-    long p99RoundTrip() {
+    public long p99RoundTrip() {
         return roundTrips.p99();
     }
 
     /** For how long the store has left every command unanswered; 0 while it answers. */
-    long silentFor() {
+    public long silentFor() {
         Long since = silentSince;
         return since == null ? 0 : clock.now() - since;
     }
 
     /** Whether nothing is on its way. */
-    boolean isIdle() {
+    public boolean isIdle() {
         return underWay.isEmpty();
     }
 
     /** What is not answered by now will not be: the client is closed, and timers don't run any more. */
-    void close() {
+    public void close() {
         isClosed = true;
         for (Trip trip : underWay.values()) {
             trip.end();

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.wire;
 
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Asks the store once what it records about a resource. */
-final class ResourceLook implements Wire.Answer {
+public final class ResourceLook implements Wire.Answer {
 
     private static final int PAGE = 1_000;
     private static final int MOST_CHANGES = 10;
@@ -42,7 +42,7 @@ final class ResourceLook implements Wire.Answer {
      * Ends with what is recorded, of the holders the first only; empty if the resource is not in use. Or fails with a
      * {@link StoreException}.
      */
-    static CompletableFuture<Optional<ResourceInfo>> ask(Wire wire, ResourceName name, Caller caller) {
+    public static CompletableFuture<Optional<ResourceInfo>> ask(Wire wire, ResourceName name, Caller caller) {
         return new ResourceLook(wire, name, caller, 1).begin();
     }
 
@@ -50,7 +50,7 @@ final class ResourceLook implements Wire.Answer {
      * Ends with what is recorded at one moment, with all holders; empty if the resource is not in use. Or fails with a
      * {@link StoreException}, also if there are several pages of them and they keep changing.
      */
-    static CompletableFuture<Optional<ResourceInfo>> askForAll(Wire wire, ResourceName name, Caller caller) {
+    public static CompletableFuture<Optional<ResourceInfo>> askForAll(Wire wire, ResourceName name, Caller caller) {
         return new ResourceLook(wire, name, caller, PAGE).begin();
     }
 
