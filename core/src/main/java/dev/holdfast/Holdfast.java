@@ -2,7 +2,7 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.engine.Engine;
-import dev.holdfast.engine.EngineOptions;
+import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;

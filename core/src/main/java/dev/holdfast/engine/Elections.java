@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,5 +1,9 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.Failures;
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.FailsafeEnvironment;
 import dev.holdfast.engine.execution.Once;

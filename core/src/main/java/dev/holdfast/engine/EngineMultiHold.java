@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Hold;

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.Loss;
 

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.wire.Unexpected;
 import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.time.ElapsedClock;

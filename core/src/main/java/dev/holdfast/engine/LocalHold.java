@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.DoubtMonitor;
 import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.engine.execution.UserStage;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.Loss;

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.AcquireOptions;

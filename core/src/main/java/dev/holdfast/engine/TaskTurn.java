@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.engine.time.Jitter;

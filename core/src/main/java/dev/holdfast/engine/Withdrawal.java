@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Caller;
@@ -38,7 +39,7 @@ final class BrokenClients {
     static Starter deadlineFromTheReply() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            long deadline(long sentAt, long answeredAt, long leaseNanos, long marginNanos) {
+            public long deadline(long sentAt, long answeredAt, long leaseNanos, long marginNanos) {
                 return answeredAt + leaseNanos - marginNanos;
             }
         });
@@ -48,7 +49,7 @@ final class BrokenClients {
     static Starter noMargin() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            long margin(long leaseNanos, long p99RoundTripNanos) {
+            public long margin(long leaseNanos, long p99RoundTripNanos) {
                 return 0;
             }
         });
@@ -58,7 +59,7 @@ final class BrokenClients {
     static Starter tokenReadLive() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            long shownToken(long own, long newest) {
+            public long shownToken(long own, long newest) {
                 return newest;
             }
         });
@@ -68,7 +69,7 @@ final class BrokenClients {
     static Starter lateGrantKept() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean returnsUnwantedGrants() {
+            public boolean returnsUnwantedGrants() {
                 return false;
             }
         });
@@ -78,12 +79,12 @@ final class BrokenClients {
     static Starter handOffPastTheDeadline() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean mayPassOn(long now, long deadline) {
+            public boolean mayPassOn(long now, long deadline) {
                 return true;
             }
 
             @Override
-            boolean mayHandOn(long now, long deadline, boolean inDoubt) {
+            public boolean mayHandOn(long now, long deadline, boolean inDoubt) {
                 return !inDoubt;
             }
         });
@@ -93,7 +94,7 @@ final class BrokenClients {
     static Starter handOffInDoubt() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean mayHandOn(long now, long deadline, boolean inDoubt) {
+            public boolean mayHandOn(long now, long deadline, boolean inDoubt) {
                 return now - deadline < 0;
             }
         });
@@ -103,7 +104,7 @@ final class BrokenClients {
     static Starter grantPartedWithUnderALiveHold() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean mayPartWith(boolean holdIsLive) {
+            public boolean mayPartWith(boolean holdIsLive) {
                 return true;
             }
         });
@@ -113,7 +114,7 @@ final class BrokenClients {
     static Starter epochNotRaised() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean raisesEpochWhenUnknown() {
+            public boolean raisesEpochWhenUnknown() {
                 return false;
             }
         });
@@ -123,7 +124,7 @@ final class BrokenClients {
     static Starter doubtIgnored() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean stepsRaiseDoubt() {
+            public boolean stepsRaiseDoubt() {
                 return false;
             }
         });
@@ -133,7 +134,7 @@ final class BrokenClients {
     static Starter lateRenewalCounts() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean mayRenew(long answeredAt, long deadline) {
+            public boolean mayRenew(long answeredAt, long deadline) {
                 return true;
             }
         });
@@ -143,7 +144,7 @@ final class BrokenClients {
     static Starter deadlineIgnored() {
         return EngineUnderTest.keeping(new SafetyRules() {
             @Override
-            boolean isGood(long now, long deadline) {
+            public boolean isGood(long now, long deadline) {
                 return true;
             }
         });

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;

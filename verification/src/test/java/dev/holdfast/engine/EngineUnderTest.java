@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.wire.RoundTrips;
 import dev.holdfast.Environment;
 import dev.holdfast.store.memory.ReferenceStore;

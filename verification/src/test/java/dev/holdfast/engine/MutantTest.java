@@ -2,6 +2,7 @@ package dev.holdfast.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.store.memory.BrokenPrimitives;
 import dev.holdfast.store.memory.BrokenStores;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;

@@ -2,6 +2,7 @@ package dev.holdfast.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.store.quorum.BrokenQuorums;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
 import dev.holdfast.testkit.sim.QuorumRun;

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.store.memory.BrokenStores;
 import dev.holdfast.testkit.sim.Seeds;
 import dev.holdfast.testkit.sim.Simulation;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.store.memory.BareStore;
 import dev.holdfast.store.memory.PassiveStore;
 import dev.holdfast.store.memory.ReferenceMachine;

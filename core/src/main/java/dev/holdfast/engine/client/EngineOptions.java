@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.client;
 
 import dev.holdfast.HoldfastListener;
 import java.time.Duration;

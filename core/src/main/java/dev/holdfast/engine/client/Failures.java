@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.client;
 
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.LockWaitTimeoutException;
@@ -15,23 +15,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param store the store, for people
  */
-record Failures(String store) {
+public record Failures(String store) {
 
-    RuntimeException closed() {
+    public RuntimeException closed() {
         return new ClientClosedException(store);
     }
 
-    RuntimeException timedOut(String resource, Duration waited) {
+    public RuntimeException timedOut(String resource, Duration waited) {
         return new LockWaitTimeoutException(resource, store, waited);
     }
 
     /** For a call that nothing but the store time-out bounds. */
-    RuntimeException unanswered(String resource, Duration storeTimeout) {
+    public RuntimeException unanswered(String resource, Duration storeTimeout) {
         return unansweredFor(resource, "within the store time-out of " + storeTimeout);
     }
 
     /** For a wait that was over before the store has said anything. */
-    RuntimeException unansweredInWait(String resource, Duration waited, Duration overtime) {
+    public RuntimeException unansweredInWait(String resource, Duration waited, Duration overtime) {
         return unansweredFor(
                 resource,
                 "within the wait of " + waited + " that the caller has set, nor in the " + overtime + " after it");
@@ -48,7 +48,7 @@ record Failures(String store) {
                 null);
     }
 
-    RuntimeException taskUnanswered(String task, Duration atMost) {
+    public RuntimeException taskUnanswered(String task, Duration atMost) {
         return new StoreUnavailableException(
                 "Task '" + task + "' was not run, for whether it is due is unknown: the store " + store
                         + " has not answered. A grant that was under way is withdrawn, or ends after " + atMost
@@ -58,7 +58,7 @@ record Failures(String store) {
                 null);
     }
 
-    RuntimeException noSession(Duration within) {
+    public RuntimeException noSession(Duration within) {
         return new StoreUnavailableException(
                 "The store " + store + " did not open a session within " + within
                         + ". Check that it is reachable; nothing is held.",
@@ -67,7 +67,7 @@ record Failures(String store) {
                 null);
     }
 
-    RuntimeException unconfirmed(String resource, long token, Duration lease, @Nullable StoreException why) {
+    public RuntimeException unconfirmed(String resource, long token, Duration lease, @Nullable StoreException why) {
         return new StoreUnavailableException(
                 "The release of '" + resource + "' (token " + token + ") was not confirmed by the store " + store
                         + (why == null ? "" : ": " + why.getMessage())
@@ -78,7 +78,7 @@ record Failures(String store) {
     }
 
     /** For a part of what could not be had altogether. */
-    RuntimeException notGivenBack(String resource, Duration lease) {
+    public RuntimeException notGivenBack(String resource, Duration lease) {
         return new StoreUnavailableException(
                 "'" + resource + "' was acquired and is given back, since not all that was asked for could be had; the"
                         + " store " + store + " has not confirmed that. It is repeated in the background, and the lease"
@@ -89,7 +89,7 @@ record Failures(String store) {
     }
 
     /** For a party that gave up a barrier without having learned whether it opens for it. */
-    RuntimeException mayBeCounted(String barrier, Duration lease) {
+    public RuntimeException mayBeCounted(String barrier, Duration lease) {
         return new StoreUnavailableException(
                 "Barrier '" + barrier + "' may still open with this party counted: another party has been about to"
                         + " open it for as long as the store time-out, or the store " + store
@@ -100,7 +100,7 @@ record Failures(String store) {
                 null);
     }
 
-    RuntimeException uncounted(String latch, String id) {
+    public RuntimeException uncounted(String latch, String id) {
         return new StoreUnavailableException(
                 "Whether '" + id + "' has counted down latch '" + latch + "' is unknown: the store " + store
                         + " has not answered. Repeat it with the same id; it counts once.",
@@ -109,7 +109,7 @@ record Failures(String store) {
                 null);
     }
 
-    RuntimeException unknownCount(String latch) {
+    public RuntimeException unknownCount(String latch) {
         return new StoreUnavailableException(
                 "Whether the count of latch '" + latch + "' was set is unknown: the store " + store
                         + " has not answered in time. Look at its count before setting it again.",
@@ -119,14 +119,14 @@ record Failures(String store) {
     }
 
     /** The first of several failures, with the others suppressed in it. */
-    static RuntimeException joined(List<RuntimeException> failures) {
+    public static RuntimeException joined(List<RuntimeException> failures) {
         RuntimeException first = failures.get(0);
         failures.stream().skip(1).forEach(first::addSuppressed);
         return first;
     }
 
     /** For a lock, or for the whole client where the name is empty. */
-    RuntimeException ofStore(String resource, StoreException failure) {
+    public RuntimeException ofStore(String resource, StoreException failure) {
         String what = resource.isEmpty() ? "The store " + store : "Lock '" + resource + "' on the store " + store;
         if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {
             return new StoreUnavailableException(

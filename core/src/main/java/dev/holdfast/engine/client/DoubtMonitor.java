@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.client;
 
 import dev.holdfast.engine.execution.Trampoline;
 import java.util.concurrent.TimeUnit;
@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Lets threads wait for news of holds that are in doubt. Thread-safe. */
-final class DoubtMonitor {
+public final class DoubtMonitor {
     /** The longest wait between two looks at the clock: a deadline passes without news. */
     private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -17,7 +17,7 @@ final class DoubtMonitor {
 
     /** Wakes all waiters: a doubt may be over. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock
-    void signalNews() {
+    public void signalNews() {
         lock.lock();
         try {
             news = news + 1;
@@ -28,12 +28,12 @@ final class DoubtMonitor {
     }
 
     /** How often there was news. */
-    long news() {
+    public long news() {
         return news;
     }
 
     /** Waits for more news than were seen, or for a while: that a deadline passes is no news. */
-    void awaitNews(long seen, long mostNanos) throws InterruptedException {
+    public void awaitNews(long seen, long mostNanos) throws InterruptedException {
         Trampoline.flush();
         lock.lock();
         try {

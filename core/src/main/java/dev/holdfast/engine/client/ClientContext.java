@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.client;
 
 import dev.holdfast.engine.observe.Watches;
 import dev.holdfast.engine.time.ElapsedClock;
@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param cohortBudgetNanos how long a lock is passed on locally while others wait
  */
-record ClientContext(
+public record ClientContext(
         Environment environment,
         ElapsedClock clock,
         EngineOptions options,
@@ -33,7 +33,7 @@ record ClientContext(
     private static final Logger log = LoggerFactory.getLogger(ClientContext.class);
 
     /** The context of a new client. */
-    static ClientContext of(Environment environment, EngineOptions options, SafetyRules rules, StoreTraits traits) {
+    public static ClientContext of(Environment environment, EngineOptions options, SafetyRules rules, StoreTraits traits) {
         Failures failures = new Failures(traits.product());
         return new ClientContext(
                 environment,
@@ -51,11 +51,11 @@ record ClientContext(
     }
 
     /** The store, for people. */
-    String product() {
+    public String product() {
         return traits.product();
     }
 
-    boolean isClosing() {
+    public boolean isClosing() {
         return life.isClosing();
     }
 
@@ -64,19 +64,19 @@ record ClientContext(
      *
      * @throws dev.holdfast.ClientClosedException if it is closed
      */
-    void requireOpen() {
+    public void requireOpen() {
         if (isClosing()) {
             throw failures.closed();
         }
     }
 
     /** The exception for a failure of the store: while the client is being closed, that explains it. */
-    RuntimeException storeFailure(String resource, StoreException failure) {
+    public RuntimeException storeFailure(String resource, StoreException failure) {
         return isClosing() ? failures.closed() : failures.ofStore(resource, failure);
     }
 
     /** Logs the loss of a hold, and wakes those who wait for news of one. */
-    void noteLoss(Loss loss) {
+    public void noteLoss(Loss loss) {
         log.warn(
                 "resource={} store={} token={} hold lost: {}",
                 ResourceName.printable(loss.name()),

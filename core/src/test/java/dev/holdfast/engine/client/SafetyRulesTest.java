@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.client;
 
 import static java.util.concurrent.TimeUnit.DAYS;
 import static java.util.concurrent.TimeUnit.HOURS;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.client;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Whether a client is closed, and the calls that fail when it is. Thread-safe. */
-final class ClientLife {
+public final class ClientLife {
     private final Failures failures;
     private final AtomicLong callNumbers = new AtomicLong();
     /** Calls to fail with the client, beside requests for resources; by number, in the order of their coming. */
@@ -19,12 +19,12 @@ final class ClientLife {
         this.failures = failures;
     }
 
-    boolean isClosing() {
+    public boolean isClosing() {
         return isClosing.get();
     }
 
     /** Begins the close and fails all open calls; false if it had begun before. */
-    boolean beginClose() {
+    public boolean beginClose() {
         if (!isClosing.compareAndSet(false, true)) {
             return false;
         }
@@ -35,7 +35,7 @@ final class ClientLife {
     }
 
     /** Fails a call when the client is closed before it ends. */
-    void endWithClient(CompletableFuture<?> call) {
+    public void endWithClient(CompletableFuture<?> call) {
         Long number = callNumbers.incrementAndGet();
         calls.put(number, call);
         var unused = call.whenComplete((done, failure) -> calls.remove(number));
