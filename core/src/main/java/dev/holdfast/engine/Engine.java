@@ -1,5 +1,11 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.SessionUser;
+import dev.holdfast.engine.session.Settler;
+import dev.holdfast.engine.session.SignalDesk;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.client.Failures;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Settings;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.ResourceLook;
 import dev.holdfast.AcquireOptions;

@@ -1,5 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.LockLostException;

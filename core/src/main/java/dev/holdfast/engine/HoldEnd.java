@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Settler;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.Environment;
 import dev.holdfast.ReleaseOutcome;

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Unexpected;
 import dev.holdfast.engine.wire.Wire;

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.OwnLease;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.execution.Waits;

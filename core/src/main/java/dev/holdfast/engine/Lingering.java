@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;

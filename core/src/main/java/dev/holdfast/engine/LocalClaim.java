@@ -1,5 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.ClaimRef;
@@ -96,7 +99,7 @@ final class LocalClaim extends Claim {
     }
 
     @Override
-    boolean isTry() {
+    public boolean isTry() {
         return bound != null && bound.isTry;
     }
 
@@ -110,100 +113,100 @@ final class LocalClaim extends Claim {
     // ---- Answers of the store
 
     @Override
-    StorePart part() {
+    public StorePart part() {
         return resource.part;
     }
 
     @Override
-    ReentrantLock lock() {
+    public ReentrantLock lock() {
         return resource.lock;
     }
 
     @Override
-    ResourceSpec spec() {
+    public ResourceSpec spec() {
         return resource.spec;
     }
 
     @Override
     @Nullable
-    ClaimRef replacedRef() {
+    public ClaimRef replacedRef() {
         return replaces == null ? null : replaces.ref;
     }
 
     @Override
-    long newestRequest() {
+    public long newestRequest() {
         return resource.newestRequest();
     }
 
     @Override
-    void granted(Reply.Granted reply, Outbox out) {
+    public void granted(Reply.Granted reply, Outbox out) {
         resource.granted(this, reply, out);
     }
 
     @Override
-    void queued(Outbox out) {
+    public void queued(Outbox out) {
         resource.queued(this, out);
     }
 
     @Override
-    void taken(Outbox out) {
+    public void taken(Outbox out) {
         resource.taken(this, out);
     }
 
     @Override
-    void tooHeavy(Supplier<RuntimeException> why, Outbox out) {
+    public void tooHeavy(Supplier<RuntimeException> why, Outbox out) {
         resource.tooHeavy(this, why, out);
     }
 
     @Override
-    void refused(Supplier<RuntimeException> why, Outbox out) {
+    public void refused(Supplier<RuntimeException> why, Outbox out) {
         resource.refused(this, why, out);
     }
 
     @Override
-    void unanswerable(Supplier<RuntimeException> why, Outbox out) {
+    public void unanswerable(Supplier<RuntimeException> why, Outbox out) {
         resource.unanswerable(this, why, out);
     }
 
     @Override
-    void denied(Supplier<RuntimeException> why, Outbox out) {
+    public void denied(Supplier<RuntimeException> why, Outbox out) {
         resource.denied(this, why, out);
     }
 
     @Override
-    void vanished(Outbox out) {
+    public void vanished(Outbox out) {
         resource.vanished(this, out);
     }
 
     @Override
-    void advanced(Reply.@Nullable Advanced reply, Outbox out) {
+    public void advanced(Reply.@Nullable Advanced reply, Outbox out) {
         resource.advanced(this, reply, out);
     }
 
     @Override
-    void withdraw(Outbox out) {
+    public void withdraw(Outbox out) {
         resource.withdraw(this, out);
     }
 
     @Override
-    void pollFailed() {
+    public void pollFailed() {
         if (cohort != null) {
             cohort.asking = false;
         }
     }
 
     @Override
-    void react(Outbox out) {
+    public void react(Outbox out) {
         resource.react(out);
     }
 
     @Override
-    void step(Consumer<Outbox> what) {
+    public void step(Consumer<Outbox> what) {
         resource.step(what);
     }
 
     @Override
-    void end(Loss.Cause cause) {
+    public void end(Loss.Cause cause) {
         resource.end(this, cause);
     }
 

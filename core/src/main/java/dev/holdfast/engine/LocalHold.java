@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.OwnLease;
+import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.DoubtMonitor;
 import dev.holdfast.engine.observe.Watch;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;

@@ -1,5 +1,10 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.SessionUser;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.LockMismatchException;

@@ -1,5 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Auditor;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedDoubleBarrier;

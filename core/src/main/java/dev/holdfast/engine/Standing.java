@@ -1,5 +1,9 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.OwnLease;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.Settler;
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;

@@ -1,5 +1,9 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.session.OwnLease;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.Settler;
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.observe.Watch;

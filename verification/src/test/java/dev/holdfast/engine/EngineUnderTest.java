@@ -107,7 +107,7 @@ class EngineUnderTest implements ClientUnderTest {
         ResourceName name = new ResourceName(semaphore);
         return told(
                 semaphore,
-                dev.holdfast.engine.Settings.send(
+                dev.holdfast.engine.session.Settings.send(
                                 engine.part(name),
                                 (session, epoch) -> new Command.Resize(name, session, epoch, permits))
                         .thenApply(Reply.Done.class::isInstance));

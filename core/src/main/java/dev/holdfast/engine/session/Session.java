@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.spi.SessionId;
 import java.util.ArrayList;
@@ -12,9 +12,9 @@ import java.util.concurrent.CompletableFuture;
  */
 
 /** A session as the client sees it. Written under the keeper's lock; the volatile fields are read by anyone. */
-final class Session {
+public final class Session {
 
-    enum State {
+    public enum State {
         ALIVE,
         /** Past its deadline; the store may still keep it. */
         ABANDONED,
@@ -25,22 +25,22 @@ final class Session {
     /** Waits for the epoch to be raised above the one under which a command of unknown outcome was sent. */
     private record Raise(long above, Runnable action) {}
 
-    final SessionId id;
+    public final SessionId id;
 
-    final long ttlNanos;
+    public final long ttlNanos;
     private final List<Raise> raises = new ArrayList<>();
 
-    volatile State state = State.ALIVE;
-    volatile long deadline;
+    public volatile State state = State.ALIVE;
+    public volatile long deadline;
 
     /** The epoch under which commands are sent: the highest one that the store has acknowledged. */
-    volatile long epoch;
+    public volatile long epoch;
 
     /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
-    volatile long clearedSteps;
+    public volatile long clearedSteps;
 
     /** What was pushed against its being alive. */
-    final Contradiction contradiction = new Contradiction();
+    public final Contradiction contradiction = new Contradiction();
 
     /** Completed when the store takes nothing new from this session any more. */
     private final CompletableFuture<Void> retirement = new CompletableFuture<>();
@@ -60,7 +60,7 @@ final class Session {
     /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
     volatile long lastSent;
 
-    Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
+    public Session(SessionId id, long ttlNanos, long sentAt, long deadline, long clearedSteps) {
         this.id = id;
         this.ttlNanos = ttlNanos;
         this.openedAt = sentAt;
@@ -69,7 +69,7 @@ final class Session {
         this.clearedSteps = clearedSteps;
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return state == State.ALIVE;
     }
 
@@ -86,7 +86,7 @@ final class Session {
     }
 
     /** Runs an action once the session is retired or gone at the store; at once if it is. */
-    void afterRetirement(Runnable action) {
+    public void afterRetirement(Runnable action) {
         var unused = retirement.thenRun(action);
     }
 
@@ -112,12 +112,12 @@ final class Session {
     }
 
     /** The earliest time at which the store has surely dropped it, unless it is asked for more. */
-    long goneAt() {
+    public long goneAt() {
         return lastSent + 2 * ttlNanos;
     }
 
     /** Whether it has surely ended at the store too, whose clock may be slower. */
-    boolean isOverBy(long now) {
+    public boolean isOverBy(long now) {
         return state == State.ENDED || (state == State.ABANDONED && now - deadline > ttlNanos);
     }
 }

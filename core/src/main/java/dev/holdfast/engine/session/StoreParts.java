@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.spi.LockStore;
@@ -8,22 +8,22 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** The parts of the store that this client has used so far. Thread-safe. */
-final class StoreParts {
+public final class StoreParts {
 
-    final ClientContext context;
+    public final ClientContext context;
     private final LockStore store;
     private final AtomicReferenceArray<StorePart> parts;
     /** Set once, before the first command. */
     private volatile List<SessionUser> users = List.of();
 
-    StoreParts(ClientContext context, LockStore store) {
+    public StoreParts(ClientContext context, LockStore store) {
         this.context = context;
         this.store = store;
         this.parts = new AtomicReferenceArray<>(store.partitions());
     }
 
     /** Names the users of the sessions; once, before the first command. */
-    void serve(SessionUser... all) {
+    public void serve(SessionUser... all) {
         users = List.of(all);
     }
 
@@ -33,26 +33,26 @@ final class StoreParts {
     }
 
     /** How many the store has. */
-    int count() {
+    public int count() {
         return parts.length();
     }
 
     /** Whether the store has more than one. */
-    boolean areSeveral() {
+    public boolean areSeveral() {
         return parts.length() > 1;
     }
 
     /** The number of the part of a name. */
-    int numberOf(ResourceName name) {
+    public int numberOf(ResourceName name) {
         return areSeveral() ? store.partitionOf(name) : 0;
     }
 
     /** The part of a name. */
-    StorePart of(ResourceName name) {
+    public StorePart of(ResourceName name) {
         return at(numberOf(name));
     }
 
-    StorePart at(int number) {
+    public StorePart at(int number) {
         StorePart part = parts.get(number);
         return part == null ? make(number) : part;
     }
@@ -71,7 +71,7 @@ final class StoreParts {
     }
 
     /** Those that were used. */
-    List<StorePart> used() {
+    public List<StorePart> used() {
         List<StorePart> used = new ArrayList<>();
         for (int i = 0; i < parts.length(); i++) {
             StorePart part = parts.get(i);

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Unexpected;
@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 
 /** Polls the waiting claims of a part. Thread-safe; callers hold no lock of the engine. */
-final class Poller {
+public final class Poller {
 
     /** More claims than this are asked for in several commands, so that none is too large for a store. */
     private static final int MAX_CLAIMS = 256;
@@ -54,7 +54,7 @@ final class Poller {
     }
 
     /** Takes a claim that waits in the store's queue. */
-    void add(Claim claim, Duration recheckIn) {
+    public void add(Claim claim, Duration recheckIn) {
         long now = context.clock().now();
         lock.lock();
         try {
@@ -75,7 +75,7 @@ final class Poller {
     }
 
     /** Sees to it that a claim is polled that waits in the store's queue, whatever has come in between. */
-    void keep(Claim claim) {
+    public void keep(Claim claim) {
         lock.lock();
         try {
             if (waiting.contains(claim)) {
@@ -88,7 +88,7 @@ final class Poller {
     }
 
     /** Polls all at once: pushes may have been missed. */
-    void pollAll() {
+    public void pollAll() {
         tick(true);
     }
 

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #lock()}, but for what is volatile. What follows from an answer is decided by its resource, which is asked by
  * the abstract methods.
  */
-abstract class Claim {
-    enum State {
+public abstract class Claim {
+    public enum State {
         /** Sent, and not yet answered; the outcome may be unknown. */
         SENT,
         /** In the store's queue. */
@@ -30,18 +30,18 @@ abstract class Claim {
         OVER
     }
 
-    final ClaimRef ref;
-    final Session session;
-    final Lease lease;
+    public final ClaimRef ref;
+    public final Session session;
+    public final Lease lease;
 
     /** What is known of its own lease; null if it has only the session's. */
-    final @Nullable OwnLease own;
+    public final @Nullable OwnLease own;
 
     /** Goes past the claim that waits here: it is tried once, and takes no place in the store's queue. */
-    boolean isBarging;
+    public boolean isBarging;
 
     /** How much of the capacity it asks for, or has. Lowered before the store is told to. */
-    int weight;
+    public int weight;
 
     /**
      * A pass claim serves only requests that waited here while it waited at the store, for others may have come after
@@ -51,48 +51,48 @@ abstract class Claim {
     private long newestServed;
 
     /** A poll is on its way that may let it serve more requests; until it is answered, a pass is kept for them. */
-    boolean isCovering;
+    public boolean isCovering;
 
     /** How often in a row such a poll has failed. */
     int coverFailures;
 
-    volatile State state = State.SENT;
+    public volatile State state = State.SENT;
 
     /** Nobody wants it any more: it is withdrawn as soon as its outcome allows. Never turns false again. */
-    boolean isDead;
+    public boolean isDead;
 
     /** Something was pushed about it before the answer whether it waits, which is thus not the newest. */
     boolean isOvertaken;
 
     /** The store has answered something about it. */
-    boolean wasAnswered;
+    public boolean wasAnswered;
 
     /** The withdrawal or release is with the settler. */
-    boolean isSettling;
+    public boolean isSettling;
 
     /**
      * What was pushed against it; null if nothing ever was. What is pushed from then on is polled before it is
      * believed. Set under the lock of the gate.
      */
-    volatile @Nullable Contradiction contradiction;
+    public volatile @Nullable Contradiction contradiction;
 
     /** Failures in a row. */
-    int failures;
+    public int failures;
 
     /** When the newest command about it was sent or answered; and how many are on their way. For the audit. */
-    long settledAt;
+    public long settledAt;
 
-    int underWay;
+    public int underWay;
 
     /** How often it was sent. */
-    int sendings;
+    public int sendings;
 
     /** When to poll it at the latest, while it is queued, and from when on it goes along with others. */
     long pollBy;
 
     long pollFrom;
 
-    Claim(ClaimRef ref, Session session, Lease lease, int weight, long newestServed) {
+    public Claim(ClaimRef ref, Session session, Lease lease, int weight, long newestServed) {
         this.ref = ref;
         this.session = session;
         this.lease = lease;
@@ -106,67 +106,67 @@ abstract class Claim {
     // ---- What its resource tells
 
     /** The part of the store that it belongs to. */
-    abstract StorePart part();
+    public abstract StorePart part();
 
     /** The lock that guards it. */
-    abstract ReentrantLock lock();
+    public abstract ReentrantLock lock();
 
-    abstract ResourceSpec spec();
+    public abstract ResourceSpec spec();
 
     /** Whether it was made for somebody who does not wait. */
-    abstract boolean isTry();
+    public abstract boolean isTry();
 
     /** The grant that it replaces by a yield, until that is answered. */
-    abstract @Nullable ClaimRef replacedRef();
+    public abstract @Nullable ClaimRef replacedRef();
 
     /** The number of the newest request that waits for its resource. */
-    abstract long newestRequest();
+    public abstract long newestRequest();
 
     // ---- What its resource does about an answer, under the lock
 
     /** It was granted. */
-    abstract void granted(Reply.Granted reply, Outbox out);
+    public abstract void granted(Reply.Granted reply, Outbox out);
 
     /** It stands in the store's queue. */
-    abstract void queued(Outbox out);
+    public abstract void queued(Outbox out);
 
     /** It was not made, because others have or want the resource. */
-    abstract void taken(Outbox out);
+    public abstract void taken(Outbox out);
 
     /** It was not made, for it asks for more than there is. */
-    abstract void tooHeavy(Supplier<RuntimeException> why, Outbox out);
+    public abstract void tooHeavy(Supplier<RuntimeException> why, Outbox out);
 
     /** It was not made for a reason that holds for every claim of its resource. */
-    abstract void refused(Supplier<RuntimeException> why, Outbox out);
+    public abstract void refused(Supplier<RuntimeException> why, Outbox out);
 
     /** The store does not answer what was asked. */
-    abstract void unanswerable(Supplier<RuntimeException> why, Outbox out);
+    public abstract void unanswerable(Supplier<RuntimeException> why, Outbox out);
 
     /** As {@link #unanswerable}, for a reason that holds for every claim of its resource. */
-    abstract void denied(Supplier<RuntimeException> why, Outbox out);
+    public abstract void denied(Supplier<RuntimeException> why, Outbox out);
 
     /** The store does not know it. */
-    abstract void vanished(Outbox out);
+    public abstract void vanished(Outbox out);
 
     /** A fresh token block; or none, where the store has no more. */
-    abstract void advanced(Reply.@Nullable Advanced reply, Outbox out);
+    public abstract void advanced(Reply.@Nullable Advanced reply, Outbox out);
 
     /** It is dead, and can have no effect any more. */
-    abstract void withdraw(Outbox out);
+    public abstract void withdraw(Outbox out);
 
     /** A question about it has failed. */
-    abstract void pollFailed();
+    public abstract void pollFailed();
 
     /** Does what the present state asks for, after anything has changed. */
-    abstract void react(Outbox out);
+    public abstract void react(Outbox out);
 
     // ---- What its resource does without the lock
 
     /** Does something under the lock, and what follows from it afterwards. */
-    abstract void step(Consumer<Outbox> what);
+    public abstract void step(Consumer<Outbox> what);
 
     /** Ends a grant for a cause that the client found. */
-    abstract void end(Loss.Cause cause);
+    public abstract void end(Loss.Cause cause);
 
     // ---- Its course
 
@@ -178,23 +178,23 @@ abstract class Claim {
     }
 
     /** It was waiting at the store when these requests waited here. */
-    void cover(long newest) {
+    public void cover(long newest) {
         newestServed = Math.max(newestServed, newest);
     }
 
     /** Whether a request of this number waited here while this claim waited at the store. */
-    boolean covers(long number) {
+    public boolean covers(long number) {
         return number <= newestServed;
     }
 
     /** Whether only its own lease ends it, once it is granted. */
-    boolean isDetached() {
+    public boolean isDetached() {
         return lease.binding() == Lease.Binding.DETACHED;
     }
 
     /** The lease of its own that may last beyond its session; null if none does. */
     @Nullable
-    OwnLease outliving() {
+    public OwnLease outliving() {
         return isDetached() ? own : null;
     }
 
@@ -231,7 +231,7 @@ abstract class Claim {
     }
 
     /** When a hold under it must end, by the present leases. */
-    long deadline() {
+    public long deadline() {
         long ofSession = session.deadline;
         if (own == null) {
             return ofSession;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Wire;
@@ -29,18 +29,18 @@ import org.jspecify.annotations.Nullable;
  * <p>It stays for the life of the client once it was needed; the session does not, if nothing of the part is used.
  * Thread-safe.
  */
-final class StorePart {
+public final class StorePart {
     /** What waits for a session: goes on when there is one, or when none could be had just now. */
     private record Wait(Runnable ready, Runnable failed) {}
 
-    final ClientContext context;
-    final int number;
-    final Wire wire;
-    final Settler settler;
-    final Keeper keeper;
-    final ClaimDriver driver;
-    final GrantValidity validity;
-    final Poller poller;
+    public final ClientContext context;
+    public final int number;
+    public final Wire wire;
+    public final Settler settler;
+    public final Keeper keeper;
+    public final ClaimDriver driver;
+    public final GrantValidity validity;
+    public final Poller poller;
     private final boolean isOneOfSeveral;
     private final Supplier<List<SessionUser>> users;
     private final Auditor auditor;
@@ -55,7 +55,7 @@ final class StorePart {
      *
      * @param users the users of its sessions
      */
-    StorePart(
+    public StorePart(
             ClientContext context,
             LockStore store,
             int number,
@@ -86,21 +86,21 @@ final class StorePart {
      * not given up as idle.
      */
     @Nullable
-    Session session() {
+    public Session session() {
         if (!isWanted && isOneOfSeveral) {
             isWanted = true;
         }
         return keeper.current();
     }
 
-    void needSession(Caller caller) {
+    public void needSession(Caller caller) {
         if (!context.isClosing()) {
             keeper.open(caller);
         }
     }
 
     /** Has one action run once there is a session, or the other if none can be had just now. */
-    void awaitSession(Runnable ready, Runnable failed) {
+    public void awaitSession(Runnable ready, Runnable failed) {
         waiting.add(new Wait(ready, failed));
         needSession(Caller.GOES_ON);
         if (keeper.current() != null) {
@@ -142,7 +142,7 @@ final class StorePart {
      * How long to wait rather than so long, so that parts whose time has come at about the same moment are renewed at
      * the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
      */
-    long together(long delay) {
+    public long together(long delay) {
         long grain = context.options().keepAliveEvery().toNanos() / 4;
         if (!isOneOfSeveral || delay <= grain) {
             return delay;
@@ -153,7 +153,7 @@ final class StorePart {
     // ---- Claims
 
     /** The identity of a new claim under a session of this part. */
-    ClaimRef nextRef(ResourceName name, Session session) {
+    public ClaimRef nextRef(ResourceName name, Session session) {
         return new ClaimRef(name, session.id, claims.incrementAndGet());
     }
 
@@ -162,12 +162,12 @@ final class StorePart {
     }
 
     /** Whether a claim is believed by anybody here, or its end is on its way. */
-    boolean isKnown(ClaimRef ref) {
+    public boolean isKnown(ClaimRef ref) {
         return settler.isPending(ref) || users.get().stream().anyMatch(user -> user.knows(ref));
     }
 
     /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
-    long uniqueLong() {
+    public long uniqueLong() {
         Session present = keeper.current();
         long own = present == null ? 0 : present.id.value().hashCode() * 0x9e3779b97f4a7c15L;
         return context.environment().randomLong() ^ own;
@@ -176,32 +176,32 @@ final class StorePart {
     // ---- Trouble
 
     /** This part could not be asked. If it has been silent for too long, what waits for it fails. */
-    void troubled(StoreException failure) {
+    public void troubled(StoreException failure) {
         if (isSilent()) {
             tell(user -> user.silent(this, failure));
         }
     }
 
     /** Whether it has answered nothing for as long as anybody waits. */
-    boolean isSilent() {
+    public boolean isSilent() {
         return wire.silentFor() >= context.options().storeTimeout().toNanos();
     }
 
     /** Tells the users of the sessions something; what one of them throws does not keep it from the others. */
-    void tell(Consumer<SessionUser> news) {
+    public void tell(Consumer<SessionUser> news) {
         users.get().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
     }
 
     // ---- What the keeper tells, without any lock
 
     /** A session is there: what waits for one may go on. */
-    void opened() {
+    public void opened() {
         tell(user -> user.opened(this));
         goOn(true);
     }
 
     /** All holds of a session are lost. */
-    void over(Session session, Loss.Cause cause) {
+    public void over(Session session, Loss.Cause cause) {
         if (session.state == Session.State.ABANDONED) {
             settler.settle(
                     new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> session.retired());
@@ -226,7 +226,7 @@ final class StorePart {
     }
 
     /** A keep-alive was acknowledged. */
-    void renewed(Session session) {
+    public void renewed(Session session) {
         context.doubts().signalNews();
         tell(user -> user.renewed(this));
         auditor.runIfDue(session);
@@ -239,7 +239,7 @@ final class StorePart {
      * to end.
      */
     @Nullable
-    Session shut() {
+    public Session shut() {
         Session session = keeper.close();
         tell(user -> user.shut(this));
         goOn(false);
@@ -247,7 +247,7 @@ final class StorePart {
     }
 
     /** Nothing is sent any more; whether that was the first time. */
-    boolean endClose(Settler.Closing how) {
+    public boolean endClose(Settler.Closing how) {
         boolean isFirst = closeEnded.compareAndSet(false, true);
         if (isFirst) {
             settler.stop(how);

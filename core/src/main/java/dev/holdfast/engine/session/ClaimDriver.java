@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Unexpected;
@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * Sends the claims and yields of one part of the store, and gives them what it answers. Thread-safe; callers hold no lock of the
  * engine.
  */
-final class ClaimDriver {
+public final class ClaimDriver {
     private static final Logger log = LoggerFactory.getLogger(ClaimDriver.class);
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -52,12 +52,12 @@ final class ClaimDriver {
     }
 
     /** Asks for a claim for the first time. */
-    void acquire(Claim claim, int tokens, Caller caller) {
+    public void acquire(Claim claim, int tokens, Caller caller) {
         send(claim, tokens, Sending.FIRST, caller);
     }
 
     /** Releases a grant for a new claim, in one step. */
-    void giveWay(Claim next, int tokens) {
+    public void giveWay(Claim next, int tokens) {
         send(next, tokens, Sending.FIRST, Caller.GOES_ON);
     }
 
@@ -126,7 +126,7 @@ final class ClaimDriver {
      * @param sentAt when the request was sent that is so answered
      * @param steps how many steps of the wall clock had been seen then
      */
-    void take(Claim claim, Reply reply, long sentAt, long steps) {
+    public void take(Claim claim, Reply reply, long sentAt, long steps) {
         Outbox out = new Outbox();
         claim.lock().lock();
         try {
@@ -254,7 +254,7 @@ final class ClaimDriver {
      * Goes on with a claim about which nothing has come or gone for so long that its next step must have been lost: no
      * timer and no answer is that late. The audit calls this, without any lock.
      */
-    void recover(Claim claim) {
+    public void recover(Claim claim) {
         int number;
         claim.lock().lock();
         try {
@@ -308,7 +308,7 @@ final class ClaimDriver {
     }
 
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
-    void advance(Claim held, long blockEnd, int tokens) {
+    public void advance(Claim held, long blockEnd, int tokens) {
         part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
@@ -332,14 +332,14 @@ final class ClaimDriver {
     }
 
     /** As {@link #advance}, some time after it was decided. */
-    void advanceIfHeld(Claim held, long blockEnd, int tokens) {
+    public void advanceIfHeld(Claim held, long blockEnd, int tokens) {
         if (held.state == Claim.State.HELD) {
             advance(held, blockEnd, tokens);
         }
     }
 
     /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */
-    void poll(Claim held) {
+    public void poll(Claim held) {
         long steps = context.clock().steps();
         long heard = held.contradictions();
         part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
@@ -372,7 +372,7 @@ final class ClaimDriver {
     }
 
     /** Asks whether a pass claim still waits at the store: then those who wait here by now are served by it. */
-    void cover(Claim waiting, Caller caller) {
+    public void cover(Claim waiting, Caller caller) {
         long steps = context.clock().steps();
         long newest;
         waiting.lock().lock();
@@ -430,7 +430,7 @@ final class ClaimDriver {
      * Asks whether a grant that is in doubt was good while one of those who share it held, and tells that one. What
      * can't be told counts as lost.
      */
-    void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
+    public void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
         part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {

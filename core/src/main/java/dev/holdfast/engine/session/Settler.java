@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.engine.time.ElapsedClock;
@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Sends ending commands until they are settled. Thread-safe; callers hold no lock of the engine. */
-final class Settler {
+public final class Settler {
 
     /** Takes the end of a settlement. Called once, without any lock. */
     @FunctionalInterface
-    interface Done {
+    public interface Done {
         /**
          * It is settled.
          *
@@ -43,7 +43,7 @@ final class Settler {
     }
 
     /** For settlements whose end interests nobody. */
-    static final Done NOBODY = (reply, isFirst) -> {};
+    public static final Done NOBODY = (reply, isFirst) -> {};
 
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int MAX_DOUBLINGS = 6;
@@ -69,14 +69,14 @@ final class Settler {
     private final Map<Long, Runnable> waiting = new ConcurrentHashMap<>();
 
     /** How a client's close ended. */
-    enum Closing {
+    public enum Closing {
         /** The store has ended the session, and all that it held with it. */
         CONFIRMED,
         /** The store has not answered: what is left there ends with the lease. */
         UNCONFIRMED
     }
 
-    Settler(Wire wire, Environment environment, ElapsedClock clock) {
+    public Settler(Wire wire, Environment environment, ElapsedClock clock) {
         this.wire = wire;
         this.environment = environment;
         this.clock = clock;
@@ -94,12 +94,12 @@ final class Settler {
     }
 
     /** Whether nothing is to be ended. */
-    boolean isIdle() {
+    public boolean isIdle() {
         return pending.isEmpty() && waiting.isEmpty();
     }
 
     /** Notes the end of a claim before the gate forgets it; {@link #settle} follows. */
-    void announce(Command.OnClaim command) {
+    public void announce(Command.OnClaim command) {
         pending.put(command.claim(), new Pending(command, clock.now()));
     }
 
@@ -108,7 +108,7 @@ final class Settler {
         pending.remove(claim);
     }
 
-    void settle(Command command, Session session, Caller caller, Done done) {
+    public void settle(Command command, Session session, Caller caller, Done done) {
         settle(command, session, null, caller, done);
     }
 
@@ -117,7 +117,7 @@ final class Settler {
      *
      * @param outliving the lease of a claim that may outlive its session; null for all others
      */
-    void settle(Command command, Session session, @Nullable OwnLease outliving, Caller caller, Done done) {
+    public void settle(Command command, Session session, @Nullable OwnLease outliving, Caller caller, Done done) {
         if (session.state == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw
                 && withdraw.outcome() == Command.Sending.REPEAT) {
@@ -130,7 +130,7 @@ final class Settler {
     }
 
     /** The client is closed: nothing is sent any more, and what is asked for from here on ends as the close did. */
-    void stop(Closing how) {
+    public void stop(Closing how) {
         closing = how;
         waiting.keySet().forEach(this::goOn);
     }

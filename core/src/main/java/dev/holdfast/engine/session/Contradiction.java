@@ -1,31 +1,31 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 /**
  * What signals have said against a belief: it is in doubt until the store has answered a question that was asked after
  * the newest of them. Thread-safe.
  */
-final class Contradiction {
+public final class Contradiction {
 
     // Written under the lock of this object, read by anyone.
     private volatile long heard;
     private volatile long settled;
 
     /** A signal speaks against it. */
-    synchronized void hear() {
+    public synchronized void hear() {
         heard = heard + 1;
     }
 
     /** How much was heard so far: to be noted before the store is asked. */
-    long heard() {
+    public long heard() {
         return heard;
     }
 
     /** The store has confirmed the belief, asked when so much had been heard. */
-    synchronized void settle(long heardWhenAsked) {
+    public synchronized void settle(long heardWhenAsked) {
         settled = Math.max(settled, heardWhenAsked);
     }
 
-    boolean isOpen() {
+    public boolean isOpen() {
         return settled != heard;
     }
 }

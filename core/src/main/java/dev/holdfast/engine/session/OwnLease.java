@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.Environment;
 import org.jspecify.annotations.Nullable;
@@ -7,27 +7,27 @@ import org.jspecify.annotations.Nullable;
  * What is known of the lease of a claim that has one of its own. Few have: kept apart, it costs the others nothing.
  * Written under the lock of the gate, but for {@code askedSteps}; the volatile fields are read by anyone.
  */
-final class OwnLease {
+public final class OwnLease {
 
     private static final long MAX_NANOS = Long.MAX_VALUE / 4;
 
     /** When it ends; meaningless before the grant. */
-    volatile long deadline;
+    public volatile long deadline;
 
     /** As in the session. */
-    volatile long clearedSteps;
+    public volatile long clearedSteps;
 
     /** As in the session; a race costs one poll too many. */
     volatile long askedSteps;
 
     /** Looks whether it has ended; set anew when the end moves. */
-    Environment.@Nullable Timer watch;
+    public Environment.@Nullable Timer watch;
 
     /** Its length as asked for, or as last extended. */
-    long lengthNanos;
+    public long lengthNanos;
 
     /** The newest extension. */
-    long extensions;
+    public long extensions;
 
     /** The newest extension is not answered, and may still take effect. */
     boolean isExtending;
@@ -38,13 +38,13 @@ final class OwnLease {
     /** All that may be added up at the store, one after the other: the length, and each extension that may yet act. */
     private volatile long allNanos;
 
-    OwnLease(long lengthNanos) {
+    public OwnLease(long lengthNanos) {
         this.lengthNanos = lengthNanos;
         this.allNanos = lengthNanos;
     }
 
     /** An extension is sent. Called under the lock of the gate. */
-    void extend(long nanos) {
+    public void extend(long nanos) {
         allNanos = Math.min(allNanos, MAX_NANOS - nanos) + nanos;
         isExtending = true;
     }
@@ -54,7 +54,7 @@ final class OwnLease {
      *
      * @param sessionGoneAt when the session has surely ended at the store; it may be long over
      */
-    void extended(long nanos, long now, long sessionGoneAt) {
+    public void extended(long nanos, long now, long sessionGoneAt) {
         lengthNanos = nanos;
         allNanos = Math.max(0, now - sessionGoneAt) + nanos;
         isExtending = false;
@@ -65,13 +65,13 @@ final class OwnLease {
      * Whether a grant that outlives its session has surely ended at the store too, whose clock may be slower: it began
      * while the session could still live, and each extension while the grant could.
      */
-    boolean isOverBy(long now, long sessionGoneAt) {
+    public boolean isOverBy(long now, long sessionGoneAt) {
         long all = allNanos;
         return now - all - all / 4 - sessionGoneAt > 0;
     }
 
     /** Whether a lease that began has surely ended at the store too, whatever extension is on its way. */
-    boolean isPastBy(long now) {
+    public boolean isPastBy(long now) {
         long longest = isExtending ? allNanos : 0;
         long slowest = Math.max(longest, lengthNanos) / 4;
         return now - deadline - longest > slowest;

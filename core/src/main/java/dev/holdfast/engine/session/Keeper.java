@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.client.SafetyRules;
@@ -25,14 +25,14 @@ import org.slf4j.LoggerFactory;
  * Keeps the client's session: opens it, renews it, raises its epoch, notices its end, and opens the next.
  * Thread-safe; its lock is never held while it calls out, and callers hold no lock of a gate.
  */
-final class Keeper {
+public final class Keeper {
 
     private static final Logger log = LoggerFactory.getLogger(Keeper.class);
     private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MAX_DOUBLINGS = 5;
 
-    static final int LOOKS_PER_KEEP_ALIVE = 3;
+    public static final int LOOKS_PER_KEEP_ALIVE = 3;
 
     /**
      * A keep-alive without an answer is repeated after this part of the ttl: less than a third, also when it is noticed
@@ -70,7 +70,7 @@ final class Keeper {
     private Environment.@Nullable Timer renewal;
     private Environment.@Nullable Timer watch;
 
-    Keeper(StorePart part) {
+    public Keeper(StorePart part) {
         this.part = part;
         this.wire = part.wire;
         this.environment = part.context.environment();
@@ -81,25 +81,25 @@ final class Keeper {
     }
 
     /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
-    static Duration patience(Duration ttl) {
+    public static Duration patience(Duration ttl) {
         return ttl.dividedBy(PATIENCES_PER_TTL);
     }
 
     /** The session that is alive, or null while there is none. */
     @Nullable
-    Session current() {
+    public Session current() {
         Session present = session;
         return present != null && present.isAlive() && !resting ? present : null;
     }
 
     /** How often a session was asked for so far. */
-    long attempts() {
+    public long attempts() {
         return attempts;
     }
 
     /** Opens a session unless there is one or one is being opened. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock
-    void open(Caller caller) {
+    public void open(Caller caller) {
         long attempt;
         lock.lock();
         try {
@@ -318,7 +318,7 @@ final class Keeper {
      *
      * @param failures how often in a row the command was sent for nothing before this time
      */
-    void afterRaise(Session of, long above, int failures, Runnable again) {
+    public void afterRaise(Session of, long above, int failures, Runnable again) {
         if (failures == 0) {
             afterRaise(of, above, again);
             return;
@@ -331,7 +331,7 @@ final class Keeper {
      * Runs an action once the store has acknowledged an epoch above the given one, after which nothing that was sent
      * under the old one can take effect; also, when the session is not alive any more.
      */
-    void afterRaise(Session of, long above, Runnable action) {
+    public void afterRaise(Session of, long above, Runnable action) {
         boolean now;
         boolean ask;
         lock.lock();
@@ -356,12 +356,12 @@ final class Keeper {
      * Whether holds of this session may not be relied on until the store was asked. A look at the clock must come
      * before.
      */
-    boolean inDoubt(Session of) {
+    public boolean inDoubt(Session of) {
         return (rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps()) || of.contradiction.isOpen();
     }
 
     /** Asks the store now. */
-    void ask(Session of) {
+    public void ask(Session of) {
         renew(of);
     }
 
@@ -383,14 +383,14 @@ final class Keeper {
     }
 
     /** Looks whether the deadline has passed, and tells the loss if so. */
-    void check(Session of) {
+    public void check(Session of) {
         if (of.isAlive() && !rules.isGood(clock.now(), of.deadline)) {
             end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
         }
     }
 
     /** The store said that this session has ended. */
-    void endedAtStore(Session of) {
+    public void endedAtStore(Session of) {
         end(of, Session.State.ENDED, Loss.Cause.SESSION_ENDED);
     }
 
@@ -445,7 +445,7 @@ final class Keeper {
 
     /** No new session, no more renewals. */
     @Nullable
-    Session close() {
+    public Session close() {
         lock.lock();
         try {
             closed = true;

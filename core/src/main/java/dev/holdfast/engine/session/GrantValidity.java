@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.SafetyRules;
@@ -11,7 +11,7 @@ import dev.holdfast.Loss;
  * The session's side of this is the keeper's; here it is joined with what the grant has of its own.
  */
 /** Decides whether grants of one part of the store may be relied on. Thread-safe. */
-final class GrantValidity {
+public final class GrantValidity {
     private final ClientContext context;
     private final ElapsedClock clock;
     private final SafetyRules rules;
@@ -25,7 +25,7 @@ final class GrantValidity {
     }
 
     /** Whether a hold under this grant is good now; tells its loss if it finds it. Called without any lock. */
-    boolean isGood(Claim grant) {
+    public boolean isGood(Claim grant) {
         long now = clock.now();
         if (!rules.isGood(now, grant.deadline())) {
             expireIfDue(grant);
@@ -35,23 +35,23 @@ final class GrantValidity {
     }
 
     /** Whether a grant can't be good any more, told or not. */
-    boolean isPast(Claim grant) {
+    public boolean isPast(Claim grant) {
         return !isBacked(grant) || !rules.isGood(clock.now(), grant.deadline());
     }
 
     /** Whether a local request may get this grant now. May be called under the lock of its resource. */
-    boolean mayHandOn(Claim grant) {
+    public boolean mayHandOn(Claim grant) {
         long now = clock.now();
         return isBacked(grant) && rules.mayHandOn(now, grant.deadline(), inDoubt(grant));
     }
 
     /** Whether a fresh grant is still worth a hold. May be called under the lock of its resource. */
-    boolean mayBecomeHold(Claim grant) {
+    public boolean mayBecomeHold(Claim grant) {
         return grant.session.isAlive() && rules.isGood(clock.now(), grant.deadline());
     }
 
     /** Whether a grant may go on when its hold is given up. May be called under the lock of its resource. */
-    boolean mayPassOn(Claim grant) {
+    public boolean mayPassOn(Claim grant) {
         return rules.mayPassOn(clock.now(), grant.deadline());
     }
 
@@ -67,7 +67,7 @@ final class GrantValidity {
     }
 
     /** Ends a grant whose deadline has passed. Called without any lock. */
-    void expireIfDue(Claim grant) {
+    public void expireIfDue(Claim grant) {
         part.keeper.check(grant.session);
         OwnLease own = grant.own;
         if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
@@ -79,7 +79,7 @@ final class GrantValidity {
      * Expires a grant when its own lease should have ended, and looks in between, for timers stand still while the
      * machine is suspended.
      */
-    void watchLease(Claim grant, OwnLease own) {
+    public void watchLease(Claim grant, OwnLease own) {
         long soon = context.options().keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
         grant.lock().lock();
         try {
@@ -99,7 +99,7 @@ final class GrantValidity {
     }
 
     /** Asks the store because a grant is in doubt. Called without any lock. */
-    void resolveDoubt(Claim grant) {
+    public void resolveDoubt(Claim grant) {
         if (part.keeper.inDoubt(grant.session)) {
             part.keeper.askInDoubt(grant.session);
         }

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.spi.ClaimRef;
@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * Takes what the store pushes. Signals are hints: a grant is believed only for a claim that waits and of which nothing
  * contrary was heard; everything else makes the engine ask.
  */
-final class SignalDesk implements Consumer<Signal> {
+public final class SignalDesk implements Consumer<Signal> {
 
     private final StoreParts parts;
 
-    SignalDesk(StoreParts parts) {
+    public SignalDesk(StoreParts parts) {
         this.parts = parts;
     }
 

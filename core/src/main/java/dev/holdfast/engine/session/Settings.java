@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.wire.Unexpected;
 import dev.holdfast.engine.wire.Wire;
@@ -12,11 +12,11 @@ import dev.holdfast.spi.StoreException.Reason;
 import java.util.concurrent.CompletableFuture;
 
 /** Commands that change a resource itself, and carry an epoch so that none takes effect after its time. */
-final class Settings {
+public final class Settings {
 
     /** Makes the command for the session and epoch under which it is sent. */
     @FunctionalInterface
-    interface Maker {
+    public interface Maker {
         Command make(SessionId session, long epoch);
     }
 
@@ -28,7 +28,7 @@ final class Settings {
      *
      * @return a future that ends with the reply, or fails with a {@link StoreException}
      */
-    static CompletableFuture<Reply> send(StorePart part, Maker maker) {
+    public static CompletableFuture<Reply> send(StorePart part, Maker maker) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         send(part, maker, 0, answer);
         return answer;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.Wire;
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 
 /** Audits the session of a part. Runs one at a time. */
-final class Auditor {
+public final class Auditor {
     private static final Logger log = LoggerFactory.getLogger(Auditor.class);
 
     private static final int PAGE = 500;
@@ -39,14 +39,14 @@ final class Auditor {
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile long lastRun;
 
-    Auditor(StorePart part) {
+    public Auditor(StorePart part) {
         this.part = part;
         this.context = part.context;
         this.lastRun = context.clock().now();
     }
 
     /** Begins an audit if the last one began a ttl ago. */
-    void runIfDue(Session session) {
+    public void runIfDue(Session session) {
         long now = context.clock().now();
         if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
             lastRun = now;

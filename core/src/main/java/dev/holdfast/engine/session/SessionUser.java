@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.session;
 
 import dev.holdfast.Loss;
 import dev.holdfast.spi.ClaimRef;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A user of the sessions of the store's parts: learns what becomes of them, and tells which claims it has. All methods
  * are called without any lock of a resource.
  */
-interface SessionUser {
+public interface SessionUser {
 
     /** A session is there: what waits for one goes on. */
     default void opened(StorePart part) {}
