@@ -1,11 +1,6 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.SessionUser;
-import dev.holdfast.engine.session.Settler;
-import dev.holdfast.engine.session.SignalDesk;
-import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.session.StoreParts;
+import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.client.Failures;
@@ -16,7 +11,12 @@ import dev.holdfast.engine.execution.Once;
 import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.execution.Waits;
-import dev.holdfast.Environment;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.SessionUser;
+import dev.holdfast.engine.session.Settler;
+import dev.holdfast.engine.session.SignalDesk;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;

@@ -1,12 +1,14 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.execution.Trampoline;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Attendance;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import java.time.Duration;
 import java.util.Optional;

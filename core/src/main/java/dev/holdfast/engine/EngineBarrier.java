@@ -1,14 +1,18 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.ResourceLook;
-import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.execution.Trampoline;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Attendance;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.engine.wire.ResourceLook;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;

@@ -1,12 +1,14 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.ResourceLook;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.wire.ResourceLook;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;

@@ -1,10 +1,15 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.Hold;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;

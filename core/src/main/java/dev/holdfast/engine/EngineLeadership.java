@@ -1,10 +1,11 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.Hold;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
 import dev.holdfast.TermEnd;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.local.LossInterrupt;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -1,12 +1,17 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.NotOwnerException;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.LocalResource;
+import dev.holdfast.engine.local.LossInterrupt;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;

@@ -1,15 +1,17 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.client.Failures;
-import dev.holdfast.engine.execution.UserStage;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.Failures;
+import dev.holdfast.engine.execution.UserStage;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.Caller;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,10 +1,11 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.MultiHold;
 import dev.holdfast.MultiLock;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.List;

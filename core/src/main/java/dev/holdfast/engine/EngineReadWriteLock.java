@@ -2,6 +2,9 @@ package dev.holdfast.engine;
 
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 

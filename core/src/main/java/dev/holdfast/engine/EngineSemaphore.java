@@ -1,8 +1,5 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.session.Settings;
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.ResourceLook;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
@@ -10,6 +7,13 @@ import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Permits;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.local.Outcomes;
+import dev.holdfast.engine.session.Settings;
+import dev.holdfast.engine.wire.ResourceLook;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;

@@ -1,13 +1,15 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.TaskRun;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.local.Leases;
+import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;

@@ -1,13 +1,15 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.Looks;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.Environment;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.time.Looks;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ResourceInfo.Party;
 import java.util.List;

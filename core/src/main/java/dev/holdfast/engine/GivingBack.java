@@ -1,11 +1,12 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.Unexpected;
-import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.wire.Unexpected;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;

@@ -1,12 +1,13 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.ResourceLook;
-import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.Environment;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.wire.ResourceLook;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;

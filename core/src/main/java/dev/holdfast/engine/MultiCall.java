@@ -1,12 +1,13 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.client.Failures;
-import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.Failures;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;

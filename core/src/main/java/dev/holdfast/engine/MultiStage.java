@@ -1,13 +1,16 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.MultiHold;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.Leases;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.time.TotalWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

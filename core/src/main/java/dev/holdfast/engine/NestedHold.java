@@ -3,6 +3,8 @@ package dev.holdfast.engine;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.Caller;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,10 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Permits;
+import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.local.LocalResource;
+import dev.holdfast.engine.local.Request;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;

@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.session.StoreParts;
-import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.DistributedLock;
@@ -11,6 +9,12 @@ import dev.holdfast.LeaderElection;
 import dev.holdfast.Lockable;
 import dev.holdfast.MultiLock;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.Leases;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;

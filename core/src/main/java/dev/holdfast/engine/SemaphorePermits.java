@@ -1,6 +1,9 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Lockable;
+import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Mode;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 

@@ -1,9 +1,10 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.Caller;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

@@ -1,9 +1,9 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.session.StoreParts;
-import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import java.util.List;

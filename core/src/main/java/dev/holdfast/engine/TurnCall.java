@@ -1,15 +1,16 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.engine.session.OwnLease;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.Unexpected;
 import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.observe.Watch;
-import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.HoldfastListener.WaitEnd;
-import dev.holdfast.LockMismatchException;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;

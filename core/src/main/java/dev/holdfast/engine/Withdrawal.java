@@ -1,10 +1,12 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.spi.Caller;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

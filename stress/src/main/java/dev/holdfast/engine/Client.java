@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Environment;

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import java.util.concurrent.atomic.AtomicInteger;

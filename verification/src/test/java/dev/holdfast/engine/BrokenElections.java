@@ -1,6 +1,5 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;
@@ -8,6 +7,7 @@ import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
 import dev.holdfast.Leadership;
 import dev.holdfast.TermEnd;
+import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

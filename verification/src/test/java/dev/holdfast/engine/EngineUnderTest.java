@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.client.EngineOptions;
-import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
@@ -11,6 +9,10 @@ import dev.holdfast.LeaderElection;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Lockable;
 import dev.holdfast.MultiLock;
+import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.SafetyRules;
+import dev.holdfast.engine.local.Leases;
+import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Order;

@@ -1,8 +1,8 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.Environment;
 import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.wire.RoundTrips;
-import dev.holdfast.Environment;
 import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
 import java.util.Optional;

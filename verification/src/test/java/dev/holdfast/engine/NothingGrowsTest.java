@@ -3,7 +3,6 @@ package dev.holdfast.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
@@ -13,6 +12,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LockLostException;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException.Effect;

@@ -1,11 +1,11 @@
 package dev.holdfast.engine.client;
 
-import dev.holdfast.engine.observe.Watches;
-import dev.holdfast.engine.time.ElapsedClock;
-import dev.holdfast.engine.execution.Callbacks;
-import dev.holdfast.engine.execution.WakefulWait;
 import dev.holdfast.Environment;
 import dev.holdfast.Loss;
+import dev.holdfast.engine.execution.Callbacks;
+import dev.holdfast.engine.execution.WakefulWait;
+import dev.holdfast.engine.observe.Watches;
+import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
@@ -33,7 +33,8 @@ public record ClientContext(
     private static final Logger log = LoggerFactory.getLogger(ClientContext.class);
 
     /** The context of a new client. */
-    public static ClientContext of(Environment environment, EngineOptions options, SafetyRules rules, StoreTraits traits) {
+    public static ClientContext of(
+            Environment environment, EngineOptions options, SafetyRules rules, StoreTraits traits) {
         Failures failures = new Failures(traits.product());
         return new ClientContext(
                 environment,

@@ -18,7 +18,8 @@ public final class Waits {
         }
     }
 
-    public static <T> T uninterruptibly(CompletableFuture<T> future, long nanos) throws ExecutionException, TimeoutException {
+    public static <T> T uninterruptibly(CompletableFuture<T> future, long nanos)
+            throws ExecutionException, TimeoutException {
         Trampoline.flush();
         boolean wasInterrupted = false;
         try {

@@ -1,7 +1,7 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
+import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;

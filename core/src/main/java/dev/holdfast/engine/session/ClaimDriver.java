@@ -1,13 +1,13 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.Unexpected;
-import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.wire.Unexpected;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;

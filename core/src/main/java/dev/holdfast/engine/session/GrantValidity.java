@@ -1,9 +1,9 @@
 package dev.holdfast.engine.session;
 
+import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.time.ElapsedClock;
-import dev.holdfast.Loss;
 
 /*
  * A grant is good until the deadline of its lease, as long as the session that it hangs on is alive and nothing puts it in

@@ -1,14 +1,14 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.engine.client.EngineOptions;
-import dev.holdfast.engine.client.SafetyRules;
-import dev.holdfast.engine.wire.Unexpected;
-import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.time.ElapsedClock;
-import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.Environment;
 import dev.holdfast.Loss;
+import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.SafetyRules;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.time.ElapsedClock;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.wire.Unexpected;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;

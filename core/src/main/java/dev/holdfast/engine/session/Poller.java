@@ -1,11 +1,11 @@
 package dev.holdfast.engine.session;
 
+import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.Unexpected;
 import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.Environment;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;

@@ -1,10 +1,10 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.engine.wire.Wire;
+import dev.holdfast.Environment;
+import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.Environment;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;

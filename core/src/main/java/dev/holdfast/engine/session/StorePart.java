@@ -1,9 +1,9 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.Loss;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;

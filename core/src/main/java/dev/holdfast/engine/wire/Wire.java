@@ -1,9 +1,9 @@
 package dev.holdfast.engine.wire;
 
-import dev.holdfast.engine.time.ElapsedClock;
+import dev.holdfast.Environment;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
-import dev.holdfast.Environment;
+import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;

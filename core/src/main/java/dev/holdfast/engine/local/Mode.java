@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
@@ -13,13 +13,13 @@ import dev.holdfast.spi.ResourceSpec;
  * @param isShare whether holds of this mode stand beside others under one grant
  * @param holds makes the holds
  */
-record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isShare, HoldFactory holds) {
-    static final Mode FAIR_MUTEX = owned(ResourceSpec.MUTEX, 1);
-    static final Mode BARGING_MUTEX = owned(new ResourceSpec(Kind.MUTEX, 1, Order.BARGING), 1);
+public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isShare, HoldFactory holds) {
+    public static final Mode FAIR_MUTEX = owned(ResourceSpec.MUTEX, 1);
+    public static final Mode BARGING_MUTEX = owned(new ResourceSpec(Kind.MUTEX, 1, Order.BARGING), 1);
 
     /** Makes the hold of a request that is granted, under the lock of its resource. */
     @FunctionalInterface
-    interface HoldFactory {
+    public interface HoldFactory {
         LocalHold make(LocalResource resource, LocalClaim grant, Request request, long token);
     }
 
@@ -32,16 +32,16 @@ record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isShare, Hol
     }
 
     /** For holds that belong to the thread that asks. */
-    static Mode owned(ResourceSpec spec, int weight) {
+    public static Mode owned(ResourceSpec spec, int weight) {
         return new Mode(spec, weight, true, LocalHold::new);
     }
 
     /** For holds that belong to themselves. */
-    static Mode unowned(ResourceSpec spec, int weight) {
+    public static Mode unowned(ResourceSpec spec, int weight) {
         return unowned(spec, weight, LocalHold::new);
     }
 
-    static Mode unowned(ResourceSpec spec, int weight, HoldFactory holds) {
+    public static Mode unowned(ResourceSpec spec, int weight, HoldFactory holds) {
         return new Mode(spec, weight, false, holds);
     }
 }

@@ -1,7 +1,7 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
 import java.util.concurrent.TimeUnit;

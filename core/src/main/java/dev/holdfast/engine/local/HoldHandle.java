@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** A hold as the engine itself uses it: every hold of this client on one name is one. */
-interface HoldHandle extends Hold {
+public interface HoldHandle extends Hold {
 
     /** The same hold. */
     static HoldHandle of(Hold hold) {

@@ -1,13 +1,13 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.session.Claim;
-import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -53,7 +53,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** The queue and the grants of one resource in this process. Thread-safe. */
-final class Gate extends LocalResource {
+public final class Gate extends LocalResource {
 
     /**
      * How long an owner that asks again keeps its turn: a few context switches, so that 500 waiters all have theirs
@@ -78,8 +78,8 @@ final class Gate extends LocalResource {
 
     private final ConcurrentMap<ResourceName, Gate> registry;
     // All guarded by lock.
-    RequestQueue queue = RequestQueue.NONE;
-    LostHolds lost = LostHolds.NONE;
+    public RequestQueue queue = RequestQueue.NONE;
+    public LostHolds lost = LostHolds.NONE;
     final Standing standing;
 
     /** When the newest turn ends. */
@@ -94,7 +94,7 @@ final class Gate extends LocalResource {
     private boolean isRemoved;
 
     /** Makes the gate of a name, which leaves {@code registry} when nobody uses it any more. */
-    Gate(StorePart part, ConcurrentMap<ResourceName, Gate> registry, ResourceName name, ResourceSpec spec) {
+    public Gate(StorePart part, ConcurrentMap<ResourceName, Gate> registry, ResourceName name, ResourceSpec spec) {
         super(part, name, spec);
         this.registry = registry;
         this.standing = new Standing(this);
@@ -125,7 +125,7 @@ final class Gate extends LocalResource {
      *
      * @return false if this gate was removed meanwhile: take the next
      */
-    boolean enter(Request request) {
+    public boolean enter(Request request) {
         Outbox out = new Outbox();
         lock.lock();
         try {
@@ -220,7 +220,7 @@ final class Gate extends LocalResource {
      *
      * @return whether it was taken back; if not, it has ended
      */
-    boolean cancel(Request request) {
+    public boolean cancel(Request request) {
         Outbox out = new Outbox();
         lock.lock();
         try {
@@ -279,7 +279,7 @@ final class Gate extends LocalResource {
     }
 
     /** The head of the queue looks whether the turn before it is over. */
-    void look(Request request) {
+    public void look(Request request) {
         Outbox out = new Outbox();
         lock.lock();
         try {
@@ -353,7 +353,7 @@ final class Gate extends LocalResource {
 
     /** Ends the outermost acquisition of a hold. Called by its owner, once. */
     @Override
-    CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller) {
+    public CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller) {
         try {
             return tryRelease(hold, caller);
         } catch (Throwable t) {
@@ -472,7 +472,7 @@ final class Gate extends LocalResource {
 
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
     @Override
-    void downgrade(LocalHold hold) {
+    public void downgrade(LocalHold hold) {
         step(out -> {
             LocalClaim held = hold.grant;
             if (hold.loss() != null || held.state != Claim.State.HELD || held.tenant() != hold) {
@@ -492,7 +492,7 @@ final class Gate extends LocalResource {
     }
 
     /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
-    void lose(LocalClaim held, Loss.Cause cause, Outbox out) {
+    public void lose(LocalClaim held, Loss.Cause cause, Outbox out) {
         List<LocalHold> holds = held.holds();
         standing.forget(held);
         if (holds.isEmpty()) {
@@ -504,7 +504,7 @@ final class Gate extends LocalResource {
         holds.forEach(hold -> lose(hold, cause, out));
     }
 
-    void lose(LocalHold hold, Loss.Cause cause, Outbox out) {
+    public void lose(LocalHold hold, Loss.Cause cause, Outbox out) {
         hold.grant.leave(hold);
         if (current == hold) {
             current = null;
@@ -526,7 +526,7 @@ final class Gate extends LocalResource {
 
     /** A claim was granted. */
     @Override
-    void granted(LocalClaim of, Reply.Granted reply, Outbox out) {
+    public void granted(LocalClaim of, Reply.Granted reply, Outbox out) {
         Request past = of.bargesFor();
         standing.granted(of, reply, queue, out);
         if (past != null && past.isQueued && of.state == Claim.State.HELD) {
@@ -537,7 +537,7 @@ final class Gate extends LocalResource {
 
     /** A claim stands in the store's queue. */
     @Override
-    void queued(LocalClaim of, Outbox out) {
+    public void queued(LocalClaim of, Outbox out) {
         standing.queued(of, out);
         Request first = queue.head();
         if (first != null) {
@@ -548,7 +548,7 @@ final class Gate extends LocalResource {
 
     /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
     @Override
-    void taken(LocalClaim of, Outbox out) {
+    public void taken(LocalClaim of, Outbox out) {
         if (standing.refused(of, out)) {
             endThose(request -> of.suits(request) && (request.isTry || !of.isBarging), null, out);
         }
@@ -557,7 +557,7 @@ final class Gate extends LocalResource {
 
     /** A claim was not made, for it asks for more than there is: so do those who ask for as much or more. */
     @Override
-    void tooHeavy(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
+    public void tooHeavy(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
             endThose(request -> request.weight() >= of.weight, why, out);
         }
@@ -566,7 +566,7 @@ final class Gate extends LocalResource {
 
     /** A claim was not made for a reason that holds for every claim of this gate: all that wait here fail. */
     @Override
-    void refused(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
+    public void refused(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (standing.refused(of, out)) {
             failAll(why, out);
         }
@@ -578,14 +578,14 @@ final class Gate extends LocalResource {
      * effect any more.
      */
     @Override
-    void unanswerable(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
+    public void unanswerable(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         endThose(of::suits, why, out);
         react(out);
     }
 
     /** As {@link #unanswerable}, for a reason that holds for every claim of this gate. */
     @Override
-    void denied(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
+    public void denied(LocalClaim of, Supplier<RuntimeException> why, Outbox out) {
         if (!of.isDead) {
             failAll(why, out);
         }
@@ -594,21 +594,21 @@ final class Gate extends LocalResource {
 
     /** The store does not know a claim. */
     @Override
-    void vanished(LocalClaim of, Outbox out) {
+    public void vanished(LocalClaim of, Outbox out) {
         standing.vanished(of, out);
         react(out);
     }
 
     /** A fresh token block; or none, where the store has no more. */
     @Override
-    void advanced(LocalClaim of, Reply.@Nullable Advanced reply, Outbox out) {
+    public void advanced(LocalClaim of, Reply.@Nullable Advanced reply, Outbox out) {
         standing.advanced(of, reply);
         react(out);
     }
 
     /** A dead claim can have no effect any more. */
     @Override
-    void withdraw(LocalClaim dead, Outbox out) {
+    public void withdraw(LocalClaim dead, Outbox out) {
         standing.withdraw(dead, out);
         react(out);
     }
@@ -642,7 +642,7 @@ final class Gate extends LocalResource {
 
     /** Ends a grant for a cause that the client found: its lease, the client. */
     @Override
-    void end(LocalClaim held, Loss.Cause cause) {
+    public void end(LocalClaim held, Loss.Cause cause) {
         step(out -> {
             if (held.state == Claim.State.HELD && standing.hasGrant(held)) {
                 lose(held, cause, out);
@@ -664,7 +664,7 @@ final class Gate extends LocalResource {
     }
 
     /** Fails all that wait here. */
-    void failWaiting(Supplier<RuntimeException> why) {
+    public void failWaiting(Supplier<RuntimeException> why) {
         step(out -> {
             failAll(why, out);
             react(out);
@@ -672,13 +672,13 @@ final class Gate extends LocalResource {
     }
 
     /** The session was opened or renewed, or a doubt is over: what waited for that goes on. */
-    void goOn() {
+    public void goOn() {
         step(this::react);
     }
 
     /** The claim or grant of this identity, if it is here. */
     @Nullable
-    LocalClaim claimOf(ClaimRef ref) {
+    public LocalClaim claimOf(ClaimRef ref) {
         lock.lock();
         try {
             return standing.find(ref);
@@ -691,7 +691,7 @@ final class Gate extends LocalResource {
 
     /** Does what the present state asks for, after anything has changed. */
     @Override
-    void react(Outbox out) {
+    public void react(Outbox out) {
         pursue(out);
         endOverdue(out);
         if (standing.dropUnwanted(queue, out)) {
@@ -803,7 +803,7 @@ final class Gate extends LocalResource {
     // ---- Small parts
 
     @Override
-    long newestRequest() {
+    public long newestRequest() {
         return queue.newest();
     }
 

@@ -1,10 +1,10 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
+import dev.holdfast.Loss;
+import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.execution.Outbox;
-import dev.holdfast.Loss;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * A claim of a local resource: the requests that it serves, and, once it is granted, the local holds and the tokens
  * under it. Guarded by the lock of its resource, but for what is volatile.
  */
-final class LocalClaim extends Claim {
+public final class LocalClaim extends Claim {
 
-    final LocalResource resource;
+    public final LocalResource resource;
     /** The one request that this claim serves; null if it serves whoever is first. */
     private @Nullable Request bound;
 
@@ -43,7 +43,7 @@ final class LocalClaim extends Claim {
     boolean isToLeaveRoom;
 
     /** How many local holds were made under it; begins again at 1 when there are too many to count. */
-    int served;
+    public int served;
 
     /** The local hold that is alone under this grant; null if there is none. */
     private @Nullable LocalHold tenant;
@@ -56,7 +56,7 @@ final class LocalClaim extends Claim {
 
     /** Whose turn it is; null before it was first passed on. */
     @Nullable
-    Turn turn;
+    public Turn turn;
 
     // The place among the gate's grants.
     @Nullable
@@ -69,12 +69,12 @@ final class LocalClaim extends Claim {
     long tokenEnd;
 
     /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
-    long newestToken;
+    public long newestToken;
 
     @Nullable
     Cohort cohort;
 
-    LocalClaim(
+    public LocalClaim(
             LocalResource resource,
             ClaimRef ref,
             Session session,
@@ -104,7 +104,7 @@ final class LocalClaim extends Claim {
     }
 
     /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
-    void open() {
+    public void open() {
         if (own == null) {
             bound = null;
         }
@@ -213,7 +213,7 @@ final class LocalClaim extends Claim {
     // ---- The local holds under a grant
 
     /** Whether a grant of this claim is what a request needs. */
-    boolean suits(Request request) {
+    public boolean suits(Request request) {
         if (bound != null || request.hasOwnLease()) {
             return bound == request;
         }
@@ -230,7 +230,7 @@ final class LocalClaim extends Claim {
         return tenant == null && (sharers == null || sharers.isEmpty() || request.isShare());
     }
 
-    boolean isIdle() {
+    public boolean isIdle() {
         return tenant == null && (sharers == null || sharers.isEmpty());
     }
 
@@ -239,7 +239,7 @@ final class LocalClaim extends Claim {
         return tenant;
     }
 
-    void take(LocalHold hold) {
+    public void take(LocalHold hold) {
         served = served == Integer.MAX_VALUE ? 1 : served + 1;
         if (hold.isShare()) {
             share(hold);
@@ -248,7 +248,7 @@ final class LocalClaim extends Claim {
         }
     }
 
-    void leave(LocalHold hold) {
+    public void leave(LocalHold hold) {
         if (tenant == hold) {
             tenant = null;
         } else if (sharers != null) {
@@ -257,7 +257,7 @@ final class LocalClaim extends Claim {
     }
 
     /** Takes one who shares, who may have been alone here before. */
-    void share(LocalHold hold) {
+    public void share(LocalHold hold) {
         tenant = null;
         if (sharers == null) {
             sharers = new LinkedHashMap<>();
@@ -268,7 +268,7 @@ final class LocalClaim extends Claim {
 
     /** The live hold of a thread under this grant. */
     @Nullable
-    LocalHold holdOf(Thread thread) {
+    public LocalHold holdOf(Thread thread) {
         if (tenant != null && tenant.owner == thread) {
             return tenant;
         }
@@ -276,7 +276,7 @@ final class LocalClaim extends Claim {
     }
 
     /** All live holds under this grant. */
-    List<LocalHold> holds() {
+    public List<LocalHold> holds() {
         List<LocalHold> all = new ArrayList<>();
         if (tenant != null) {
             all.add(tenant);
@@ -290,7 +290,7 @@ final class LocalClaim extends Claim {
     // ---- Turns
 
     /** The turn under this grant, which is over if there was none. */
-    Turn turn() {
+    public Turn turn() {
         Turn present = turn;
         if (present == null) {
             present = new Turn();
@@ -300,14 +300,14 @@ final class LocalClaim extends Claim {
     }
 
     /** Whether someone has a turn that is not over. */
-    boolean isTurn(long now) {
+    public boolean isTurn(long now) {
         return turn != null && !turn.isOver(now);
     }
 
     // ---- Tokens
 
     /** Takes a block if it is newer than all it has had; the cursor never goes back. */
-    void adopt(TokenBlock block) {
+    public void adopt(TokenBlock block) {
         if (block.first() <= blockEnd()) {
             return;
         }
@@ -348,7 +348,7 @@ final class LocalClaim extends Claim {
     }
 
     /** The end of the newest block, by which an advance is guarded. */
-    long blockEnd() {
+    public long blockEnd() {
         return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
     }
 

@@ -1,10 +1,10 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
+import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.execution.Waits;
-import dev.holdfast.Hold;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** How requests and releases end for those who made them: as stages, as exceptions, or in time. Thread-safe. */
-final class Outcomes {
+public final class Outcomes {
 
     private Outcomes() {}
 
@@ -25,7 +25,7 @@ final class Outcomes {
     }
 
     /** Runs what ends the stage of a request: on the callback executor, unless nobody but the engine depends on it. */
-    static void tell(ClientContext context, Request request, Runnable end) {
+    public static void tell(ClientContext context, Request request, Runnable end) {
         if (request.isOfEngine) {
             Trampoline.react(end);
         } else {
@@ -34,7 +34,7 @@ final class Outcomes {
     }
 
     /** Tells the end of an asynchronous request to its stage, as of {@link #tell}. */
-    static void complete(ClientContext context, Request request) {
+    public static void complete(ClientContext context, Request request) {
         CompletableFuture<Hold> future = request.future;
         if (future == null) {
             return;
@@ -59,7 +59,7 @@ final class Outcomes {
     }
 
     /** Waits for what the store says to a question or a setting, and turns its failure into what users are told. */
-    static <T> T await(ClientContext context, ResourceName name, CompletableFuture<T> answer) {
+    public static <T> T await(ClientContext context, ResourceName name, CompletableFuture<T> answer) {
         try {
             return Waits.uninterruptibly(
                     answer, 2 * context.options().storeTimeout().toNanos());
@@ -75,7 +75,7 @@ final class Outcomes {
     }
 
     /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
-    static RuntimeException unanswered(ClientContext context, Request request, long waitNanos) {
+    public static RuntimeException unanswered(ClientContext context, Request request, long waitNanos) {
         String name = request.name.value();
         return request.isTry
                 ? context.failures().unanswered(name, context.options().storeTimeout())

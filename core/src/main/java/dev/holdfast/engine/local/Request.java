@@ -1,7 +1,7 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.Hold;
+import dev.holdfast.engine.observe.Watch;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
@@ -14,27 +14,27 @@ import org.jspecify.annotations.Nullable;
  * One local wish for a hold, by a thread that parks or by a stage. It ends once: granted, taken or failed. The result
  * is written under the lock of the gate, before {@link #isDone} turns true.
  */
-final class Request {
+public final class Request {
 
-    final ResourceName name;
+    public final ResourceName name;
 
     /** The thread that will own the hold; null for a hold that owns itself. */
-    final @Nullable Thread owner;
+    public final @Nullable Thread owner;
 
     /** The thread that parks for it; null for a stage. */
-    final @Nullable Thread waiter;
+    public final @Nullable Thread waiter;
 
     /** The stage to complete; null for a thread. */
-    final @Nullable CompletableFuture<Hold> future;
+    public final @Nullable CompletableFuture<Hold> future;
 
     /** What it asks for. */
-    final Mode mode;
+    public final Mode mode;
 
-    final Lease lease;
-    final boolean isExtendable;
+    public final Lease lease;
+    public final boolean isExtendable;
 
     /** Makes a single attempt, and never queues at the store. */
-    final boolean isTry;
+    public final boolean isTry;
 
     /** Asked for by the engine itself: what follows runs on the thread that ends it, and waits for no code of users. */
     final boolean isOfEngine;
@@ -48,9 +48,9 @@ final class Request {
     Request previous;
 
     @Nullable
-    Request next;
+    public Request next;
 
-    boolean isQueued;
+    public boolean isQueued;
 
     /**
      * At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the
@@ -81,12 +81,12 @@ final class Request {
     long sessionsAskedFor;
 
     /** Its place among all that were queued here, from 1; above all while it is not queued yet. */
-    long number = Long.MAX_VALUE;
+    public long number = Long.MAX_VALUE;
 
     /** Is told what becomes of it and of its hold; null if nobody looks on. */
-    final @Nullable Watch watch;
+    public final @Nullable Watch watch;
 
-    Request(
+    public Request(
             Mode mode,
             ResourceName name,
             @Nullable Thread waiter,
@@ -109,37 +109,37 @@ final class Request {
     }
 
     /** How much of the capacity it needs. */
-    int weight() {
+    public int weight() {
         return mode.weight();
     }
 
-    boolean hasOwnLease() {
+    public boolean hasOwnLease() {
         return lease.binding() != Lease.Binding.SESSION;
     }
 
     /** Whether it asks for a hold beside others. */
-    boolean isShare() {
+    public boolean isShare() {
         return mode.isShare();
     }
 
-    boolean isDone() {
+    public boolean isDone() {
         return isDone;
     }
 
     /** The hold, if it was granted. Read after {@link #isDone}. */
     @Nullable
-    LocalHold hold() {
+    public LocalHold hold() {
         return hold;
     }
 
     /** Why it failed; null if it was granted, or taken by another. Read after {@link #isDone}. */
     @Nullable
-    Supplier<RuntimeException> failure() {
+    public Supplier<RuntimeException> failure() {
         return failure;
     }
 
     /** Ends the request. Called under the lock of the gate; the wake-up follows when it is free. */
-    void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
+    public void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
         hold = granted;
         failure = why;
         isDone = true;

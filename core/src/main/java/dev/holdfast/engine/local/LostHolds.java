@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
 import dev.holdfast.spi.ClaimRef;
 import java.util.List;

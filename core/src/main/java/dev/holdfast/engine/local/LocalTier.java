@@ -1,14 +1,14 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.Loss;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.session.StoreParts;
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.LockMismatchException;
-import dev.holdfast.Loss;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -26,25 +26,25 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The resources that this process uses, by name: requests enter here. Thread-safe. */
-final class LocalTier implements SessionUser {
-    final ClientContext context;
+public final class LocalTier implements SessionUser {
+    public final ClientContext context;
     private final StoreParts parts;
     /** By the number of the part of the store; null where none was ever used. */
     private final AtomicReferenceArray<ConcurrentMap<ResourceName, Gate>> gates;
 
-    LocalTier(StoreParts parts) {
+    public LocalTier(StoreParts parts) {
         this.context = parts.context;
         this.parts = parts;
         this.gates = new AtomicReferenceArray<>(parts.count());
     }
 
     /** The part of the store to which a name belongs. */
-    StorePart part(ResourceName name) {
+    public StorePart part(ResourceName name) {
         return parts.of(name);
     }
 
     /** Whether two names belong to one part of the store. */
-    boolean areTogether(ResourceName one, ResourceName other) {
+    public boolean areTogether(ResourceName one, ResourceName other) {
         return parts.numberOf(one) == parts.numberOf(other);
     }
 
@@ -55,7 +55,7 @@ final class LocalTier implements SessionUser {
      *
      * @throws LockMismatchException if this process uses the name as something else
      */
-    Gate enter(ResourceName name, ResourceSpec spec, Request request) {
+    public Gate enter(ResourceName name, ResourceSpec spec, Request request) {
         StorePart part = parts.of(name);
         ConcurrentMap<ResourceName, Gate> ofPart = gatesOf(part.number);
         while (true) {
@@ -85,12 +85,12 @@ final class LocalTier implements SessionUser {
     }
 
     @Nullable
-    Gate gate(ResourceName name) {
+    public Gate gate(ResourceName name) {
         return gatesOf(parts.numberOf(name)).get(name);
     }
 
     /** All resources in use. */
-    Collection<Gate> gates() {
+    public Collection<Gate> gates() {
         List<Gate> all = new ArrayList<>();
         for (int i = 0; i < gates.length(); i++) {
             all.addAll(gatesAt(i));
@@ -104,7 +104,7 @@ final class LocalTier implements SessionUser {
     }
 
     /** The exception for another declaration of a name that this process uses already. */
-    RuntimeException usedOtherwise(LocalResource other) {
+    public RuntimeException usedOtherwise(LocalResource other) {
         ResourceSpec spec = other.spec;
         String words = spec.order() + " " + spec.kind();
         return new LockMismatchException(
@@ -119,7 +119,7 @@ final class LocalTier implements SessionUser {
      *
      * @throws IllegalArgumentException if the store has none
      */
-    void requireSupported(Lease lease, ResourceName name) {
+    public void requireSupported(Lease lease, ResourceName name) {
         context.requireOpen();
         if (lease.binding() == Lease.Binding.SESSION) {
             return;

@@ -1,9 +1,9 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -1,9 +1,9 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.session.Settler;
-import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.Environment;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.session.Settler;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import java.util.concurrent.CompletableFuture;

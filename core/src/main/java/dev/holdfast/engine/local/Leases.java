@@ -1,13 +1,13 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.session.Claim;
-import dev.holdfast.engine.session.OwnLease;
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.wire.Wire;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.OwnLease;
+import dev.holdfast.engine.wire.Wire;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -20,14 +20,14 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** Changes the lease of a hold that has one of its own. */
-final class Leases {
+public final class Leases {
 
-    static final Duration SHORTEST = Duration.ofMillis(200);
+    public static final Duration SHORTEST = Duration.ofMillis(200);
 
     private Leases() {}
 
     /** Waits for the store's answer, and for the end of a doubt. */
-    static void extend(LocalHold hold, Duration lease) {
+    public static void extend(LocalHold hold, Duration lease) {
         check(lease);
         hold.ensureLive();
         Reply reply;
@@ -42,7 +42,7 @@ final class Leases {
     }
 
     /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
-    static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
+    public static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
         check(lease);
         hold.resource.part.validity.expireIfDue(hold.grant);
         throwIfLost(hold);

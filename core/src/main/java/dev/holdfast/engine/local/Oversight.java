@@ -1,10 +1,10 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
+import dev.holdfast.Loss;
+import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.engine.session.Auditor;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.SessionUser;
-import dev.holdfast.engine.execution.Outbox;
-import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import java.util.ArrayList;

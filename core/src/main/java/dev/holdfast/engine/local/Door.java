@@ -1,13 +1,13 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.observe.Watch;
-import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.observe.Watch;
+import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The way to the gate of one resource for those who want it in one mode: they wait as a thread that parks or as a
  * stage. Thread-safe.
  */
-record Door(LocalTier tier, ResourceName name, Mode mode) {
+public record Door(LocalTier tier, ResourceName name, Mode mode) {
 
     /**
      * How long the head of the queue sleeps between two looks during another's turn: about what the system needs to
@@ -38,7 +38,7 @@ record Door(LocalTier tier, ResourceName name, Mode mode) {
      * @return null if others kept the resource for all of the wait
      */
     @Nullable
-    LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
+    public LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
         tier.requireSupported(lease, name);
         Watch watch = tier.context.watches().begin(name, mode.spec().kind(), mode.weight());
@@ -158,7 +158,7 @@ record Door(LocalTier tier, ResourceName name, Mode mode) {
     }
 
     /** Asks for a hold that owns itself, for a user, who is told on the callback executor; never blocks. */
-    CompletionStage<Hold> enter(Lease lease, boolean isExtendable, long waitNanos) {
+    public CompletionStage<Hold> enter(Lease lease, boolean isExtendable, long waitNanos) {
         return enter(lease, isExtendable, waitNanos, false);
     }
 
@@ -166,12 +166,12 @@ record Door(LocalTier tier, ResourceName name, Mode mode) {
      * The same for the engine itself: what depends on it runs on the thread that ends it, within the
      * {@link Trampoline}, and waits for no code of users.
      */
-    CompletableFuture<Hold> enterForEngine(Lease lease, boolean isExtendable, long waitNanos) {
+    public CompletableFuture<Hold> enterForEngine(Lease lease, boolean isExtendable, long waitNanos) {
         return enter(lease, isExtendable, waitNanos, true);
     }
 
     /** As {@link #enterForEngine(Lease, boolean, long)}, with the options of a user. */
-    CompletableFuture<Hold> enterForEngine(AcquireOptions options) {
+    public CompletableFuture<Hold> enterForEngine(AcquireOptions options) {
         return enterForEngine(leaseOf(options), isExtendable(options), waitOf(options));
     }
 
@@ -202,7 +202,7 @@ record Door(LocalTier tier, ResourceName name, Mode mode) {
         }
     }
 
-    static Lease leaseOf(AcquireOptions options) {
+    public static Lease leaseOf(AcquireOptions options) {
         return options.detachedLease()
                 .map(Lease::detached)
                 .or(() -> options.fixedLease().or(options::maxHold).map(Lease::bounded))
@@ -210,11 +210,11 @@ record Door(LocalTier tier, ResourceName name, Mode mode) {
     }
 
     /** Whether the lease is the owner's affair: a bound for a stuck thread is not. */
-    static boolean isExtendable(AcquireOptions options) {
+    public static boolean isExtendable(AcquireOptions options) {
         return options.fixedLease().isPresent() || options.detachedLease().isPresent();
     }
 
-    static long waitOf(AcquireOptions options) {
+    public static long waitOf(AcquireOptions options) {
         return options.maxWait().map(TotalWait::nanos).orElse(TotalWait.FOREVER);
     }
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
 import dev.holdfast.spi.TokenBlock;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockedTask;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Interrupts a thread when its hold is lost, unless its work is done by then; its interrupt never outlives the work.
  */
-final class LossInterrupt {
+public final class LossInterrupt {
 
     private final Thread worker;
     private final ReentrantLock lock = new ReentrantLock();
@@ -17,7 +17,7 @@ final class LossInterrupt {
     private boolean isDisarmed;
     private boolean hasFired;
 
-    LossInterrupt(Thread worker) {
+    public LossInterrupt(Thread worker) {
         this.worker = worker;
     }
 
@@ -25,7 +25,8 @@ final class LossInterrupt {
      * Runs a task under a hold on the calling thread, closes the hold, and tells its loss before all else; what the
      * task threw is suppressed in that.
      */
-    static <T extends @Nullable Object, E extends Exception> T run(HoldHandle hold, LockedTask<T, E> task) throws E {
+    public static <T extends @Nullable Object, E extends Exception> T run(HoldHandle hold, LockedTask<T, E> task)
+            throws E {
         LossInterrupt interrupt = new LossInterrupt(Thread.currentThread());
         hold.whenLost(loss -> interrupt.fire());
         T result;
@@ -49,7 +50,7 @@ final class LossInterrupt {
     }
 
     /** The work has lost its ground. */
-    void fire() {
+    public void fire() {
         lock.lock();
         try {
             if (!isDisarmed) {
@@ -62,12 +63,12 @@ final class LossInterrupt {
     }
 
     /** Whether it is the calling thread that would be interrupted. */
-    boolean isOfCaller() {
+    public boolean isOfCaller() {
         return worker == Thread.currentThread();
     }
 
     /** The work is done, or knows that it is to end. Called by the worker. */
-    void disarm() {
+    public void disarm() {
         lock.lock();
         try {
             isDisarmed = true;

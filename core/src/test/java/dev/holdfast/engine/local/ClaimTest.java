@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

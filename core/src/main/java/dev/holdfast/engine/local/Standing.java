@@ -1,11 +1,11 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
+import dev.holdfast.Loss;
+import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.OwnLease;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.Settler;
-import dev.holdfast.engine.execution.Outbox;
-import dev.holdfast.Loss;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;

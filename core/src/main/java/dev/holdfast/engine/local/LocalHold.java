@@ -1,18 +1,18 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.session.OwnLease;
-import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.client.DoubtMonitor;
-import dev.holdfast.engine.observe.Watch;
-import dev.holdfast.engine.execution.Outbox;
-import dev.holdfast.engine.execution.UserStage;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.DoubtMonitor;
+import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.UserStage;
+import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.observe.Watch;
+import dev.holdfast.engine.session.OwnLease;
+import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
@@ -33,12 +33,12 @@ import org.slf4j.LoggerFactory;
  * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
  * decided by its gate; the depths belong to the owner thread alone.
  */
-class LocalHold implements HoldHandle {
+public class LocalHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
 
-    final LocalResource resource;
-    final LocalClaim grant;
-    final @Nullable Thread owner;
+    public final LocalResource resource;
+    public final LocalClaim grant;
+    public final @Nullable Thread owner;
     private final long token;
     private final boolean isExtendable;
 
@@ -46,10 +46,10 @@ class LocalHold implements HoldHandle {
      * How often the owner has acquired and not released. Only the owner thread touches it; 1 for a hold that owns
      * itself.
      */
-    int depth = 1;
+    public int depth = 1;
 
     /** How many of them are for the whole capacity of a read-write lock. */
-    int writeDepth;
+    public int writeDepth;
 
     /** It stands beside others under its grant. Guarded by the lock of the resource. */
     private boolean isShare;
@@ -86,7 +86,7 @@ class LocalHold implements HoldHandle {
     /** A listener or a reaction of the engine, and the handle through which it was named: this one or a nested one. */
     private record Listener(Hold handle, Consumer<Loss> told, boolean isReaction) {}
 
-    LocalHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+    public LocalHold(LocalResource resource, LocalClaim grant, Request request, long token) {
         this.resource = resource;
         this.grant = grant;
         this.owner = request.owner;
@@ -102,26 +102,26 @@ class LocalHold implements HoldHandle {
     }
 
     /** Whether it stands beside others under its grant. Called under the lock of the resource. */
-    boolean isShare() {
+    public boolean isShare() {
         return isShare;
     }
 
     /** Who has it, for look-up. */
-    Object key() {
+    public Object key() {
         return owner == null ? this : owner;
     }
 
     /** A write hold becomes a read hold. Called under the lock of the resource. */
-    void shrink() {
+    public void shrink() {
         isShare = true;
     }
 
     /** Its owner has given it back. Called under the lock of the resource. */
-    void end() {
+    public void end() {
         isOver = true;
     }
 
-    boolean isOver() {
+    public boolean isOver() {
         return isOver;
     }
 
@@ -142,12 +142,12 @@ class LocalHold implements HoldHandle {
     }
 
     /** Of all grants there ever were, this one: by the claim that it answers. */
-    static String idOf(ClaimRef grant) {
+    public static String idOf(ClaimRef grant) {
         return grant.claim() + "@" + grant.session().value();
     }
 
     /** The token, or an exception if the hold is lost. */
-    long token() {
+    public long token() {
         resource.part.validity.expireIfDue(grant);
         Loss lost = loss;
         if (lost != null) {
@@ -160,11 +160,11 @@ class LocalHold implements HoldHandle {
         return shownToken();
     }
 
-    long shownToken() {
+    public long shownToken() {
         return resource.part.context.rules().shownToken(token, grant.tokenCursor);
     }
 
-    long rawToken() {
+    public long rawToken() {
         return token;
     }
 
@@ -174,7 +174,7 @@ class LocalHold implements HoldHandle {
     }
 
     /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
-    boolean isLive() {
+    public boolean isLive() {
         return loss == null && !isOver && resource.part.validity.isGood(grant);
     }
 
@@ -184,7 +184,7 @@ class LocalHold implements HoldHandle {
         ensureLive();
     }
 
-    void ensureLive() {
+    public void ensureLive() {
         if (!isLive()) {
             try {
                 awaitCertainty();
@@ -196,7 +196,7 @@ class LocalHold implements HoldHandle {
     }
 
     /** Waits while the hold is in doubt; throws if it is lost or closed. */
-    void awaitCertainty() throws InterruptedException {
+    public void awaitCertainty() throws InterruptedException {
         DoubtMonitor doubts = resource.part.context.doubts();
         for (long seen = doubts.news(); !isLive(); seen = doubts.news()) {
             resource.part.validity.expireIfDue(grant);
@@ -210,7 +210,7 @@ class LocalHold implements HoldHandle {
     }
 
     /** As {@link #awaitCertainty}; an interrupt does not end the wait, and stays pending. */
-    void awaitCertaintyUninterruptibly() {
+    public void awaitCertaintyUninterruptibly() {
         boolean wasInterrupted = false;
         try {
             while (true) {
@@ -233,7 +233,7 @@ class LocalHold implements HoldHandle {
         return isClosed ? Duration.ZERO : liveFor();
     }
 
-    Duration liveFor() {
+    public Duration liveFor() {
         if (loss != null || isOver) {
             return Duration.ZERO;
         }
@@ -265,7 +265,7 @@ class LocalHold implements HoldHandle {
     /**
      * Names a listener, or a reaction, for as long as a handle is open; tells it at once if the hold is lost already.
      */
-    void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
+    public void listen(Hold handle, boolean isHandleClosed, Consumer<Loss> told, boolean isReaction) {
         Listener listener = new Listener(handle, told, isReaction);
         Loss lost;
         resource.lock.lock();
@@ -286,7 +286,7 @@ class LocalHold implements HoldHandle {
     }
 
     /** A handle was closed while the hold goes on under another: its listeners are not told any more. */
-    void stopListening(Hold handle) {
+    public void stopListening(Hold handle) {
         resource.lock.lock();
         try {
             if (listeners != null) {
@@ -303,7 +303,7 @@ class LocalHold implements HoldHandle {
         extendLease(lease);
     }
 
-    void extendLease(Duration lease) {
+    public void extendLease(Duration lease) {
         if (!isExtendable) {
             throw new IllegalStateException(
                     "The hold on '" + resource.name + "' has no fixed lease: it is renewed until it is closed");
@@ -317,7 +317,7 @@ class LocalHold implements HoldHandle {
     }
 
     /** The end of a release as users see it: the outermost one is told by the same stage to all who ask. */
-    CompletionStage<ReleaseOutcome> told(CompletableFuture<ReleaseOutcome> end) {
+    public CompletionStage<ReleaseOutcome> told(CompletableFuture<ReleaseOutcome> end) {
         UserStage<ReleaseOutcome> outermost;
         resource.lock.lock();
         try {
@@ -355,7 +355,7 @@ class LocalHold implements HoldHandle {
     }
 
     /** Waits for the end of a release and turns what is not good into an exception. */
-    void finish(CompletableFuture<ReleaseOutcome> end) {
+    public void finish(CompletableFuture<ReleaseOutcome> end) {
         ClientContext context = resource.part.context;
         ReleaseOutcome outcome;
         try {
@@ -396,7 +396,7 @@ class LocalHold implements HoldHandle {
      * Gives back one acquisition; the last one ends the hold, and the last one for writing makes it a read hold. Called
      * by the owner.
      */
-    CompletableFuture<ReleaseOutcome> letGo(Caller caller, boolean isWrite) {
+    public CompletableFuture<ReleaseOutcome> letGo(Caller caller, boolean isWrite) {
         if (depth <= 0 || (isWrite && writeDepth <= 0)) {
             throw new NotOwnerException(name(), "The hold on '" + resource.name + "' was released already");
         }
@@ -415,7 +415,7 @@ class LocalHold implements HoldHandle {
         return stage;
     }
 
-    void requireOwner() {
+    public void requireOwner() {
         if (owner != null && owner != Thread.currentThread()) {
             throw new NotOwnerException(
                     name(),
@@ -426,19 +426,19 @@ class LocalHold implements HoldHandle {
         }
     }
 
-    void requireOpen(boolean closed) {
+    public void requireOpen(boolean closed) {
         if (closed) {
             throw new IllegalStateException("The hold on '" + resource.name + "' was closed");
         }
     }
 
     @Nullable
-    Loss loss() {
+    public Loss loss() {
         return loss;
     }
 
     /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the resource. */
-    void lose(Loss lost, Outbox out) {
+    public void lose(Loss lost, Outbox out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
         List<Listener> told = listeners == null ? List.of() : listeners;
@@ -508,19 +508,19 @@ class LocalHold implements HoldHandle {
     }
 
     /** The exception for its loss, of a cause unless that is known already. */
-    RuntimeException lostException(Loss.Cause unlessKnown) {
+    public RuntimeException lostException(Loss.Cause unlessKnown) {
         Loss known = loss;
         return new LockLostException(
                 known != null ? known : new Loss(name(), resource.part.context.product(), token, unlessKnown));
     }
 
     /** The exception for a release that the store has not confirmed. */
-    RuntimeException unconfirmedException() {
+    public RuntimeException unconfirmedException() {
         return resource.part.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
     }
 
     /** What it is now, without the store. */
-    String state() {
+    public String state() {
         return isHeld() ? "held" : loss != null ? "lost" : isClosed || isOver ? "released" : "in doubt";
     }
 

@@ -1,9 +1,9 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.local;
 
-import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.execution.Outbox;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
@@ -16,19 +16,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A resource of this process as its claims and holds know it; {@link Gate} is the one there is. Thread-safe. */
-abstract class LocalResource {
-    final StorePart part;
-    final ResourceName name;
-    final ResourceSpec spec;
+public abstract class LocalResource {
+    public final StorePart part;
+    public final ResourceName name;
+    public final ResourceSpec spec;
     /** Guards the claims, the grants and the holds of this resource. */
-    final ReentrantLock lock = new ReentrantLock();
+    public final ReentrantLock lock = new ReentrantLock();
     /**
      * The local hold that excludes all others; null if there is none, and for a semaphore. Written under the lock, read
      * by anyone.
      */
-    volatile @Nullable LocalHold current;
+    public volatile @Nullable LocalHold current;
 
-    LocalResource(StorePart part, ResourceName name, ResourceSpec spec) {
+    public LocalResource(StorePart part, ResourceName name, ResourceSpec spec) {
         this.part = part;
         this.name = name;
         this.spec = spec;
@@ -44,12 +44,12 @@ abstract class LocalResource {
         return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
     }
 
-    final long now() {
+    public final long now() {
         return part.context.clock().now();
     }
 
     /** Does something under the lock, and what follows from it afterwards. */
-    void step(Consumer<Outbox> what) {
+    public void step(Consumer<Outbox> what) {
         Outbox out = new Outbox();
         lock.lock();
         try {
@@ -64,7 +64,7 @@ abstract class LocalResource {
 
     /** The hold that a thread has here, live or lost; null if it has none. */
     @Nullable
-    LocalHold holdOf(Thread thread) {
+    public LocalHold holdOf(Thread thread) {
         LocalHold live = current;
         if (live != null && live.owner == thread) {
             return live;
@@ -80,7 +80,7 @@ abstract class LocalResource {
 
     /** The live hold that a thread has here; null if it has none. */
     @Nullable
-    LocalHold liveHoldOf(Thread thread) {
+    public LocalHold liveHoldOf(Thread thread) {
         LocalHold live = current;
         if (live != null) {
             // It excludes all others.
@@ -104,13 +104,13 @@ abstract class LocalResource {
     abstract @Nullable LocalHold lostHoldOf(Thread thread);
 
     /** Ends the outermost acquisition of a hold. Called by its owner, once. */
-    abstract CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller);
+    public abstract CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller);
 
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
-    abstract void downgrade(LocalHold hold);
+    public abstract void downgrade(LocalHold hold);
 
     /** Somebody is told the id of permits. */
-    void name(LocalHold hold) {
+    public void name(LocalHold hold) {
         lock.lock();
         try {
             if (hold.isOver()) {
@@ -124,30 +124,30 @@ abstract class LocalResource {
 
     // ---- Claims; see the methods of the same names there
 
-    abstract void granted(LocalClaim claim, Reply.Granted reply, Outbox out);
+    public abstract void granted(LocalClaim claim, Reply.Granted reply, Outbox out);
 
-    abstract void queued(LocalClaim claim, Outbox out);
+    public abstract void queued(LocalClaim claim, Outbox out);
 
-    abstract void taken(LocalClaim claim, Outbox out);
+    public abstract void taken(LocalClaim claim, Outbox out);
 
-    abstract void tooHeavy(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void tooHeavy(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
 
-    abstract void refused(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void refused(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
 
-    abstract void unanswerable(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void unanswerable(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
 
-    abstract void denied(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void denied(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
 
-    abstract void vanished(LocalClaim claim, Outbox out);
+    public abstract void vanished(LocalClaim claim, Outbox out);
 
-    abstract void advanced(LocalClaim claim, Reply.@Nullable Advanced reply, Outbox out);
+    public abstract void advanced(LocalClaim claim, Reply.@Nullable Advanced reply, Outbox out);
 
-    abstract void withdraw(LocalClaim claim, Outbox out);
+    public abstract void withdraw(LocalClaim claim, Outbox out);
 
-    abstract void react(Outbox out);
+    public abstract void react(Outbox out);
 
-    abstract void end(LocalClaim claim, Loss.Cause cause);
+    public abstract void end(LocalClaim claim, Loss.Cause cause);
 
     /** The number of the newest request that waits here. */
-    abstract long newestRequest();
+    public abstract long newestRequest();
 }
