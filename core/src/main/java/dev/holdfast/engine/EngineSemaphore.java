@@ -31,7 +31,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** The semaphore of one name: turns calls into requests at the gate, or commands. Immutable. */
-final class EngineSemaphore implements DistributedSemaphore {
+public final class EngineSemaphore implements DistributedSemaphore {
 
     /** How often to look again when others were faster. */
     private static final int MAX_DRAINS = 10;

@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.lock.EngineLock;
+import dev.holdfast.engine.lock.EngineReadWriteLock;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.DistributedLock;

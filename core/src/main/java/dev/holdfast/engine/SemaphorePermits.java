@@ -8,14 +8,14 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 
 /** Some permits of a semaphore, to be taken with other resources. Immutable. */
-record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec, int permits) implements Lockable {
+public record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec, int permits) implements Lockable {
 
     /**
      * Checks the number.
      *
      * @throws IllegalArgumentException if there are not so many
      */
-    SemaphorePermits {
+    public SemaphorePermits {
         if (permits < 1 || permits > spec.capacity()) {
             throw new IllegalArgumentException(
                     "Semaphore '" + resource + "' has " + spec.capacity() + " permits: can't acquire " + permits);
@@ -28,12 +28,12 @@ record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec
     }
 
     /** The semaphore that they are of. */
-    EngineSemaphore semaphore() {
+    public EngineSemaphore semaphore() {
         return new EngineSemaphore(tier, resource, spec);
     }
 
     /** The way to requests for so many. */
-    Door door() {
+    public Door door() {
         return new Door(tier, resource, Mode.unowned(spec, permits, PermitHold::new));
     }
 
@@ -42,7 +42,7 @@ record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec
      *
      * @throws IllegalArgumentException if there are not so many
      */
-    SemaphorePermits with(SemaphorePermits more) {
+    public SemaphorePermits with(SemaphorePermits more) {
         long sum = (long) permits + more.permits;
         if (sum > spec.capacity()) {
             throw new IllegalArgumentException("Semaphore '" + resource + "' has " + spec.capacity()

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.lock;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** The handle of a re-entrant acquisition: the outer hold, with a close of its own. */
-final class NestedHold implements HoldHandle {
+public final class NestedHold implements HoldHandle {
 
     private final LocalHold outer;
 
@@ -21,7 +21,7 @@ final class NestedHold implements HoldHandle {
 
     private final boolean isWrite;
 
-    NestedHold(LocalHold outer, boolean isWrite) {
+    public NestedHold(LocalHold outer, boolean isWrite) {
         this.outer = outer;
         this.isWrite = isWrite;
     }

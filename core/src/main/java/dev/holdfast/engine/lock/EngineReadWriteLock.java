@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.lock;
 
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
@@ -9,13 +9,13 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 
 /** Both sides of one read-write lock. Immutable. */
-final class EngineReadWriteLock implements DistributedReadWriteLock {
+public final class EngineReadWriteLock implements DistributedReadWriteLock {
 
     private final ResourceName name;
     private final DistributedLock readLock;
     private final DistributedLock writeLock;
 
-    EngineReadWriteLock(LocalTier tier, ResourceName name, ResourceSpec spec) {
+    public EngineReadWriteLock(LocalTier tier, ResourceName name, ResourceSpec spec) {
         this.name = name;
         this.readLock = new EngineLock(new Door(tier, name, Mode.owned(spec, 1)));
         this.writeLock = new EngineLock(new Door(tier, name, Mode.owned(spec, spec.capacity())));

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.lock;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The mutex of one name, or one side of its read-write lock: turns calls into requests at the gate. Immutable but for a
  * hint.
  */
-final class EngineLock implements DistributedLock {
+public final class EngineLock implements DistributedLock {
 
     // A program may have a hundred thousand of these: what the door knows is not kept twice.
     private final Door door;
@@ -38,12 +38,12 @@ final class EngineLock implements DistributedLock {
     /** The gate that was used last; may be gone. Spares the look-up. */
     private @Nullable LocalResource lastResource;
 
-    EngineLock(Door door) {
+    public EngineLock(Door door) {
         this.door = door;
     }
 
     /** The way to its requests. */
-    Door door() {
+    public Door door() {
         return door;
     }
 

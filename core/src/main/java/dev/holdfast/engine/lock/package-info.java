@@ -1,0 +1,5 @@
+/** Locks and read-write locks. */
+@NullMarked
+package dev.holdfast.engine.lock;
+
+import org.jspecify.annotations.NullMarked;
