@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.semaphore.SemaphorePermits;
 import dev.holdfast.engine.lock.EngineLock;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.semaphore.PermitHold;
 import dev.holdfast.engine.lock.NestedHold;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.semaphore;
 
 import dev.holdfast.Permits;
 import dev.holdfast.engine.local.LocalClaim;
@@ -11,7 +11,7 @@ import dev.holdfast.spi.SessionId;
 import org.jspecify.annotations.Nullable;
 
 /** Permits of a semaphore: a grant for one request. */
-final class PermitHold extends LocalHold implements Permits {
+public final class PermitHold extends LocalHold implements Permits {
 
     private static final String BEFORE_SESSION = "@";
 
@@ -20,7 +20,7 @@ final class PermitHold extends LocalHold implements Permits {
     /** Null until somebody asks. */
     private volatile @Nullable String id;
 
-    PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+    public PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
         super(resource, grant, request, token);
         this.permits = request.weight();
     }
@@ -52,7 +52,7 @@ final class PermitHold extends LocalHold implements Permits {
      *
      * @throws IllegalArgumentException if it is no id of permits
      */
-    static ClaimRef refOf(ResourceName name, String id) {
+    public static ClaimRef refOf(ResourceName name, String id) {
         int end = id.indexOf(BEFORE_SESSION);
         try {
             return new ClaimRef(name, new SessionId(id.substring(end + 1)), Long.parseLong(id.substring(0, end)));

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.semaphore;
 
 import dev.holdfast.Lockable;
 import dev.holdfast.engine.local.Door;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.semaphore;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedSemaphore;
@@ -41,7 +41,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     private final ResourceName name;
     private final ResourceSpec spec;
 
-    EngineSemaphore(LocalTier tier, ResourceName name, ResourceSpec spec) {
+    public EngineSemaphore(LocalTier tier, ResourceName name, ResourceSpec spec) {
         this.tier = tier;
         this.context = tier.context;
         this.name = name;

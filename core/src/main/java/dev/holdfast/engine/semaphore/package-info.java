@@ -1,0 +1,5 @@
+/** Semaphores. */
+@NullMarked
+package dev.holdfast.engine.semaphore;
+
+import org.jspecify.annotations.NullMarked;
