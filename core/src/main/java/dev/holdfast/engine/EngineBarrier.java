@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Attendance;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Hold;

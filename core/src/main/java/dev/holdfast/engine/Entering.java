@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Environment;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.latch;
 
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
@@ -27,14 +27,14 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Brings one command about a latch to a definite answer. Ends once; callers hold no lock of the engine. */
-final class LatchCall implements Wire.Answer {
+public final class LatchCall implements Wire.Answer {
 
     /**
      * What the store said.
      *
      * @param isFirst whether it is the answer to the first sending, so that no other can have changed what it tells
      */
-    record Answer(long generation, long remaining, boolean isFirst) {}
+    public record Answer(long generation, long remaining, boolean isFirst) {}
 
     /** Makes the command for the session and epoch under which it is sent. */
     @FunctionalInterface
@@ -70,7 +70,7 @@ final class LatchCall implements Wire.Answer {
     }
 
     /** Sends a count-down; one of generation 0, which no latch has, changes nothing and so asks. */
-    static CompletableFuture<Answer> countDown(
+    public static CompletableFuture<Answer> countDown(
             StorePart part, ResourceName name, long generation, String id, Caller caller) {
         Command command = new Command.CountDown(name, generation, id, 1);
         return new LatchCall(part, name, command, null)

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.latch;
 
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.Hold;
@@ -28,7 +28,7 @@ import java.util.concurrent.ExecutionException;
  */
 
 /** The latch of one name. Thread-safe; keeps nothing but a hint. */
-final class EngineLatch implements DistributedCountDownLatch {
+public final class EngineLatch implements DistributedCountDownLatch {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
     private static final int MARK_BITS = 32;
@@ -44,7 +44,7 @@ final class EngineLatch implements DistributedCountDownLatch {
     /** The newest generation that this was told of; spares a question. */
     private volatile long known;
 
-    EngineLatch(LocalTier tier, ResourceName name) {
+    public EngineLatch(LocalTier tier, ResourceName name) {
         this.tier = tier;
         this.context = tier.context;
         this.name = name;
