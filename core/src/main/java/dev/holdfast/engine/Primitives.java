@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.barrier.EngineBarrier;
 import dev.holdfast.engine.latch.EngineLatch;
 import dev.holdfast.engine.semaphore.EngineSemaphore;
 import dev.holdfast.engine.lock.EngineLock;

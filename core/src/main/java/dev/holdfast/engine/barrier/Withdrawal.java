@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.barrier;
 
 import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Environment;

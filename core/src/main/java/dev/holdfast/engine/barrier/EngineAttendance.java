@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.barrier;
 
 import dev.holdfast.Attendance;
 import dev.holdfast.Hold;

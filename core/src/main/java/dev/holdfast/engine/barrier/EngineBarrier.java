@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.barrier;
 
 import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Attendance;
@@ -71,21 +71,21 @@ import java.util.concurrent.ExecutionException;
  */
 
 /** The double barrier of one name. Immutable. */
-final class EngineBarrier implements DistributedDoubleBarrier {
+public final class EngineBarrier implements DistributedDoubleBarrier {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
     private static final Lease WITH_SESSION = Lease.bounded(Command.MAX_DURATION);
     private static final String QUESTION = "?";
     private static final String OPEN = "open";
 
-    final ClientContext context;
+    public final ClientContext context;
     private final LocalTier tier;
-    final ResourceName name;
+    public final ResourceName name;
     private final ResourceName opened;
     private final ResourceSpec places;
     private final Door door;
 
-    EngineBarrier(LocalTier tier, ResourceName name, int parties) {
+    public EngineBarrier(LocalTier tier, ResourceName name, int parties) {
         this.tier = tier;
         this.context = tier.context;
         this.name = name;
@@ -214,7 +214,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     /** The number that was opened last. */
-    CompletableFuture<LatchCall.Answer> newest() {
+    public CompletableFuture<LatchCall.Answer> newest() {
         return LatchCall.countDown(tier.part(opened), opened, 0, QUESTION, Caller.GOES_ON);
     }
 
@@ -231,7 +231,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     /** Who has a place, in one state of the store. */
-    CompletableFuture<List<Party>> present() {
+    public CompletableFuture<List<Party>> present() {
         return ResourceLook.askForAll(tier.part(name).wire, name, Caller.GOES_ON)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
@@ -255,7 +255,7 @@ final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     /** Writes a number under the lock of the door, and lets in all whose tokens are not above it. */
-    CompletableFuture<Boolean> open(LocalHold lock, long number) {
+    public CompletableFuture<Boolean> open(LocalHold lock, long number) {
         return Opening.begin(tier.part(opened), opened, lock.grant.session, number);
     }
 
