@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.election.Elections;
+import dev.holdfast.engine.election.EngineElection;
 import dev.holdfast.engine.barrier.EngineBarrier;
 import dev.holdfast.engine.latch.EngineLatch;
 import dev.holdfast.engine.semaphore.EngineSemaphore;

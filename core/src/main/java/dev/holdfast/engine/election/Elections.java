@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.election;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.spi.ResourceName;
@@ -23,7 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * The campaigns and observations of a client. Holds of a name only what is in use. Thread-safe; its lock is never held
  * while it calls out.
  */
-final class Elections {
+public final class Elections {
 
     private final ClientContext context;
     private final ReentrantLock lock = new ReentrantLock();
@@ -34,12 +34,12 @@ final class Elections {
     private final Map<ResourceName, Set<LeaderWatch>> watches = new HashMap<>();
     private boolean isShut;
 
-    Elections(ClientContext context) {
+    public Elections(ClientContext context) {
         this.context = context;
     }
 
     /** Takes in a new campaign. */
-    void add(EngineCampaign campaign) {
+    public void add(EngineCampaign campaign) {
         lock.lock();
         try {
             requireOpen();
@@ -49,7 +49,7 @@ final class Elections {
         }
     }
 
-    void remove(EngineCampaign campaign) {
+    public void remove(EngineCampaign campaign) {
         lock.lock();
         try {
             campaigns.remove(campaign);
@@ -59,7 +59,7 @@ final class Elections {
     }
 
     /** A campaign stands, behind those of this client that stand already. */
-    void stand(EngineCampaign campaign) {
+    public void stand(EngineCampaign campaign) {
         boolean isFirst;
         lock.lock();
         try {
@@ -98,7 +98,7 @@ final class Elections {
         }
     }
 
-    void add(LeaderWatch watch) {
+    public void add(LeaderWatch watch) {
         lock.lock();
         try {
             requireOpen();
@@ -108,7 +108,7 @@ final class Elections {
         }
     }
 
-    void remove(LeaderWatch watch) {
+    public void remove(LeaderWatch watch) {
         lock.lock();
         try {
             Set<LeaderWatch> others = watches.get(watch.name);
@@ -121,7 +121,7 @@ final class Elections {
     }
 
     /** A term of this client has begun or ended: its own observers need not wait for their next look. */
-    void news(ResourceName name) {
+    public void news(ResourceName name) {
         List<LeaderWatch> told;
         lock.lock();
         try {
@@ -133,7 +133,7 @@ final class Elections {
     }
 
     /** The client is closed. */
-    void shut() {
+    public void shut() {
         List<EngineCampaign> ended;
         List<LeaderWatch> blind = new ArrayList<>();
         lock.lock();
@@ -149,7 +149,7 @@ final class Elections {
     }
 
     /** Whether nothing is kept here. */
-    boolean isEmpty() {
+    public boolean isEmpty() {
         lock.lock();
         try {
             return campaigns.isEmpty() && queues.isEmpty() && watches.isEmpty();

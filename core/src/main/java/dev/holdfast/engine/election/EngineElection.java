@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.election;
 
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** The election of one name. Immutable. */
-final class EngineElection implements LeaderElection {
+public final class EngineElection implements LeaderElection {
 
     /** A hold of its own for each campaign. */
     static final Mode SEAT = Mode.unowned(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1);
@@ -34,7 +34,7 @@ final class EngineElection implements LeaderElection {
     private final Elections elections;
     private final ResourceName name;
 
-    EngineElection(LocalTier tier, Elections elections, ResourceName name) {
+    public EngineElection(LocalTier tier, Elections elections, ResourceName name) {
         this.tier = tier;
         this.context = tier.context;
         this.elections = elections;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.election;
 
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;

@@ -1,0 +1,5 @@
+/** Elections: campaigns, terms of leaders, and observers. */
+@NullMarked
+package dev.holdfast.engine.election;
+
+import org.jspecify.annotations.NullMarked;
