@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.task.EngineTaskLock;
+import dev.holdfast.engine.task.TaskTurns;
 import dev.holdfast.engine.election.Elections;
 import dev.holdfast.engine.election.EngineElection;
 import dev.holdfast.engine.barrier.EngineBarrier;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.task;
 
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.task;
 
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
@@ -23,13 +23,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The guard of one job. Immutable. */
-final class EngineTaskLock implements ScheduledTaskLock {
+public final class EngineTaskLock implements ScheduledTaskLock {
 
     private final ClientContext context;
     private final TaskTurns turns;
     private final ResourceName name;
 
-    EngineTaskLock(TaskTurns turns, ResourceName name) {
+    public EngineTaskLock(TaskTurns turns, ResourceName name) {
         this.context = turns.context;
         this.turns = turns;
         this.name = name;

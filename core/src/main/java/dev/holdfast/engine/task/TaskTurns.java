@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.task;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.SessionUser;
@@ -17,15 +17,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * The claims of scheduled tasks, which have no gates. Knows them for as long as the store may, so that an audit takes
  * none for a ghost, and holds what runs, waits, or is to end by itself. Thread-safe.
  */
-final class TaskTurns implements SessionUser {
+public final class TaskTurns implements SessionUser {
 
-    final ClientContext context;
+    public final ClientContext context;
     private final StoreParts parts;
     private final Set<ClaimRef> known = ConcurrentHashMap.newKeySet();
     private final Map<ClaimRef, TaskTurn> running = new ConcurrentHashMap<>();
     private final Queue<TurnCall> waiting = new ConcurrentLinkedQueue<>();
 
-    TaskTurns(StoreParts parts) {
+    public TaskTurns(StoreParts parts) {
         this.context = parts.context;
         this.parts = parts;
     }
@@ -41,7 +41,7 @@ final class TaskTurns implements SessionUser {
         return known.contains(ref);
     }
 
-    void forget(ClaimRef ref) {
+    public void forget(ClaimRef ref) {
         known.remove(ref);
     }
 
@@ -54,18 +54,18 @@ final class TaskTurns implements SessionUser {
     // ---- Turns
 
     /** The part of the store to which a task belongs. */
-    StorePart part(ResourceName name) {
+    public StorePart part(ResourceName name) {
         return parts.of(name);
     }
 
-    void add(TaskTurn turn) {
+    public void add(TaskTurn turn) {
         running.put(turn.ref, turn);
         if (context.isClosing()) {
             turn.clientClosed();
         }
     }
 
-    void remove(TaskTurn turn) {
+    public void remove(TaskTurn turn) {
         running.remove(turn.ref);
     }
 
@@ -80,7 +80,7 @@ final class TaskTurns implements SessionUser {
     // ---- The client
 
     /** A call goes on when there is a session. */
-    void awaitSession(TurnCall call) {
+    public void awaitSession(TurnCall call) {
         waiting.add(call);
         StorePart part = call.part();
         if (part.session() != null) {
@@ -109,11 +109,11 @@ final class TaskTurns implements SessionUser {
     }
 
     /** The client is closed. */
-    void shut() {
+    public void shut() {
         running.values().forEach(TaskTurn::clientClosed);
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return known.isEmpty() && running.isEmpty() && waiting.isEmpty();
     }
 }
