@@ -1,5 +1,7 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.multi.EngineMultiLock;
+import dev.holdfast.engine.multi.Part;
 import dev.holdfast.engine.task.EngineTaskLock;
 import dev.holdfast.engine.task.TaskTurns;
 import dev.holdfast.engine.election.Elections;

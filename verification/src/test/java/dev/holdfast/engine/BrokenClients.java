@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.engine.multi.GivingBack;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.SafetyRules;

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.multi;
 
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;

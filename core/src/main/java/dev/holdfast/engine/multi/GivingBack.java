@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.multi;
 
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 
 /** Releases holds that their caller will not get, because not all of them could be had. */
-final class GivingBack {
+public final class GivingBack {
     private static final Logger log = LoggerFactory.getLogger(GivingBack.class);
 
     private final ClientContext context;
@@ -43,7 +43,7 @@ final class GivingBack {
      * Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the
      * holds.
      */
-    static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
+    public static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
         GivingBack all = new GivingBack(context, holds);
         try {
             Waits.uninterruptibly(

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.multi;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;

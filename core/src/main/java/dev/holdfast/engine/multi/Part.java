@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.multi;
 
 import dev.holdfast.engine.semaphore.SemaphorePermits;
 import dev.holdfast.engine.lock.EngineLock;
@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** One resource of a multi-lock, and as much of it as is asked for. Immutable. */
-interface Part {
+public interface Part {
 
     /** Whose it is. */
     LocalTier tier();

@@ -1,4 +1,4 @@
-package dev.holdfast.engine;
+package dev.holdfast.engine.multi;
 
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 
 /** Several parts that are taken together. Immutable. */
-final class EngineMultiLock implements MultiLock {
+public final class EngineMultiLock implements MultiLock {
 
     private final LocalTier tier;
 
@@ -26,7 +26,7 @@ final class EngineMultiLock implements MultiLock {
      *
      * @throws IllegalArgumentException if there is none, or they can't be parts of one multi-lock
      */
-    EngineMultiLock(LocalTier tier, List<Part> parts) {
+    public EngineMultiLock(LocalTier tier, List<Part> parts) {
         if (parts.isEmpty()) {
             throw new IllegalArgumentException("A multi-lock has at least one part");
         }
