@@ -1,9 +1,9 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.multi.GivingBack;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.SafetyRules;
+import dev.holdfast.engine.multi.GivingBack;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;

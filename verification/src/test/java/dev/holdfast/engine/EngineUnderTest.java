@@ -1,7 +1,5 @@
 package dev.holdfast.engine;
 
-import dev.holdfast.engine.semaphore.PermitHold;
-import dev.holdfast.engine.lock.NestedHold;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
@@ -15,6 +13,8 @@ import dev.holdfast.engine.client.EngineOptions;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.local.Leases;
 import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.lock.NestedHold;
+import dev.holdfast.engine.semaphore.PermitHold;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Order;

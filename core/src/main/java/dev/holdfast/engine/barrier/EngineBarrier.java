@@ -1,6 +1,5 @@
 package dev.holdfast.engine.barrier;
 
-import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Attendance;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Hold;
@@ -8,6 +7,7 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.engine.local.Door;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalTier;

@@ -1,12 +1,12 @@
 package dev.holdfast.engine.barrier;
 
-import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Environment;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.Looks;

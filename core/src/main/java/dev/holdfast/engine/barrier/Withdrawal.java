@@ -1,10 +1,10 @@
 package dev.holdfast.engine.barrier;
 
-import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.Jitter;

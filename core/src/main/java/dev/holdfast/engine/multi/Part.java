@@ -1,13 +1,13 @@
 package dev.holdfast.engine.multi;
 
-import dev.holdfast.engine.semaphore.SemaphorePermits;
-import dev.holdfast.engine.lock.EngineLock;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Lockable;
 import dev.holdfast.engine.local.Door;
 import dev.holdfast.engine.local.Gate;
 import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.lock.EngineLock;
+import dev.holdfast.engine.semaphore.SemaphorePermits;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

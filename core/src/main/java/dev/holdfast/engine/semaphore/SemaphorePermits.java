@@ -8,7 +8,8 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 
 /** Some permits of a semaphore, to be taken with other resources. Immutable. */
-public record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec, int permits) implements Lockable {
+public record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec, int permits)
+        implements Lockable {
 
     /**
      * Checks the number.

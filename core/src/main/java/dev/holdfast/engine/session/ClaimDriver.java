@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  */
 
 /**
- * Sends the claims and yields of one part of the store, and gives them what it answers. Thread-safe; callers hold no lock of the
- * engine.
+ * Sends the claims and yields of one part of the store, and gives them what it answers. Thread-safe; callers hold no
+ * lock of the engine.
  */
 public final class ClaimDriver {
     private static final Logger log = LoggerFactory.getLogger(ClaimDriver.class);

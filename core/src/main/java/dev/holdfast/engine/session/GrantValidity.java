@@ -6,9 +6,9 @@ import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.time.ElapsedClock;
 
 /*
- * A grant is good until the deadline of its lease, as long as the session that it hangs on is alive and nothing puts it in
- * doubt: a step of the wall clock, or a signal of the store that speaks against it, until the store was asked after that.
- * The session's side of this is the keeper's; here it is joined with what the grant has of its own.
+ * A grant is good until the deadline of its lease, as long as the session that it hangs on is alive and nothing puts it
+ * in doubt: a step of the wall clock, or a signal of the store that speaks against it, until the store was asked after
+ * that. The session's side of this is the keeper's; here it is joined with what the grant has of its own.
  */
 /** Decides whether grants of one part of the store may be relied on. Thread-safe. */
 public final class GrantValidity {

@@ -26,6 +26,8 @@ class ArchitectureTest {
                 Rules.THE_CORE_STANDS_ALONE,
                 Rules.THE_ENGINE_IS_PRIVATE,
                 Rules.THE_SPI_DOES_NOT_KNOW_THE_ENGINE,
+                Rules.PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW,
+                Rules.ONLY_THE_ENTRANCES_KNOW_EACH_OTHER,
                 Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE,
                 Rules.ONLY_ONE_CLASS_LOOKS_AT_THE_DATE);
     }

@@ -67,6 +67,23 @@ final class Rules {
             .dependOnClassesThat(resideInAPackage("dev.holdfast.engine.."))
             .because("a store author must be able to read the SPI alone");
 
+    /** A package of the engine uses only those that {@link EnginePackage} lists for it. */
+    static final ArchRule PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW = classes()
+            .that(describe("are below the engine's entrance", Rules::isBelowTheEntrance))
+            .should(useOnlyPackagesBelow())
+            .because("each primitive stands on the local tier, that on sessions, and those on the wire");
+
+    /** The engine's packages know the values and the contracts of the API, not where it is entered. */
+    static final ArchRule ONLY_THE_ENTRANCES_KNOW_EACH_OTHER = noClasses()
+            .that(describe("are below the engine's entrance", Rules::isBelowTheEntrance))
+            .should()
+            .dependOnClassesThat(describe(
+                    "are an entrance",
+                    type -> type.getPackageName().equals("dev.holdfast.engine")
+                            || type.getName().startsWith("dev.holdfast.Holdfast$")
+                            || type.getName().equals("dev.holdfast.Holdfast")))
+            .because("the wiring is in one place");
+
     /** The core and the stores take nothing from the machine but through {@link Ambient#DOORS}. */
     static final ArchRule NOTHING_IS_TAKEN_FROM_THE_MACHINE = classes()
             .that(describe(
@@ -97,6 +114,25 @@ final class Rules {
     private static boolean isDoor(JavaClass type) {
         return Ambient.DOORS.contains(type.getName())
                 || type.getEnclosingClass().map(Rules::isDoor).orElse(false);
+    }
+
+    private static boolean isBelowTheEntrance(JavaClass type) {
+        return EnginePackage.of(type).isPresent();
+    }
+
+    private static ArchCondition<JavaClass> useOnlyPackagesBelow() {
+        return new ArchCondition<>("use only packages below their own") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                EnginePackage own = EnginePackage.of(type).orElseThrow();
+                for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+                    EnginePackage.of(dependency.getTargetClass().getBaseComponentType())
+                            .filter(target -> !own.mayUse(target))
+                            .ifPresent(target ->
+                                    events.add(SimpleConditionEvent.violated(type, dependency.getDescription())));
+                }
+            }
+        };
     }
 
     private static ArchCondition<JavaClass> useOnlyModulesBelow() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.holdfast.badfixture.CoreThatUsesAStore;
+import dev.holdfast.engine.time.badfixture.TimeThatLooksUp;
 import dev.holdfast.spi.badfixture.SpiThatUsesTheEngine;
 import dev.holdfast.store.memory.badfixture.StoreThatBreaksRules;
 import java.util.List;
@@ -45,6 +46,22 @@ class RulesCanFailTest {
     void spiUsesTheEngine() {
         assertThat(violations(Rules.THE_SPI_DOES_NOT_KNOW_THE_ENGINE, SpiThatUsesTheEngine.class))
                 .isNotEmpty();
+    }
+
+    @Test
+    void lowPackageUsesHighOne() {
+        assertThat(violations(Rules.PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW, TimeThatLooksUp.class))
+                .singleElement()
+                .asString()
+                .contains("SafetyRules");
+    }
+
+    @Test
+    void lowPackageUsesAnEntrance() {
+        assertThat(violations(Rules.ONLY_THE_ENTRANCES_KNOW_EACH_OTHER, TimeThatLooksUp.class))
+                .hasSize(2)
+                .anyMatch(line -> line.contains("dev.holdfast.engine.Engine"))
+                .anyMatch(line -> line.contains("dev.holdfast.Holdfast"));
     }
 
     @Test
