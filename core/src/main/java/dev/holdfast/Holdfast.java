@@ -2,7 +2,7 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.engine.Engine;
-import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -407,14 +407,14 @@ public final class Holdfast implements AutoCloseable {
             return Engine.startAsync(opening, storeName, closesStore, options(), environment, Holdfast::new);
         }
 
-        private EngineOptions options() {
+        private ClientOptions options() {
             Duration interval = keepAliveEvery.orElse(sessionTtl.dividedBy(3));
             if (interval.compareTo(sessionTtl.dividedBy(3)) > 0) {
                 throw new IllegalArgumentException(
                         "keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
                                 + "), so that one lost keep-alive leaves time for another");
             }
-            return new EngineOptions(sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners));
+            return new ClientOptions(sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners));
         }
     }
 }

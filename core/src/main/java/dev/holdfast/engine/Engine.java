@@ -2,19 +2,19 @@ package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.FailsafeEnvironment;
 import dev.holdfast.engine.execution.Once;
 import dev.holdfast.engine.execution.SystemEnvironment;
+import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
-import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
-import dev.holdfast.engine.session.Settler;
-import dev.holdfast.engine.session.SignalDesk;
+import dev.holdfast.engine.session.SignalHandler;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.spi.BoundedOpening;
@@ -55,7 +55,7 @@ public final class Engine {
     private final UserStage<Void> toldOfClose = new UserStage<>();
 
     private Engine(
-            LockStore store, boolean closesStore, EngineOptions options, Environment environment, SafetyRules rules) {
+            LockStore store, boolean closesStore, ClientOptions options, Environment environment, SafetyRules rules) {
         this.store = store;
         this.closesStore = closesStore;
         context = ClientContext.of(environment, options, rules, store.traits());
@@ -88,11 +88,11 @@ public final class Engine {
             Supplier<LockStore> opening,
             String storeName,
             boolean closesStore,
-            EngineOptions options,
+            ClientOptions options,
             Optional<Environment> environment) {
         Engine engine = launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.WAITS);
         try {
-            return Waits.uninterruptibly(engine.ready);
+            return Uninterruptibles.uninterruptibly(engine.ready);
         } catch (ExecutionException e) {
             throw engine.failedToStart(e);
         }
@@ -107,7 +107,7 @@ public final class Engine {
             Supplier<LockStore> opening,
             String storeName,
             boolean closesStore,
-            EngineOptions options,
+            ClientOptions options,
             Optional<Environment> environment,
             Function<Engine, T> client) {
         Engine engine =
@@ -127,7 +127,7 @@ public final class Engine {
             Supplier<LockStore> opening,
             String storeName,
             boolean closesStore,
-            EngineOptions options,
+            ClientOptions options,
             Optional<Environment> environment,
             SafetyRules rules,
             Caller caller) {
@@ -152,7 +152,7 @@ public final class Engine {
                     options.sessionTtl());
         }
         Engine engine = new Engine(store, closesStore, options, own, rules);
-        engine.listening = store.subscribe(new SignalDesk(engine.parts));
+        engine.listening = store.subscribe(new SignalHandler(engine.parts));
         own.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
         if (engine.parts.areSeveral()) {
             engine.ready.complete(engine);
@@ -183,7 +183,8 @@ public final class Engine {
     public void close() {
         beginClose();
         try {
-            Waits.uninterruptibly(closed, context.options().storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
+            Uninterruptibles.uninterruptibly(
+                    closed, context.options().storeTimeout().toNanos() + TimeUnit.SECONDS.toNanos(1));
         } catch (ExecutionException | TimeoutException e) {
             log.debug("store={} closing was not confirmed", context.product(), e);
         }
@@ -213,21 +214,21 @@ public final class Engine {
 
     private void endSession(StorePart part, @Nullable Session session, AtomicInteger open) {
         if (session == null) {
-            endClose(part, Settler.Closing.CONFIRMED, open);
+            endClose(part, ReleaseRetrier.Closing.CONFIRMED, open);
             return;
         }
         context.environment()
                 .schedule(
                         context.options().storeTimeout().toNanos(),
-                        () -> endClose(part, Settler.Closing.UNCONFIRMED, open));
+                        () -> endClose(part, ReleaseRetrier.Closing.UNCONFIRMED, open));
         part.settler.settle(
                 new Command.CloseSession(session.id),
                 session,
                 Caller.GOES_ON,
-                (reply, isFirst) -> endClose(part, Settler.Closing.CONFIRMED, open));
+                (reply, isFirst) -> endClose(part, ReleaseRetrier.Closing.CONFIRMED, open));
     }
 
-    private void endClose(StorePart part, Settler.Closing how, AtomicInteger open) {
+    private void endClose(StorePart part, ReleaseRetrier.Closing how, AtomicInteger open) {
         if (part.endClose(how)) {
             countClosed(open);
         }

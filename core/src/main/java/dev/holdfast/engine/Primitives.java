@@ -14,18 +14,18 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.election.Elections;
 import dev.holdfast.engine.election.EngineElection;
 import dev.holdfast.engine.latch.EngineLatch;
-import dev.holdfast.engine.local.Door;
-import dev.holdfast.engine.local.Leases;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.LeaseExtension;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.lock.EngineLock;
 import dev.holdfast.engine.lock.EngineReadWriteLock;
 import dev.holdfast.engine.multi.EngineMultiLock;
-import dev.holdfast.engine.multi.Part;
+import dev.holdfast.engine.multi.MultiLockMember;
 import dev.holdfast.engine.semaphore.EngineSemaphore;
 import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.engine.task.EngineTaskLock;
-import dev.holdfast.engine.task.TaskTurns;
+import dev.holdfast.engine.task.TaskHolds;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;
@@ -36,16 +36,16 @@ import java.util.Collection;
 
 /** The locks and other primitives of one client, made as they are asked for. Thread-safe. */
 public final class Primitives {
-    final LocalTier local;
+    final LocalResources local;
     final Elections elections;
-    final TaskTurns turns;
+    final TaskHolds turns;
     private final ClientContext context;
 
     Primitives(StoreParts parts) {
         context = parts.context;
-        local = new LocalTier(parts);
+        local = new LocalResources(parts);
         elections = new Elections(context);
-        turns = new TaskTurns(parts);
+        turns = new TaskHolds(parts);
     }
 
     /** The client is closed. */
@@ -57,7 +57,7 @@ public final class Primitives {
     /** The lock of a name. */
     public DistributedLock lock(ResourceName name, Order order) {
         requireOrder(order);
-        return new EngineLock(new Door(local, name, order == Order.FAIR ? Mode.FAIR_MUTEX : Mode.BARGING_MUTEX));
+        return new EngineLock(new Acquirer(local, name, order == Order.FAIR ? Mode.FAIR_MUTEX : Mode.BARGING_MUTEX));
     }
 
     /** The read-write lock of a name. */
@@ -94,7 +94,8 @@ public final class Primitives {
     /** Locks and permits of this client, to be taken together. */
     public MultiLock lockAll(Collection<? extends Lockable> parts) {
         context.requireOpen();
-        return new EngineMultiLock(local, parts.stream().map(Part::of).toList());
+        return new EngineMultiLock(
+                local, parts.stream().map(MultiLockMember::of).toList());
     }
 
     /** The count-down latch of a name. */
@@ -112,7 +113,7 @@ public final class Primitives {
 
     /** The guard of a job. */
     public ScheduledTaskLock task(ResourceName name) {
-        local.requireSupported(Lease.detached(Leases.SHORTEST), name);
+        local.requireSupported(Lease.detached(LeaseExtension.SHORTEST), name);
         return new EngineTaskLock(turns, name);
     }
 

@@ -1,5 +1,6 @@
 /**
- * The engine behind {@link dev.holdfast.Holdfast}: gates, sessions, leases. No promises to anyone outside this module.
+ * The engine behind {@link dev.holdfast.Holdfast}: resources, sessions, leases. No promises to anyone outside this
+ * module.
  */
 @NullMarked
 package dev.holdfast.engine;

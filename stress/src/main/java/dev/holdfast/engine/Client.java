@@ -1,7 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
@@ -27,7 +27,7 @@ final class Client {
 
     private static Engine start() {
         ReferenceStore store = new ReferenceStore(() -> 1_750_000_000_000_000L);
-        EngineOptions options = new EngineOptions(
+        ClientOptions options = new ClientOptions(
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(10),
                 Duration.ofMillis(10),

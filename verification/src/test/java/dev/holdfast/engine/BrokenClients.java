@@ -3,7 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.SafetyRules;
-import dev.holdfast.engine.multi.GivingBack;
+import dev.holdfast.engine.multi.BulkRelease;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -280,7 +280,7 @@ final class BrokenClients {
                 boolean isUndo = command instanceof Release
                         && StackWalker.getInstance()
                                 .walk(frames -> frames.anyMatch(
-                                        frame -> frame.getClassName().equals(GivingBack.class.getName())));
+                                        frame -> frame.getClassName().equals(BulkRelease.class.getName())));
                 return isUndo ? CompletableFuture.completedFuture(new Reply.Released()) : super.execute(command);
             }
         });

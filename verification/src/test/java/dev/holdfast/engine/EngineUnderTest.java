@@ -9,9 +9,9 @@ import dev.holdfast.LeaderElection;
 import dev.holdfast.LockOptions;
 import dev.holdfast.Lockable;
 import dev.holdfast.MultiLock;
-import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.SafetyRules;
-import dev.holdfast.engine.local.Leases;
+import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.lock.NestedHold;
 import dev.holdfast.engine.semaphore.PermitHold;
@@ -41,7 +41,7 @@ class EngineUnderTest implements ClientUnderTest {
     /** Starts engines that keep the given rules. */
     static Starter keeping(SafetyRules rules) {
         return (store, environment, settings) -> {
-            EngineOptions options = new EngineOptions(
+            ClientOptions options = new ClientOptions(
                     settings.sessionTtl(),
                     settings.sessionTtl().dividedBy(3),
                     settings.cohortBudget(),
@@ -111,7 +111,7 @@ class EngineUnderTest implements ClientUnderTest {
         ResourceName name = new ResourceName(semaphore);
         return told(
                 semaphore,
-                dev.holdfast.engine.session.Settings.send(
+                dev.holdfast.engine.session.EpochGuardedCall.send(
                                 engine.part(name),
                                 (session, epoch) -> new Command.Resize(name, session, epoch, permits))
                         .thenApply(Reply.Done.class::isInstance));
@@ -132,7 +132,7 @@ class EngineUnderTest implements ClientUnderTest {
     @Override
     public CompletionStage<Void> extend(Hold hold, Duration lease) {
         try {
-            return Leases.extendAsync((LocalHold) hold, lease);
+            return LeaseExtension.extendAsync((LocalHold) hold, lease);
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }

@@ -1,7 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
-import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.wire.RoundTrips;
 import dev.holdfast.store.memory.ReferenceStore;
 import java.time.Duration;
@@ -76,7 +76,7 @@ final class Interleavings {
      * @param budget with none, each hand-over goes by the store
      */
     static Engine client(ReferenceStore store, String label, Duration budget) {
-        EngineOptions options = new EngineOptions(
+        ClientOptions options = new ClientOptions(
                 Duration.ofSeconds(30), Duration.ofSeconds(10), budget, Duration.ofSeconds(10), label);
         return Engine.start(store::connect, "memory", false, options, Optional.of(new Frozen()));
     }

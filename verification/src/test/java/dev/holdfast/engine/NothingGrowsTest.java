@@ -12,7 +12,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LockLostException;
 import dev.holdfast.ScheduledTaskLock;
-import dev.holdfast.engine.client.EngineOptions;
+import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException.Effect;
@@ -42,7 +42,7 @@ class NothingGrowsTest {
             () -> line,
             "memory",
             false,
-            new EngineOptions(
+            new ClientOptions(
                     Duration.ofSeconds(30),
                     Duration.ofSeconds(10),
                     Duration.ofMillis(10),
@@ -63,7 +63,7 @@ class NothingGrowsTest {
     }
 
     private void isClean() {
-        assertThat(engine.primitives().local.gates()).isEmpty();
+        assertThat(engine.primitives().local.resources()).isEmpty();
     }
 
     @Test
@@ -160,10 +160,10 @@ class NothingGrowsTest {
         Actor bob = world.actor("bob");
         isClean();
         Hold hold = lock.acquire();
-        assertThat(engine.primitives().local.gates()).hasSize(1);
+        assertThat(engine.primitives().local.resources()).hasSize(1);
         Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
         hold.close();
-        assertThat(engine.primitives().local.gates()).hasSize(1);
+        assertThat(engine.primitives().local.resources()).hasSize(1);
         bob.performs(waiting.result()::close);
         isClean();
     }
@@ -224,7 +224,7 @@ class NothingGrowsTest {
     void lostHoldThatIsClosed() throws InterruptedException {
         Hold hold = lock.acquire();
         world.releaseByForce("ledger");
-        assertThat(engine.primitives().local.gates()).hasSize(1);
+        assertThat(engine.primitives().local.resources()).hasSize(1);
         assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         isClean();
     }

@@ -6,14 +6,14 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Trampoline;
-import dev.holdfast.engine.execution.Waits;
+import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.latch.LatchCall;
-import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.engine.wire.ResourceLook;
+import dev.holdfast.engine.wire.ResourceInspection;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
@@ -45,12 +45,12 @@ import java.util.concurrent.ExecutionException;
  * is one state of the store, and then writes the highest of their tokens as the new number: this is what lets them in.
  *
  * Why it never opens for fewer. Between the inspection and the writing, (1) nobody gives a place back, which is done
- * under the lock only, however long that takes (Withdrawal); (2) if the opener has lost the lock because its session is
- * over, the store refuses the number, for it is written under that session; (3) the number is not written late, for if
- * the outcome of the writing is unknown the epoch is raised, or the session retired, before the lock is given back. Who
- * dies in between has died after all were there. Those who were inside from before don't count, for their tokens are
- * not above the last number; and those who come later have greater tokens than the new one, so they don't slip in with
- * it.
+ * under the lock only, however long that takes (BarrierWithdrawal); (2) if the opener has lost the lock because its
+ * session is over, the store refuses the number, for it is written under that session; (3) the number is not written
+ * late, for if the outcome of the writing is unknown the epoch is raised, or the session retired, before the lock is
+ * given back. Who dies in between has died after all were there. Those who were inside from before don't count, for
+ * their tokens are not above the last number; and those who come later have greater tokens than the new one, so they
+ * don't slip in with it.
  *
  * Nobody has a place without knowing: places are tried for, never queued for. Who gives up in a queue may have been
  * served a moment before, and would have to leave a place that was counted without having been told of it.
@@ -79,19 +79,19 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     private static final String OPEN = "open";
 
     public final ClientContext context;
-    private final LocalTier tier;
+    private final LocalResources resources;
     public final ResourceName name;
     private final ResourceName opened;
     private final ResourceSpec places;
-    private final Door door;
+    private final Acquirer door;
 
-    public EngineBarrier(LocalTier tier, ResourceName name, int parties) {
-        this.tier = tier;
-        this.context = tier.context;
+    public EngineBarrier(LocalResources resources, ResourceName name, int parties) {
+        this.resources = resources;
+        this.context = resources.context;
         this.name = name;
         this.opened = new ResourceName(name.value() + "#opened");
         this.places = new ResourceSpec(Kind.SEMAPHORE, parties, Order.FAIR);
-        this.door = new Door(tier, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
+        this.door = new Acquirer(resources, besides(opened, name.value() + "#door"), Mode.FAIR_MUTEX);
     }
 
     /**
@@ -100,7 +100,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
      */
     private ResourceName besides(ResourceName other, String name) {
         ResourceName beside = new ResourceName(name);
-        for (int i = 1; !tier.areTogether(beside, other); i++) {
+        for (int i = 1; !resources.areTogether(beside, other); i++) {
             beside = new ResourceName(name + i);
         }
         return beside;
@@ -140,8 +140,8 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before entering barrier '" + name + "'");
         }
-        Entering entering = new Entering(this, TotalWait.begin(context.environment(), maxWait));
-        CompletableFuture<EngineAttendance> result = entering.begin();
+        BarrierEntry entering = new BarrierEntry(this, TotalWait.begin(context.environment(), maxWait));
+        CompletableFuture<BarrierMembership> result = entering.begin();
         try {
             Trampoline.flush();
             return result.get();
@@ -151,7 +151,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
             entering.giveUp(interrupt);
         }
         try {
-            Attendance inside = Waits.uninterruptibly(result);
+            Attendance inside = Uninterruptibles.uninterruptibly(result);
             // The door was open by then.
             Thread.currentThread().interrupt();
             return inside;
@@ -173,7 +173,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     @Override
     public CompletionStage<Attendance> enterAsync() {
-        Entering entering = new Entering(this, TotalWait.begin(context.environment(), Optional.empty()));
+        BarrierEntry entering = new BarrierEntry(this, TotalWait.begin(context.environment(), Optional.empty()));
         CompletableFuture<Attendance> told = new CompletableFuture<>();
         var unusedEntry = entering.begin()
                 .whenComplete((inside, failure) -> context.callbacks().run(() -> {
@@ -195,12 +195,12 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Whether the store has answered nothing for as long as anybody waits. */
     boolean isStoreSilent() {
-        return tier.part(name).isSilent();
+        return resources.part(name).isSilent();
     }
 
     /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
     CompletableFuture<Hold> askForPlace() {
-        return new Door(tier, name, Mode.unowned(places, 1)).enterForEngine(WITH_SESSION, false, 0);
+        return new Acquirer(resources, name, Mode.unowned(places, 1)).enterForEngine(WITH_SESSION, false, 0);
     }
 
     /** Asks for the lock under which parties open and give up, without waiting for it. */
@@ -215,24 +215,25 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** The number that was opened last. */
     public CompletableFuture<LatchCall.Answer> newest() {
-        return LatchCall.countDown(tier.part(opened), opened, 0, QUESTION, Caller.GOES_ON);
+        return LatchCall.countDown(resources.part(opened), opened, 0, QUESTION, Caller.GOES_ON);
     }
 
     /** The same, after the latch was brought to rest; who wrote the number may have died before it did. */
     CompletableFuture<LatchCall.Answer> atRest(LatchCall.Answer number) {
         return number.remaining() == 0
                 ? CompletableFuture.completedFuture(number)
-                : LatchCall.countDown(tier.part(opened), opened, number.generation(), OPEN, Caller.GOES_ON);
+                : LatchCall.countDown(resources.part(opened), opened, number.generation(), OPEN, Caller.GOES_ON);
     }
 
     /** Keeps the number from being forgotten. */
     CompletableFuture<Hold> rememberNewest() {
-        return new Door(tier, opened, Mode.unowned(LATCH, 0)).enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
+        return new Acquirer(resources, opened, Mode.unowned(LATCH, 0))
+                .enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
     }
 
     /** Who has a place, in one state of the store. */
     public CompletableFuture<List<Party>> present() {
-        return ResourceLook.askForAll(tier.part(name).wire, name, Caller.GOES_ON)
+        return ResourceInspection.askForAll(resources.part(name).wire, name, Caller.GOES_ON)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
                         .filter(party -> !party.remaining().isZero()
@@ -256,7 +257,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Writes a number under the lock of the door, and lets in all whose tokens are not above it. */
     public CompletableFuture<Boolean> open(LocalHold lock, long number) {
-        return Opening.begin(tier.part(opened), opened, lock.grant.session, number);
+        return BarrierOpening.begin(resources.part(opened), opened, lock.grant.session, number);
     }
 
     @Override

@@ -3,8 +3,8 @@ package dev.holdfast.engine.client;
 import dev.holdfast.Environment;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.Callbacks;
-import dev.holdfast.engine.execution.WakefulWait;
-import dev.holdfast.engine.observe.Watches;
+import dev.holdfast.engine.execution.SpinWait;
+import dev.holdfast.engine.observe.AcquisitionObservers;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
@@ -20,21 +20,21 @@ import org.slf4j.LoggerFactory;
 public record ClientContext(
         Environment environment,
         ElapsedClock clock,
-        EngineOptions options,
+        ClientOptions options,
         long cohortBudgetNanos,
         SafetyRules rules,
         StoreTraits traits,
         Failures failures,
         Callbacks callbacks,
-        Watches watches,
-        WakefulWait wakeful,
+        AcquisitionObservers watches,
+        SpinWait wakeful,
         DoubtMonitor doubts,
-        ClientLife life) {
+        ClientLifecycle life) {
     private static final Logger log = LoggerFactory.getLogger(ClientContext.class);
 
     /** The context of a new client. */
     public static ClientContext of(
-            Environment environment, EngineOptions options, SafetyRules rules, StoreTraits traits) {
+            Environment environment, ClientOptions options, SafetyRules rules, StoreTraits traits) {
         Failures failures = new Failures(traits.product());
         return new ClientContext(
                 environment,
@@ -45,10 +45,10 @@ public record ClientContext(
                 traits,
                 failures,
                 new Callbacks(environment),
-                new Watches(options.listeners(), traits.product()),
-                new WakefulWait(environment),
+                new AcquisitionObservers(options.listeners(), traits.product()),
+                new SpinWait(environment),
                 new DoubtMonitor(),
-                new ClientLife(failures));
+                new ClientLifecycle(failures));
     }
 
     /** The store, for people. */

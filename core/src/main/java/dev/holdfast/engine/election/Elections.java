@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /*
- * The campaigns of one client on one name take turns: one at a time asks at the gate, from its wait to the end of its
- * term. If several did, the gate would hand the grant from one to the next in memory, and the store, and with it every
- * observer, would know nothing of a new leader and a new term.
+ * The campaigns of one client on one name take turns: one at a time asks at the resource, from its wait to the end of
+ * its term. If several did, the resource would hand the grant from one to the next in memory, and the store, and with
+ * it every observer, would know nothing of a new leader and a new term.
  */
 
 /**
@@ -31,7 +31,7 @@ public final class Elections {
     // All guarded by lock.
     private final Set<EngineCampaign> campaigns = new LinkedHashSet<>();
     private final Map<ResourceName, Deque<EngineCampaign>> queues = new HashMap<>();
-    private final Map<ResourceName, Set<LeaderWatch>> watches = new HashMap<>();
+    private final Map<ResourceName, Set<LeaderPoller>> watches = new HashMap<>();
     private boolean isShut;
 
     public Elections(ClientContext context) {
@@ -98,7 +98,7 @@ public final class Elections {
         }
     }
 
-    public void add(LeaderWatch watch) {
+    public void add(LeaderPoller watch) {
         lock.lock();
         try {
             requireOpen();
@@ -108,10 +108,10 @@ public final class Elections {
         }
     }
 
-    public void remove(LeaderWatch watch) {
+    public void remove(LeaderPoller watch) {
         lock.lock();
         try {
-            Set<LeaderWatch> others = watches.get(watch.name);
+            Set<LeaderPoller> others = watches.get(watch.name);
             if (others != null && others.remove(watch) && others.isEmpty()) {
                 watches.remove(watch.name);
             }
@@ -122,20 +122,20 @@ public final class Elections {
 
     /** A term of this client has begun or ended: its own observers need not wait for their next look. */
     public void news(ResourceName name) {
-        List<LeaderWatch> told;
+        List<LeaderPoller> told;
         lock.lock();
         try {
             told = List.copyOf(watches.getOrDefault(name, Set.of()));
         } finally {
             lock.unlock();
         }
-        told.forEach(LeaderWatch::lookNow);
+        told.forEach(LeaderPoller::lookNow);
     }
 
     /** The client is closed. */
     public void shut() {
         List<EngineCampaign> ended;
-        List<LeaderWatch> blind = new ArrayList<>();
+        List<LeaderPoller> blind = new ArrayList<>();
         lock.lock();
         try {
             isShut = true;
@@ -145,7 +145,7 @@ public final class Elections {
             lock.unlock();
         }
         ended.forEach(EngineCampaign::shut);
-        blind.forEach(LeaderWatch::close);
+        blind.forEach(LeaderPoller::close);
     }
 
     /** Whether nothing is kept here. */

@@ -14,10 +14,10 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Once;
 import dev.holdfast.engine.execution.SystemEnvironment;
-import dev.holdfast.engine.execution.Waits;
-import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.time.TotalWait;
@@ -56,7 +56,7 @@ final class EngineCampaign implements Campaign {
     final ResourceName name;
     private final CampaignOptions options;
     private final Candidate candidate;
-    private final Door seat;
+    private final Acquirer seat;
 
     /** For who waits in {@link #close()}: completed at once. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -87,13 +87,17 @@ final class EngineCampaign implements Campaign {
     private volatile @Nullable Thread runner;
 
     EngineCampaign(
-            LocalTier tier, Elections elections, ResourceName name, CampaignOptions options, Candidate candidate) {
-        this.context = tier.context;
+            LocalResources resources,
+            Elections elections,
+            ResourceName name,
+            CampaignOptions options,
+            Candidate candidate) {
+        this.context = resources.context;
         this.elections = elections;
         this.name = name;
         this.options = options;
         this.candidate = candidate;
-        this.seat = new Door(tier, name, EngineElection.SEAT);
+        this.seat = new Acquirer(resources, name, EngineElection.SEAT);
     }
 
     void start() {
@@ -495,7 +499,8 @@ final class EngineCampaign implements Campaign {
             return;
         }
         try {
-            Waits.uninterruptibly(ended, context.options().storeTimeout().toNanos());
+            Uninterruptibles.uninterruptibly(
+                    ended, context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             log.warn(
                     "resource={} store={} the campaign was closed, but its candidate has not ended yet; it keeps the"
@@ -510,15 +515,15 @@ final class EngineCampaign implements Campaign {
     // ---- The candidate
 
     /** What may be thrown by a candidate. */
-    private interface Part {
+    private interface CandidateCall {
         void run() throws Exception;
     }
 
     /** Calls the candidate; answers what it threw. */
-    private @Nullable Throwable call(Part part) {
+    private @Nullable Throwable call(CandidateCall action) {
         runner = Thread.currentThread();
         try {
-            part.run();
+            action.run();
             return null;
         } catch (Exception | Error e) {
             return e;

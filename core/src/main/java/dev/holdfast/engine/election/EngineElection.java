@@ -6,9 +6,9 @@ import dev.holdfast.Candidate;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
-import dev.holdfast.engine.wire.ResourceLook;
+import dev.holdfast.engine.wire.ResourceInspection;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
@@ -29,14 +29,14 @@ public final class EngineElection implements LeaderElection {
     /** A hold of its own for each campaign. */
     static final Mode SEAT = Mode.unowned(new ResourceSpec(Kind.ELECTION, 1, Order.FAIR), 1);
 
-    private final LocalTier tier;
+    private final LocalResources resources;
     private final ClientContext context;
     private final Elections elections;
     private final ResourceName name;
 
-    public EngineElection(LocalTier tier, Elections elections, ResourceName name) {
-        this.tier = tier;
-        this.context = tier.context;
+    public EngineElection(LocalResources resources, Elections elections, ResourceName name) {
+        this.resources = resources;
+        this.context = resources.context;
         this.elections = elections;
         this.name = name;
     }
@@ -53,7 +53,7 @@ public final class EngineElection implements LeaderElection {
 
     @Override
     public Campaign campaign(CampaignOptions options, Candidate candidate) {
-        EngineCampaign campaign = new EngineCampaign(tier, elections, name, options, candidate);
+        EngineCampaign campaign = new EngineCampaign(resources, elections, name, options, candidate);
         elections.add(campaign);
         campaign.start();
         return campaign;
@@ -61,7 +61,7 @@ public final class EngineElection implements LeaderElection {
 
     @Override
     public Observation observe(Consumer<? super LeaderView> observer) {
-        LeaderWatch watch = new LeaderWatch(tier, elections, name, observer);
+        LeaderPoller watch = new LeaderPoller(resources, elections, name, observer);
         elections.add(watch);
         watch.lookNow();
         return watch;
@@ -75,7 +75,7 @@ public final class EngineElection implements LeaderElection {
                     .run(() -> stage.completeExceptionally(context.failures().closed()));
             return stage;
         }
-        var unused = ResourceLook.ask(tier.part(name).wire, name, Caller.GOES_ON)
+        var unused = ResourceInspection.ask(resources.part(name).wire, name, Caller.GOES_ON)
                 .whenComplete((found, failure) -> context.callbacks().run(() -> {
                     if (failure instanceof StoreException known) {
                         stage.completeExceptionally(context.storeFailure(name.value(), known));

@@ -3,11 +3,11 @@ package dev.holdfast.engine.latch;
 import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.execution.Waits;
-import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Caller;
@@ -36,19 +36,19 @@ public final class EngineLatch implements DistributedCountDownLatch {
     /** What a count-down that only asks is called. */
     private static final String QUESTION = "?";
 
-    private final LocalTier tier;
+    private final LocalResources resources;
     private final ClientContext context;
     private final ResourceName name;
-    private final Door door;
+    private final Acquirer acquirer;
 
     /** The newest generation that this was told of; spares a question. */
     private volatile long known;
 
-    public EngineLatch(LocalTier tier, ResourceName name) {
-        this.tier = tier;
-        this.context = tier.context;
+    public EngineLatch(LocalResources resources, ResourceName name) {
+        this.resources = resources;
+        this.context = resources.context;
         this.name = name;
-        this.door = new Door(tier, name, Mode.unowned(LATCH, 0));
+        this.acquirer = new Acquirer(resources, name, Mode.unowned(LATCH, 0));
     }
 
     @Override
@@ -81,7 +81,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
             return CompletableFuture.completedFuture(false);
         }
         long fresh = generationAfter(present.generation());
-        return LatchCall.setCount(tier.part(name), name, fresh, count, Caller.GOES_ON)
+        return LatchCall.setCount(resources.part(name), name, fresh, count, Caller.GOES_ON)
                 .thenCompose(after -> {
                     note(after);
                     boolean isSet = after.generation() == fresh;
@@ -100,7 +100,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     }
 
     private long generationAfter(long present) {
-        long mark = tier.part(name).uniqueLong() >>> (Long.SIZE - MARK_BITS);
+        long mark = resources.part(name).uniqueLong() >>> (Long.SIZE - MARK_BITS);
         long next = Math.max(round(present), round(known)) + 1;
         if (next > Long.MAX_VALUE >>> MARK_BITS) {
             throw new IllegalStateException("Latch '" + name + "' has no more generations after " + present);
@@ -116,8 +116,8 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public long countDown() {
-        String id = "h" + Long.toHexString(tier.part(name).uniqueLong()) + "-"
-                + Long.toHexString(tier.part(name).uniqueLong());
+        String id = "h" + Long.toHexString(resources.part(name).uniqueLong()) + "-"
+                + Long.toHexString(resources.part(name).uniqueLong());
         return result(count(id, Caller.WAITS));
     }
 
@@ -137,7 +137,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
             throw new IllegalArgumentException("A generation is at least 1, not " + generation);
         }
         context.requireOpen();
-        return result(LatchCall.countDown(tier.part(name), name, generation, id, Caller.WAITS))
+        return result(LatchCall.countDown(resources.part(name), name, generation, id, Caller.WAITS))
                         .generation()
                 == generation;
     }
@@ -145,7 +145,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     private CompletableFuture<Long> count(String id, Caller caller) {
         context.requireOpen();
         long expected = known;
-        return LatchCall.countDown(tier.part(name), name, expected, id, caller)
+        return LatchCall.countDown(resources.part(name), name, expected, id, caller)
                 .thenCompose(after -> {
                     note(after);
                     if (after.generation() == expected || after.remaining() == 0) {
@@ -157,14 +157,15 @@ public final class EngineLatch implements DistributedCountDownLatch {
                         return CompletableFuture.failedFuture(context.failures().uncounted(name.value(), id));
                     }
                     // What was known is over: the present generation is meant, which this answer names.
-                    return LatchCall.countDown(tier.part(name), name, after.generation(), id, Caller.GOES_ON)
+                    return LatchCall.countDown(resources.part(name), name, after.generation(), id, Caller.GOES_ON)
                             .thenApply(this::note);
                 })
                 .thenApply(LatchCall.Answer::remaining);
     }
 
     private CompletableFuture<LatchCall.Answer> ask(Caller caller) {
-        return LatchCall.countDown(tier.part(name), name, 0, QUESTION, caller).thenApply(this::note);
+        return LatchCall.countDown(resources.part(name), name, 0, QUESTION, caller)
+                .thenApply(this::note);
     }
 
     private LatchCall.Answer note(LatchCall.Answer answer) {
@@ -211,7 +212,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before waiting for latch '" + name + "'");
         }
-        LocalHold passed = door.await(this, Lease.SESSION, false, waitNanos, true);
+        LocalHold passed = acquirer.await(this, Lease.SESSION, false, waitNanos, true);
         if (passed == null) {
             return false;
         }
@@ -227,7 +228,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     @Override
     public CompletionStage<Void> awaitAsync() {
         CompletableFuture<Hold> passing =
-                door.enter(Lease.SESSION, false, TotalWait.FOREVER).toCompletableFuture();
+                acquirer.enter(Lease.SESSION, false, TotalWait.FOREVER).toCompletableFuture();
         CompletableFuture<Void> result = new CompletableFuture<>();
         var unusedPassing = passing.whenComplete((hold, failure) -> {
             if (failure != null) {
@@ -245,7 +246,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     private <T> T result(CompletableFuture<T> answer) {
         try {
-            return Waits.uninterruptibly(answer);
+            return Uninterruptibles.uninterruptibly(answer);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
         }

@@ -6,8 +6,8 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.wire.Unexpected;
-import dev.holdfast.engine.wire.Wire;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Brings one command about a latch to a definite answer. Ends once; callers hold no lock of the engine. */
-public final class LatchCall implements Wire.Answer {
+public final class LatchCall implements CommandSender.Answer {
 
     /**
      * What the store said.
@@ -151,7 +151,7 @@ public final class LatchCall implements Wire.Answer {
             part.keeper.endedAtStore(of);
             sendLater();
         } else {
-            answer.completeExceptionally(context.storeFailure(name.value(), Unexpected.reply(reply)));
+            answer.completeExceptionally(context.storeFailure(name.value(), ProtocolViolation.reply(reply)));
         }
     }
 

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of a gate that go past the one that waits in the store's queue: each is tried once, for one request, and
- * takes no place there. Immutable, so that all gates without any, which are almost all, share one.
+ * The claims of a resource that go past the one that waits in the store's queue: each is tried once, for one request,
+ * and takes no place there. Immutable, so that all resources without any, which are almost all, share one.
  */
 record BargingClaims(List<LocalClaim> claims) {
 

@@ -1,7 +1,7 @@
 package dev.holdfast.engine.local;
 
 import dev.holdfast.Loss;
-import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
@@ -56,9 +56,9 @@ public final class LocalClaim extends Claim {
 
     /** Whose turn it is; null before it was first passed on. */
     @Nullable
-    public Turn turn;
+    public FairnessSlice turn;
 
-    // The place among the gate's grants.
+    // The place among the resource's grants.
     @Nullable
     LocalClaim previousGrant;
 
@@ -72,7 +72,7 @@ public final class LocalClaim extends Claim {
     public long newestToken;
 
     @Nullable
-    Cohort cohort;
+    CohortState cohort;
 
     public LocalClaim(
             LocalResource resource,
@@ -139,52 +139,52 @@ public final class LocalClaim extends Claim {
     }
 
     @Override
-    public void granted(Reply.Granted reply, Outbox out) {
+    public void granted(Reply.Granted reply, DeferredActions out) {
         resource.granted(this, reply, out);
     }
 
     @Override
-    public void queued(Outbox out) {
+    public void queued(DeferredActions out) {
         resource.queued(this, out);
     }
 
     @Override
-    public void taken(Outbox out) {
+    public void taken(DeferredActions out) {
         resource.taken(this, out);
     }
 
     @Override
-    public void tooHeavy(Supplier<RuntimeException> why, Outbox out) {
+    public void tooHeavy(Supplier<RuntimeException> why, DeferredActions out) {
         resource.tooHeavy(this, why, out);
     }
 
     @Override
-    public void refused(Supplier<RuntimeException> why, Outbox out) {
+    public void refused(Supplier<RuntimeException> why, DeferredActions out) {
         resource.refused(this, why, out);
     }
 
     @Override
-    public void unanswerable(Supplier<RuntimeException> why, Outbox out) {
+    public void unanswerable(Supplier<RuntimeException> why, DeferredActions out) {
         resource.unanswerable(this, why, out);
     }
 
     @Override
-    public void denied(Supplier<RuntimeException> why, Outbox out) {
+    public void denied(Supplier<RuntimeException> why, DeferredActions out) {
         resource.denied(this, why, out);
     }
 
     @Override
-    public void vanished(Outbox out) {
+    public void vanished(DeferredActions out) {
         resource.vanished(this, out);
     }
 
     @Override
-    public void advanced(Reply.@Nullable Advanced reply, Outbox out) {
+    public void advanced(Reply.@Nullable Advanced reply, DeferredActions out) {
         resource.advanced(this, reply, out);
     }
 
     @Override
-    public void withdraw(Outbox out) {
+    public void withdraw(DeferredActions out) {
         resource.withdraw(this, out);
     }
 
@@ -196,12 +196,12 @@ public final class LocalClaim extends Claim {
     }
 
     @Override
-    public void react(Outbox out) {
+    public void react(DeferredActions out) {
         resource.react(out);
     }
 
     @Override
-    public void step(Consumer<Outbox> what) {
+    public void step(Consumer<DeferredActions> what) {
         resource.step(what);
     }
 
@@ -290,10 +290,10 @@ public final class LocalClaim extends Claim {
     // ---- Turns
 
     /** The turn under this grant, which is over if there was none. */
-    public Turn turn() {
-        Turn present = turn;
+    public FairnessSlice turn() {
+        FairnessSlice present = turn;
         if (present == null) {
-            present = new Turn();
+            present = new FairnessSlice();
             turn = present;
         }
         return present;

@@ -7,11 +7,11 @@ import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.DoubtMonitor;
-import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
-import dev.holdfast.engine.execution.Waits;
-import dev.holdfast.engine.observe.Watch;
-import dev.holdfast.engine.session.OwnLease;
+import dev.holdfast.engine.observe.AcquisitionObserver;
+import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A share of a grant in the hands of one owner, and the handle of its outermost acquisition. Whether it is live is
- * decided by its gate; the depths belong to the owner thread alone.
+ * decided by its resource; the depths belong to the owner thread alone.
  */
 public class LocalHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(LocalHold.class);
@@ -55,12 +55,12 @@ public class LocalHold implements HoldHandle {
     private boolean isShare;
 
     /**
-     * The outermost handle was closed, or the hold was released without it. Written under the lock of the gate or by
-     * the owner thread.
+     * The outermost handle was closed, or the hold was released without it. Written under the lock of the resource or
+     * by the owner thread.
      */
     private volatile boolean isClosed;
 
-    private final @Nullable Watch watch;
+    private final @Nullable AcquisitionObserver watch;
 
     /** Given back. Written under the lock of the resource. */
     private volatile boolean isOver;
@@ -244,7 +244,7 @@ public class LocalHold implements HoldHandle {
     @Override
     public Duration effectiveLease() {
         long ofSession = grant.session.ttlNanos;
-        OwnLease own = grant.own;
+        FixedLeaseState own = grant.own;
         if (own == null) {
             return Duration.ofNanos(ofSession);
         }
@@ -308,7 +308,7 @@ public class LocalHold implements HoldHandle {
             throw new IllegalStateException(
                     "The hold on '" + resource.name + "' has no fixed lease: it is renewed until it is closed");
         }
-        Leases.extend(this, lease);
+        LeaseExtension.extend(this, lease);
     }
 
     @Override
@@ -360,7 +360,7 @@ public class LocalHold implements HoldHandle {
         ReleaseOutcome outcome;
         try {
             context.wakeful().until(end::isDone, Long.MAX_VALUE);
-            outcome = Waits.uninterruptibly(
+            outcome = Uninterruptibles.uninterruptibly(
                     end, 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             outcome = ReleaseOutcome.UNCONFIRMED;
@@ -438,7 +438,7 @@ public class LocalHold implements HoldHandle {
     }
 
     /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the resource. */
-    public void lose(Loss lost, Outbox out) {
+    public void lose(Loss lost, DeferredActions out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
         List<Listener> told = listeners == null ? List.of() : listeners;

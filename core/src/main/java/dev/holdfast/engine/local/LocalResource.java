@@ -2,7 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
-import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
@@ -15,7 +15,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A resource of this process as its claims and holds know it; {@link Gate} is the one there is. Thread-safe. */
+/**
+ * A resource of this process as its claims and holds know it; {@link LocalSynchronizer} is the one there is.
+ * Thread-safe.
+ */
 public abstract class LocalResource {
     public final StorePart part;
     public final ResourceName name;
@@ -49,8 +52,8 @@ public abstract class LocalResource {
     }
 
     /** Does something under the lock, and what follows from it afterwards. */
-    public void step(Consumer<Outbox> what) {
-        Outbox out = new Outbox();
+    public void step(Consumer<DeferredActions> what) {
+        DeferredActions out = new DeferredActions();
         lock.lock();
         try {
             what.accept(out);
@@ -124,27 +127,27 @@ public abstract class LocalResource {
 
     // ---- Claims; see the methods of the same names there
 
-    public abstract void granted(LocalClaim claim, Reply.Granted reply, Outbox out);
+    public abstract void granted(LocalClaim claim, Reply.Granted reply, DeferredActions out);
 
-    public abstract void queued(LocalClaim claim, Outbox out);
+    public abstract void queued(LocalClaim claim, DeferredActions out);
 
-    public abstract void taken(LocalClaim claim, Outbox out);
+    public abstract void taken(LocalClaim claim, DeferredActions out);
 
-    public abstract void tooHeavy(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void tooHeavy(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
 
-    public abstract void refused(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void refused(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
 
-    public abstract void unanswerable(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void unanswerable(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
 
-    public abstract void denied(LocalClaim claim, Supplier<RuntimeException> why, Outbox out);
+    public abstract void denied(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
 
-    public abstract void vanished(LocalClaim claim, Outbox out);
+    public abstract void vanished(LocalClaim claim, DeferredActions out);
 
-    public abstract void advanced(LocalClaim claim, Reply.@Nullable Advanced reply, Outbox out);
+    public abstract void advanced(LocalClaim claim, Reply.@Nullable Advanced reply, DeferredActions out);
 
-    public abstract void withdraw(LocalClaim claim, Outbox out);
+    public abstract void withdraw(LocalClaim claim, DeferredActions out);
 
-    public abstract void react(Outbox out);
+    public abstract void react(DeferredActions out);
 
     public abstract void end(LocalClaim claim, Loss.Cause cause);
 

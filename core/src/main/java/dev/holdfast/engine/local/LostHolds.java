@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of a gate that were lost and that their owners have not closed. Immutable, so that all gates without any,
- * which are almost all, share one.
+ * The holds of a resource that were lost and that their owners have not closed. Immutable, so that all resources
+ * without any, which are almost all, share one.
  */
 record LostHolds(List<LocalHold> holds) {
 

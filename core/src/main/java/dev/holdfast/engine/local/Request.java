@@ -1,7 +1,7 @@
 package dev.holdfast.engine.local;
 
 import dev.holdfast.Hold;
-import dev.holdfast.engine.observe.Watch;
+import dev.holdfast.engine.observe.AcquisitionObserver;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One local wish for a hold, by a thread that parks or by a stage. It ends once: granted, taken or failed. The result
- * is written under the lock of the gate, before {@link #isDone} turns true.
+ * is written under the lock of the resource, before {@link #isDone} turns true.
  */
 public final class Request {
 
@@ -43,7 +43,7 @@ public final class Request {
     private @Nullable LocalHold hold;
     private @Nullable Supplier<RuntimeException> failure;
 
-    // The local queue, guarded by the lock of the gate.
+    // The local queue, guarded by the lock of the resource.
     @Nullable
     Request previous;
 
@@ -54,37 +54,39 @@ public final class Request {
 
     /**
      * At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the
-     * lock of the gate.
+     * lock of the resource.
      */
     volatile boolean isWatching;
 
     /**
      * At the head of the queue while the store has yet to say anything: what comes next comes soon. Written under the
-     * lock of the gate.
+     * lock of the resource.
      */
     volatile boolean isAskedFor;
 
     /**
-     * How often the store had answered the gate when this request was queued, or -1 if its answer then was that others
-     * hold the lock. Guarded by the lock of the gate.
+     * How often the store had answered the resource when this request was queued, or -1 if its answer then was that
+     * others hold the lock. Guarded by the lock of the resource.
      */
     long answersBefore;
 
     /**
      * The wait that is over while the store has yet to answer: the request ends with that answer. Null until then;
-     * written under the lock of the gate, and read there or after {@link #isDone}.
+     * written under the lock of the resource, and read there or after {@link #isDone}.
      */
     @Nullable
     Duration overdueAfter;
 
-    /** How often the client had asked for a session when this request was queued. Guarded by the lock of the gate. */
+    /**
+     * How often the client had asked for a session when this request was queued. Guarded by the lock of the resource.
+     */
     long sessionsAskedFor;
 
     /** Its place among all that were queued here, from 1; above all while it is not queued yet. */
     public long number = Long.MAX_VALUE;
 
     /** Is told what becomes of it and of its hold; null if nobody looks on. */
-    public final @Nullable Watch watch;
+    public final @Nullable AcquisitionObserver watch;
 
     public Request(
             Mode mode,
@@ -95,7 +97,7 @@ public final class Request {
             boolean isExtendable,
             boolean isTry,
             boolean isOfEngine,
-            @Nullable Watch watch) {
+            @Nullable AcquisitionObserver watch) {
         this.name = name;
         this.owner = mode.isOwned() ? waiter : null;
         this.waiter = waiter;
@@ -138,7 +140,7 @@ public final class Request {
         return failure;
     }
 
-    /** Ends the request. Called under the lock of the gate; the wake-up follows when it is free. */
+    /** Ends the request. Called under the lock of the resource; the wake-up follows when it is free. */
     public void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
         hold = granted;
         failure = why;

@@ -3,12 +3,12 @@ package dev.holdfast.engine.local;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The local requests that wait at a gate, first in, first out; linked through the requests themselves. Guarded by the
- * lock of the gate.
+ * The local requests that wait at a resource, first in, first out; linked through the requests themselves. Guarded by
+ * the lock of the resource.
  */
 final class RequestQueue {
 
-    /** The queue of a gate where nobody waits: most gates of held locks have no other. Never appended to. */
+    /** The queue of a resource where nobody waits: most resources of held locks have no other. Never appended to. */
     static final RequestQueue NONE = new RequestQueue();
 
     private @Nullable Request head;

@@ -6,7 +6,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.NotOwnerException;
-import dev.holdfast.engine.local.Door;
+import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResource;
@@ -27,32 +27,32 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mutex of one name, or one side of its read-write lock: turns calls into requests at the gate. Immutable but for a
- * hint.
+ * The mutex of one name, or one side of its read-write lock: turns calls into requests at the resource. Immutable but
+ * for a hint.
  */
 public final class EngineLock implements DistributedLock {
 
     // A program may have a hundred thousand of these: what the door knows is not kept twice.
-    private final Door door;
+    private final Acquirer acquirer;
 
-    /** The gate that was used last; may be gone. Spares the look-up. */
+    /** The resource that was used last; may be gone. Spares the look-up. */
     private @Nullable LocalResource lastResource;
 
-    public EngineLock(Door door) {
-        this.door = door;
+    public EngineLock(Acquirer acquirer) {
+        this.acquirer = acquirer;
     }
 
     /** The way to its requests. */
-    public Door door() {
-        return door;
+    public Acquirer acquirer() {
+        return acquirer;
     }
 
     private ResourceName resource() {
-        return door.name();
+        return acquirer.name();
     }
 
     private ResourceSpec spec() {
-        return door.mode().spec();
+        return acquirer.mode().spec();
     }
 
     @Override
@@ -74,13 +74,14 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public Hold acquire(AcquireOptions options) throws InterruptedException {
-        return acquireOrTimeOut(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
+        return acquireOrTimeOut(Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options));
     }
 
     private Hold acquireOrTimeOut(Lease lease, boolean isExtendable, long waitNanos) throws InterruptedException {
         Hold hold = acquireOrNull(lease, isExtendable, waitNanos, true);
         if (hold == null) {
-            throw new LockWaitTimeoutException(name(), door.tier().context.product(), Duration.ofNanos(waitNanos));
+            throw new LockWaitTimeoutException(
+                    name(), acquirer.resources().context.product(), Duration.ofNanos(waitNanos));
         }
         return hold;
     }
@@ -101,8 +102,8 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException {
-        return Optional.ofNullable(
-                acquireOrNull(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options), true));
+        return Optional.ofNullable(acquireOrNull(
+                Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options), true));
     }
 
     private @Nullable Hold acquireOrNull(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
@@ -185,7 +186,7 @@ public final class EngineLock implements DistributedLock {
     }
 
     private boolean isWriteSide() {
-        return spec().kind() == Kind.READ_WRITE && !door.mode().isShare();
+        return spec().kind() == Kind.READ_WRITE && !acquirer.mode().isShare();
     }
 
     // ---- The paths behind
@@ -195,7 +196,7 @@ public final class EngineLock implements DistributedLock {
         if (last != null && last.current != null) {
             return last;
         }
-        LocalResource present = door.tier().gate(resource());
+        LocalResource present = acquirer.resources().resource(resource());
         lastResource = present;
         return present;
     }
@@ -216,7 +217,7 @@ public final class EngineLock implements DistributedLock {
             return null;
         }
         if (!mine.resource.spec.equals(spec())) {
-            throw door.tier().usedOtherwise(mine.resource);
+            throw acquirer.resources().usedOtherwise(mine.resource);
         }
         if (isWriteSide() && mine.writeDepth == 0) {
             throw new IllegalStateException("Lock '" + resource()
@@ -246,7 +247,7 @@ public final class EngineLock implements DistributedLock {
 
     private @Nullable LocalHold await(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
-        LocalHold hold = door.await(this, lease, isExtendable, waitNanos, isInterruptible);
+        LocalHold hold = acquirer.await(this, lease, isExtendable, waitNanos, isInterruptible);
         if (hold != null) {
             lastResource = hold.resource;
         }
@@ -260,7 +261,7 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
-        return door.enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
+        return acquirer.enter(Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options));
     }
 
     @Override
@@ -274,12 +275,13 @@ public final class EngineLock implements DistributedLock {
     public <T extends @Nullable Object> CompletionStage<T> runWhileHeldAsync(
             AcquireOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
         Objects.requireNonNull(task, "task");
-        return new StageWhileHeld<T>(door.tier().context, task)
+        return new StageWhileHeld<T>(acquirer.resources().context, task)
                 .begin(acquireAsync(options).toCompletableFuture());
     }
 
     @Override
     public String toString() {
-        return "DistributedLock[" + resource() + ", " + door.tier().context.product() + "]";
+        return "DistributedLock[" + resource() + ", "
+                + acquirer.resources().context.product() + "]";
     }
 }

@@ -2,8 +2,8 @@ package dev.holdfast.engine.lock;
 
 import dev.holdfast.DistributedLock;
 import dev.holdfast.DistributedReadWriteLock;
-import dev.holdfast.engine.local.Door;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -15,10 +15,10 @@ public final class EngineReadWriteLock implements DistributedReadWriteLock {
     private final DistributedLock readLock;
     private final DistributedLock writeLock;
 
-    public EngineReadWriteLock(LocalTier tier, ResourceName name, ResourceSpec spec) {
+    public EngineReadWriteLock(LocalResources resources, ResourceName name, ResourceSpec spec) {
         this.name = name;
-        this.readLock = new EngineLock(new Door(tier, name, Mode.owned(spec, 1)));
-        this.writeLock = new EngineLock(new Door(tier, name, Mode.owned(spec, spec.capacity())));
+        this.readLock = new EngineLock(new Acquirer(resources, name, Mode.owned(spec, 1)));
+        this.writeLock = new EngineLock(new Acquirer(resources, name, Mode.owned(spec, spec.capacity())));
     }
 
     @Override

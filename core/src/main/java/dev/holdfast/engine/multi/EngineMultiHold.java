@@ -8,8 +8,8 @@ import dev.holdfast.NotOwnerException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.Failures;
+import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
-import dev.holdfast.engine.execution.Waits;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.spi.Caller;
@@ -209,7 +209,7 @@ final class EngineMultiHold implements MultiHold {
         CompletableFuture<Map<String, ReleaseOutcome>> ending = giveBack();
         Map<String, ReleaseOutcome> outcomes;
         try {
-            outcomes = Waits.uninterruptibly(
+            outcomes = Uninterruptibles.uninterruptibly(
                     ending, 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             outcomes = Map.of();

@@ -4,7 +4,7 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.MultiHold;
 import dev.holdfast.MultiLock;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
@@ -16,29 +16,29 @@ import java.util.concurrent.CompletionStage;
 /** Several parts that are taken together. Immutable. */
 public final class EngineMultiLock implements MultiLock {
 
-    private final LocalTier tier;
+    private final LocalResources resources;
 
     /** In the order of their names, each once. */
-    private final List<Part> parts;
+    private final List<MultiLockMember> parts;
 
     /**
      * Takes the parts in any order.
      *
      * @throws IllegalArgumentException if there is none, or they can't be parts of one multi-lock
      */
-    public EngineMultiLock(LocalTier tier, List<Part> parts) {
+    public EngineMultiLock(LocalResources resources, List<MultiLockMember> parts) {
         if (parts.isEmpty()) {
             throw new IllegalArgumentException("A multi-lock has at least one part");
         }
-        TreeMap<ResourceName, Part> inOrder = new TreeMap<>();
-        for (Part part : parts) {
-            if (part.tier() != tier) {
+        TreeMap<ResourceName, MultiLockMember> inOrder = new TreeMap<>();
+        for (MultiLockMember part : parts) {
+            if (part.resources() != resources) {
                 throw new IllegalArgumentException("'" + part.resource()
                         + "' is of another client: the parts of a multi-lock are of the client that makes it");
             }
-            inOrder.merge(part.resource(), part, Part::with);
+            inOrder.merge(part.resource(), part, MultiLockMember::with);
         }
-        this.tier = tier;
+        this.resources = resources;
         this.parts = List.copyOf(inOrder.values());
     }
 
@@ -59,7 +59,7 @@ public final class EngineMultiLock implements MultiLock {
 
     @Override
     public MultiHold acquire(AcquireOptions options) throws InterruptedException {
-        MultiCall call = call(options, true);
+        MultiAcquisition call = call(options, true);
         Optional<List<Hold>> holds = call.run();
         if (holds.isEmpty()) {
             throw call.timedOut();
@@ -88,13 +88,13 @@ public final class EngineMultiLock implements MultiLock {
         return call(options, true).run().map(this::inHand);
     }
 
-    private MultiCall call(AcquireOptions options, boolean isInterruptible) {
-        TotalWait wait = TotalWait.begin(tier.context.environment(), options.maxWait());
-        return new MultiCall(tier.context, parts, options, wait, isInterruptible);
+    private MultiAcquisition call(AcquireOptions options, boolean isInterruptible) {
+        TotalWait wait = TotalWait.begin(resources.context.environment(), options.maxWait());
+        return new MultiAcquisition(resources.context, parts, options, wait, isInterruptible);
     }
 
     private MultiHold inHand(List<Hold> holds) {
-        return new EngineMultiHold(tier.context, Thread.currentThread(), holds);
+        return new EngineMultiHold(resources.context, Thread.currentThread(), holds);
     }
 
     @Override
@@ -104,8 +104,8 @@ public final class EngineMultiLock implements MultiLock {
 
     @Override
     public CompletionStage<MultiHold> acquireAsync(AcquireOptions options) {
-        TotalWait wait = TotalWait.begin(tier.context.environment(), options.maxWait());
-        return new MultiStage(tier.context, parts, options, wait).begin();
+        TotalWait wait = TotalWait.begin(resources.context.environment(), options.maxWait());
+        return new AsyncMultiAcquisition(resources.context, parts, options, wait).begin();
     }
 
     @Override

@@ -8,12 +8,12 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Permits;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.local.Door;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
-import dev.holdfast.engine.local.Outcomes;
-import dev.holdfast.engine.session.Settings;
-import dev.holdfast.engine.wire.ResourceLook;
+import dev.holdfast.engine.local.RequestCompletion;
+import dev.holdfast.engine.session.EpochGuardedCall;
+import dev.holdfast.engine.wire.ResourceInspection;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -30,20 +30,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The semaphore of one name: turns calls into requests at the gate, or commands. Immutable. */
+/** The semaphore of one name: turns calls into requests at the resource, or commands. Immutable. */
 public final class EngineSemaphore implements DistributedSemaphore {
 
     /** How often to look again when others were faster. */
     private static final int MAX_DRAINS = 10;
 
-    private final LocalTier tier;
+    private final LocalResources resources;
     private final ClientContext context;
     private final ResourceName name;
     private final ResourceSpec spec;
 
-    public EngineSemaphore(LocalTier tier, ResourceName name, ResourceSpec spec) {
-        this.tier = tier;
-        this.context = tier.context;
+    public EngineSemaphore(LocalResources resources, ResourceName name, ResourceSpec spec) {
+        this.resources = resources;
+        this.context = resources.context;
         this.name = name;
         this.spec = spec;
     }
@@ -60,7 +60,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Lockable permits(int permits) {
-        return new SemaphorePermits(tier, name, spec, permits);
+        return new SemaphorePermits(resources, name, spec, permits);
     }
 
     @Override
@@ -96,39 +96,39 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Optional<Permits> tryAcquire(int permits, AcquireOptions options) throws InterruptedException {
-        return Optional.ofNullable(
-                await(permits, Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options), true));
+        return Optional.ofNullable(await(
+                permits, Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options), true));
     }
 
     private @Nullable Permits await(
             int permits, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
-        Door door = door(permits);
+        Acquirer acquirer = acquirer(permits);
         if (isInterruptible && Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for permits of '" + name + "'");
         }
-        return (Permits) door.await(this, lease, isExtendable, waitNanos, isInterruptible);
+        return (Permits) acquirer.await(this, lease, isExtendable, waitNanos, isInterruptible);
     }
 
     @Override
     public CompletionStage<Permits> acquireAsync(int permits, AcquireOptions options) {
-        CompletionStage<Hold> stage =
-                door(permits).enter(Door.leaseOf(options), Door.isExtendable(options), Door.waitOf(options));
+        CompletionStage<Hold> stage = acquirer(permits)
+                .enter(Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options));
         return permitsOf(stage);
     }
 
-    // The same stage, so that cancelling it is cancelling the request; a gate of a semaphore makes no other holds.
+    // The same stage, so that cancelling it is cancelling the request; a resource of a semaphore makes no other holds.
     @SuppressWarnings("unchecked")
     private static CompletionStage<Permits> permitsOf(CompletionStage<? extends Hold> stage) {
         return (CompletionStage<Permits>) stage;
     }
 
-    private Door door(int permits) {
+    private Acquirer acquirer(int permits) {
         if (permits < 1 || permits > spec.capacity()) {
             throw new IllegalArgumentException(
                     "Semaphore '" + name + "' has " + spec.capacity() + " permits: can't acquire " + permits);
         }
-        return new Door(tier, name, Mode.unowned(spec, permits, PermitHold::new));
+        return new Acquirer(resources, name, Mode.unowned(spec, permits, PermitHold::new));
     }
 
     @Override
@@ -157,8 +157,8 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     private Optional<ResourceInfo> look() {
         context.requireOpen();
-        Optional<ResourceInfo> found =
-                Outcomes.await(context, name, ResourceLook.ask(tier.part(name).wire, name, Caller.WAITS));
+        Optional<ResourceInfo> found = RequestCompletion.await(
+                context, name, ResourceInspection.ask(resources.part(name).wire, name, Caller.WAITS));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
@@ -181,10 +181,11 @@ public final class EngineSemaphore implements DistributedSemaphore {
             throw new IllegalArgumentException("A semaphore has at least one permit, not " + permits);
         }
         context.requireOpen();
-        Reply reply = Outcomes.await(
+        Reply reply = RequestCompletion.await(
                 context,
                 name,
-                Settings.send(tier.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
+                EpochGuardedCall.send(
+                        resources.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
             throw new LockMismatchException(name.value(), context.product(), refused.detail());
         }
@@ -195,8 +196,8 @@ public final class EngineSemaphore implements DistributedSemaphore {
     public boolean release(String id) {
         ClaimRef claim = PermitHold.refOf(name, id);
         context.requireOpen();
-        CompletableFuture<Reply> answer = tier.part(name).wire.ask(new Command.Release(claim), Caller.WAITS);
-        return Outcomes.await(context, name, answer) instanceof Reply.Released;
+        CompletableFuture<Reply> answer = resources.part(name).wire.ask(new Command.Release(claim), Caller.WAITS);
+        return RequestCompletion.await(context, name, answer) instanceof Reply.Released;
     }
 
     @Override

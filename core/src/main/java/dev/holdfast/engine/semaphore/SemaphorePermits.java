@@ -1,14 +1,14 @@
 package dev.holdfast.engine.semaphore;
 
 import dev.holdfast.Lockable;
-import dev.holdfast.engine.local.Door;
-import dev.holdfast.engine.local.LocalTier;
+import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 
 /** Some permits of a semaphore, to be taken with other resources. Immutable. */
-public record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSpec spec, int permits)
+public record SemaphorePermits(LocalResources resources, ResourceName resource, ResourceSpec spec, int permits)
         implements Lockable {
 
     /**
@@ -30,12 +30,12 @@ public record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSp
 
     /** The semaphore that they are of. */
     public EngineSemaphore semaphore() {
-        return new EngineSemaphore(tier, resource, spec);
+        return new EngineSemaphore(resources, resource, spec);
     }
 
     /** The way to requests for so many. */
-    public Door door() {
-        return new Door(tier, resource, Mode.unowned(spec, permits, PermitHold::new));
+    public Acquirer acquirer() {
+        return new Acquirer(resources, resource, Mode.unowned(spec, permits, PermitHold::new));
     }
 
     /**
@@ -49,6 +49,6 @@ public record SemaphorePermits(LocalTier tier, ResourceName resource, ResourceSp
             throw new IllegalArgumentException("Semaphore '" + resource + "' has " + spec.capacity()
                     + " permits: can't acquire " + sum + ", the sum of what is listed");
         }
-        return new SemaphorePermits(tier, resource, spec, (int) sum);
+        return new SemaphorePermits(resources, resource, spec, (int) sum);
     }
 }

@@ -1,7 +1,7 @@
 package dev.holdfast.engine.session;
 
 import dev.holdfast.Loss;
-import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
@@ -22,7 +22,7 @@ public abstract class Claim {
         SENT,
         /** In the store's queue. */
         QUEUED,
-        /** Granted, and with its gate. */
+        /** Granted, and with its resource. */
         HELD,
         /** Granted; a yield is under way, and no local hold is made before it is answered. */
         YIELDING,
@@ -35,7 +35,7 @@ public abstract class Claim {
     public final Lease lease;
 
     /** What is known of its own lease; null if it has only the session's. */
-    public final @Nullable OwnLease own;
+    public final @Nullable FixedLeaseState own;
 
     /** Goes past the claim that waits here: it is tried once, and takes no place in the store's queue. */
     public boolean isBarging;
@@ -67,14 +67,14 @@ public abstract class Claim {
     /** The store has answered something about it. */
     public boolean wasAnswered;
 
-    /** The withdrawal or release is with the settler. */
+    /** The withdrawal or release is with the release retrier. */
     public boolean isSettling;
 
     /**
      * What was pushed against it; null if nothing ever was. What is pushed from then on is polled before it is
-     * believed. Set under the lock of the gate.
+     * believed. Set under the lock of the resource.
      */
-    public volatile @Nullable Contradiction contradiction;
+    public volatile @Nullable PendingRevocation contradiction;
 
     /** Failures in a row. */
     public int failures;
@@ -98,7 +98,7 @@ public abstract class Claim {
         this.lease = lease;
         this.own = lease.binding() == Lease.Binding.SESSION
                 ? null
-                : new OwnLease(lease.length().toNanos());
+                : new FixedLeaseState(lease.length().toNanos());
         this.weight = weight;
         this.newestServed = newestServed;
     }
@@ -125,45 +125,45 @@ public abstract class Claim {
     // ---- What its resource does about an answer, under the lock
 
     /** It was granted. */
-    public abstract void granted(Reply.Granted reply, Outbox out);
+    public abstract void granted(Reply.Granted reply, DeferredActions out);
 
     /** It stands in the store's queue. */
-    public abstract void queued(Outbox out);
+    public abstract void queued(DeferredActions out);
 
     /** It was not made, because others have or want the resource. */
-    public abstract void taken(Outbox out);
+    public abstract void taken(DeferredActions out);
 
     /** It was not made, for it asks for more than there is. */
-    public abstract void tooHeavy(Supplier<RuntimeException> why, Outbox out);
+    public abstract void tooHeavy(Supplier<RuntimeException> why, DeferredActions out);
 
     /** It was not made for a reason that holds for every claim of its resource. */
-    public abstract void refused(Supplier<RuntimeException> why, Outbox out);
+    public abstract void refused(Supplier<RuntimeException> why, DeferredActions out);
 
     /** The store does not answer what was asked. */
-    public abstract void unanswerable(Supplier<RuntimeException> why, Outbox out);
+    public abstract void unanswerable(Supplier<RuntimeException> why, DeferredActions out);
 
     /** As {@link #unanswerable}, for a reason that holds for every claim of its resource. */
-    public abstract void denied(Supplier<RuntimeException> why, Outbox out);
+    public abstract void denied(Supplier<RuntimeException> why, DeferredActions out);
 
     /** The store does not know it. */
-    public abstract void vanished(Outbox out);
+    public abstract void vanished(DeferredActions out);
 
     /** A fresh token block; or none, where the store has no more. */
-    public abstract void advanced(Reply.@Nullable Advanced reply, Outbox out);
+    public abstract void advanced(Reply.@Nullable Advanced reply, DeferredActions out);
 
     /** It is dead, and can have no effect any more. */
-    public abstract void withdraw(Outbox out);
+    public abstract void withdraw(DeferredActions out);
 
     /** A question about it has failed. */
     public abstract void pollFailed();
 
     /** Does what the present state asks for, after anything has changed. */
-    public abstract void react(Outbox out);
+    public abstract void react(DeferredActions out);
 
     // ---- What its resource does without the lock
 
     /** Does something under the lock, and what follows from it afterwards. */
-    public abstract void step(Consumer<Outbox> what);
+    public abstract void step(Consumer<DeferredActions> what);
 
     /** Ends a grant for a cause that the client found. */
     public abstract void end(Loss.Cause cause);
@@ -194,17 +194,17 @@ public abstract class Claim {
 
     /** The lease of its own that may last beyond its session; null if none does. */
     @Nullable
-    public OwnLease outliving() {
+    public FixedLeaseState outliving() {
         return isDetached() ? own : null;
     }
 
     // ---- What the store said
 
-    /** A signal speaks against it. Called under the lock of the gate. */
+    /** A signal speaks against it. Called under the lock of the resource. */
     void contradict() {
-        Contradiction present = contradiction;
+        PendingRevocation present = contradiction;
         if (present == null) {
-            present = new Contradiction();
+            present = new PendingRevocation();
             contradiction = present;
         }
         present.hear();
@@ -212,13 +212,13 @@ public abstract class Claim {
 
     /** How much has been pushed against it: to be noted before the store is asked. */
     long contradictions() {
-        Contradiction present = contradiction;
+        PendingRevocation present = contradiction;
         return present == null ? 0 : present.heard();
     }
 
     /** The store has confirmed the grant, asked when so much had been pushed against it. */
     void settleContradictions(long heardWhenAsked) {
-        Contradiction present = contradiction;
+        PendingRevocation present = contradiction;
         if (present != null) {
             present.settle(heardWhenAsked);
         }
@@ -226,7 +226,7 @@ public abstract class Claim {
 
     /** Whether what was pushed against it has not been looked into. */
     boolean isContradicted() {
-        Contradiction present = contradiction;
+        PendingRevocation present = contradiction;
         return present != null && present.isOpen();
     }
 

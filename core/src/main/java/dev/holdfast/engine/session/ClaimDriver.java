@@ -4,10 +4,10 @@ import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.execution.Outbox;
+import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.wire.Unexpected;
-import dev.holdfast.engine.wire.Wire;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -97,7 +97,7 @@ public final class ClaimDriver {
                 isTry ? Waiting.TRY : Waiting.QUEUE,
                 tokens);
         Command command = replaced == null ? acquire : new Command.Yield(replaced, acquire);
-        part.wire.send(command, caller, new Wire.Answer() {
+        part.wire.send(command, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 answered(claim, tokens, epoch, number, reply, sentAt, steps);
@@ -127,7 +127,7 @@ public final class ClaimDriver {
      * @param steps how many steps of the wall clock had been seen then
      */
     public void take(Claim claim, Reply reply, long sentAt, long steps) {
-        Outbox out = new Outbox();
+        DeferredActions out = new DeferredActions();
         claim.lock().lock();
         try {
             note(claim, true);
@@ -141,7 +141,7 @@ public final class ClaimDriver {
                     // It was asked after when there was nothing to answer for yet, and nobody would ask again.
                     out.add(() -> poll(claim));
                 }
-                OwnLease own = claim.own;
+                FixedLeaseState own = claim.own;
                 if (own != null && claim.state == Claim.State.HELD) {
                     out.add(() -> part.validity.watchLease(claim, own));
                 }
@@ -167,7 +167,8 @@ public final class ClaimDriver {
             } else if (reply instanceof Reply.SessionEnded) {
                 out.add(() -> part.keeper.endedAtStore(claim.session));
             } else {
-                claim.refused(() -> context.storeFailure(claim.ref.resource().value(), Unexpected.reply(reply)), out);
+                claim.refused(
+                        () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)), out);
             }
             if (claim.isDead && !claim.isSettling) {
                 part.settler.retract(claim.ref);
@@ -181,7 +182,7 @@ public final class ClaimDriver {
         }
     }
 
-    private void noteLease(Claim claim, OwnLease own, Reply.Granted granted, long sentAt, long steps) {
+    private void noteLease(Claim claim, FixedLeaseState own, Reply.Granted granted, long sentAt, long steps) {
         own.clearedSteps = Math.max(own.clearedSteps, steps);
         if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
@@ -280,7 +281,7 @@ public final class ClaimDriver {
             // not raised any more.
             return;
         }
-        Outbox out = new Outbox();
+        DeferredActions out = new DeferredActions();
         boolean resend;
         claim.lock().lock();
         try {
@@ -309,7 +310,7 @@ public final class ClaimDriver {
 
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
     public void advance(Claim held, long blockEnd, int tokens) {
-        part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 held.step(out -> {
@@ -342,11 +343,11 @@ public final class ClaimDriver {
     public void poll(Claim held) {
         long steps = context.clock().steps();
         long heard = held.contradictions();
-        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
-                    failure(Unexpected.reply(reply), sentAt);
+                    failure(ProtocolViolation.reply(reply), sentAt);
                     return;
                 }
                 Reply.ClaimReply state = polled.states().get(0);
@@ -381,11 +382,11 @@ public final class ClaimDriver {
         } finally {
             waiting.lock().unlock();
         }
-        part.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
-                    failure(Unexpected.reply(reply), sentAt);
+                    failure(ProtocolViolation.reply(reply), sentAt);
                     return;
                 }
                 Reply.ClaimReply state = polled.states().get(0);
@@ -431,7 +432,7 @@ public final class ClaimDriver {
      * can't be told counts as lost.
      */
     public void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
-        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 boolean isThere = reply instanceof Reply.Polled polled

@@ -69,7 +69,7 @@ public final class GrantValidity {
     /** Ends a grant whose deadline has passed. Called without any lock. */
     public void expireIfDue(Claim grant) {
         part.keeper.check(grant.session);
-        OwnLease own = grant.own;
+        FixedLeaseState own = grant.own;
         if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
             grant.end(Loss.Cause.LEASE_ENDED);
         }
@@ -79,8 +79,8 @@ public final class GrantValidity {
      * Expires a grant when its own lease should have ended, and looks in between, for timers stand still while the
      * machine is suspended.
      */
-    public void watchLease(Claim grant, OwnLease own) {
-        long soon = context.options().keepAliveEvery().toNanos() / Keeper.LOOKS_PER_KEEP_ALIVE;
+    public void watchLease(Claim grant, FixedLeaseState own) {
+        long soon = context.options().keepAliveEvery().toNanos() / SessionKeeper.LOOKS_PER_KEEP_ALIVE;
         grant.lock().lock();
         try {
             if (own.watch != null) {
@@ -103,7 +103,7 @@ public final class GrantValidity {
         if (part.keeper.inDoubt(grant.session)) {
             part.keeper.askInDoubt(grant.session);
         }
-        OwnLease own = grant.own;
+        FixedLeaseState own = grant.own;
         if (own != null && own.clearedSteps != clock.steps() && own.askedSteps != clock.steps()) {
             own.askedSteps = clock.steps();
             part.driver.poll(grant);

@@ -4,8 +4,8 @@ import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.wire.Unexpected;
-import dev.holdfast.engine.wire.Wire;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -134,11 +134,11 @@ public final class Poller {
         long steps = context.clock().steps();
         Command command =
                 new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
-        part.wire.send(command, Caller.GOES_ON, new Wire.Answer() {
+        part.wire.send(command, Caller.GOES_ON, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != claims.size()) {
-                    failure(Unexpected.reply(reply), sentAt);
+                    failure(ProtocolViolation.reply(reply), sentAt);
                     return;
                 }
                 for (int i = 0; i < claims.size(); i++) {

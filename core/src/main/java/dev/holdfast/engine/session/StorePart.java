@@ -3,7 +3,7 @@ package dev.holdfast.engine.session;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.wire.Wire;
+import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
@@ -35,9 +35,9 @@ public final class StorePart {
 
     public final ClientContext context;
     public final int number;
-    public final Wire wire;
-    public final Settler settler;
-    public final Keeper keeper;
+    public final CommandSender wire;
+    public final ReleaseRetrier settler;
+    public final SessionKeeper keeper;
     public final ClaimDriver driver;
     public final GrantValidity validity;
     public final Poller poller;
@@ -65,14 +65,14 @@ public final class StorePart {
         this.number = number;
         this.isOneOfSeveral = isOneOfSeveral;
         this.users = users;
-        wire = new Wire(
+        wire = new CommandSender(
                 store,
                 context.environment(),
                 context.clock(),
                 context.options().storeTimeout().dividedBy(2),
-                Keeper.patience(context.options().sessionTtl()));
-        settler = new Settler(wire, context.environment(), context.clock());
-        keeper = new Keeper(this);
+                SessionKeeper.patience(context.options().sessionTtl()));
+        settler = new ReleaseRetrier(wire, context.environment(), context.clock());
+        keeper = new SessionKeeper(this);
         driver = new ClaimDriver(this);
         validity = new GrantValidity(this);
         poller = new Poller(this);
@@ -247,7 +247,7 @@ public final class StorePart {
     }
 
     /** Nothing is sent any more; whether that was the first time. */
-    public boolean endClose(Settler.Closing how) {
+    public boolean endClose(ReleaseRetrier.Closing how) {
         boolean isFirst = closeEnded.compareAndSet(false, true);
         if (isFirst) {
             settler.stop(how);

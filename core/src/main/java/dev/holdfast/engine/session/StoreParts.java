@@ -65,7 +65,7 @@ public final class StoreParts {
         if (context.isClosing()) {
             // The close may have looked before it was there.
             var unused = fresh.shut();
-            var unusedEnd = fresh.endClose(Settler.Closing.CONFIRMED);
+            var unusedEnd = fresh.endClose(ReleaseRetrier.Closing.CONFIRMED);
         }
         return fresh;
     }

@@ -7,8 +7,8 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.TaskRun;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.execution.Waits;
-import dev.holdfast.engine.local.Leases;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 public final class EngineTaskLock implements ScheduledTaskLock {
 
     private final ClientContext context;
-    private final TaskTurns turns;
+    private final TaskHolds turns;
     private final ResourceName name;
 
-    public EngineTaskLock(TaskTurns turns, ResourceName name) {
+    public EngineTaskLock(TaskHolds turns, ResourceName name) {
         this.context = turns.context;
         this.turns = turns;
         this.name = name;
@@ -44,8 +44,8 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     public <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
             Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E {
         Objects.requireNonNull(task, "task");
-        TurnCall.Result result = await(call(atMost, atLeast).begin(Caller.WAITS));
-        TaskTurn turn = result.turn();
+        TaskAcquisition.Result result = await(call(atMost, atLeast).begin(Caller.WAITS));
+        TaskHold turn = result.turn();
         if (turn == null) {
             return new TaskRun.Skipped<>(result.why());
         }
@@ -53,9 +53,9 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         return new TaskRun.Ran<>(LossInterrupt.run(turn, task));
     }
 
-    private static TurnCall.Result await(CompletableFuture<TurnCall.Result> asked) {
+    private static TaskAcquisition.Result await(CompletableFuture<TaskAcquisition.Result> asked) {
         try {
-            return Waits.uninterruptibly(asked);
+            return Uninterruptibles.uninterruptibly(asked);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException known) {
                 throw known;
@@ -68,10 +68,10 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     public <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
             Duration atMost, Duration atLeast, Function<? super Hold, ? extends CompletionStage<T>> task) {
         CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
-        CompletableFuture<TurnCall.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
+        CompletableFuture<TaskAcquisition.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
         passCancellation(stage, asked);
         var unused = asked.whenComplete((result, failure) -> context.callbacks().run(() -> {
-            TaskTurn turn = failure == null ? result.turn() : null;
+            TaskHold turn = failure == null ? result.turn() : null;
             if (failure != null) {
                 stage.completeExceptionally(failure);
             } else if (turn == null) {
@@ -94,7 +94,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     private <T extends @Nullable Object> void run(
-            TaskTurn turn,
+            TaskHold turn,
             Function<? super Hold, ? extends CompletionStage<T>> task,
             CompletableFuture<TaskRun<T>> stage) {
         turn.started();
@@ -114,7 +114,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     private static <T extends @Nullable Object> void tell(
-            TaskTurn turn,
+            TaskHold turn,
             ReleaseOutcome how,
             T value,
             @Nullable Throwable failure,
@@ -137,15 +137,15 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         }
     }
 
-    private TurnCall call(Duration atMost, Duration atLeast) {
-        if (atMost.compareTo(Leases.SHORTEST) < 0 || atMost.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(
-                    "atMost must be " + Leases.SHORTEST + " to " + Command.MAX_DURATION + ", but was " + atMost);
+    private TaskAcquisition call(Duration atMost, Duration atLeast) {
+        if (atMost.compareTo(LeaseExtension.SHORTEST) < 0 || atMost.compareTo(Command.MAX_DURATION) > 0) {
+            throw new IllegalArgumentException("atMost must be " + LeaseExtension.SHORTEST + " to "
+                    + Command.MAX_DURATION + ", but was " + atMost);
         }
         if (atLeast.isNegative() || atLeast.compareTo(atMost) > 0) {
             throw new IllegalArgumentException("atLeast must be zero to atMost (" + atMost + "), but was " + atLeast);
         }
-        return new TurnCall(turns, name, atMost, atLeast);
+        return new TaskAcquisition(turns, name, atMost, atLeast);
     }
 
     @Override

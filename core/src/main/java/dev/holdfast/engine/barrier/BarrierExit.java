@@ -1,0 +1,63 @@
+package dev.holdfast.engine.barrier;
+
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.time.PollBackoff;
+import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.spi.StoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Looks until no member of a generation is inside any more. */
+final class BarrierExit {
+
+    private final EngineBarrier barrier;
+    private final ClientContext context;
+    private final long generation;
+    private final TotalWait wait;
+    private final PollBackoff looks;
+    private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+
+    private BarrierExit(EngineBarrier barrier, long generation, TotalWait wait) {
+        this.barrier = barrier;
+        this.context = barrier.context;
+        this.generation = generation;
+        this.wait = wait;
+        this.looks = new PollBackoff(context.environment());
+    }
+
+    /** Ends with whether all have left within the wait. Ending the future ends the looking. */
+    static CompletableFuture<Boolean> begin(EngineBarrier barrier, long generation, TotalWait wait) {
+        BarrierExit leaving = new BarrierExit(barrier, generation, wait);
+        barrier.context.life().endWithClient(leaving.result);
+        leaving.look();
+        return leaving.result;
+    }
+
+    private void look() {
+        if (result.isDone()) {
+            return;
+        }
+        var unused = barrier.present().whenComplete((present, failure) -> {
+            if (failure != null && !isPassing(failure)) {
+                result.completeExceptionally(context.storeFailure(barrier.name(), (StoreException) cause(failure)));
+            } else if (failure == null
+                    && present.stream().noneMatch(party -> EngineBarrier.firstToken(party) <= generation)) {
+                result.complete(true);
+            } else if (wait.isOver()) {
+                result.complete(false);
+            } else {
+                looks.later(wait.leftNanos(Long.MAX_VALUE), this::look);
+            }
+        });
+    }
+
+    /** Whether the store may answer if it is asked again. */
+    private boolean isPassing(Throwable failure) {
+        return !(cause(failure) instanceof StoreException known)
+                || (known.reason() == StoreException.Reason.UNAVAILABLE && !barrier.isStoreSilent());
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+}

@@ -1,0 +1,148 @@
+package dev.holdfast.engine.barrier;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.latch.LatchCall;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalHold;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.spi.Caller;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * The call ends after the store time-out at the latest, but the place outlives it: an opener that has counted the place
+ * may have the lock for longer, and would open for fewer parties than it counted. Waiting for the lock therefore has no
+ * limit of its own, and goes on in one request: between two requests another opener could come in between and count the
+ * place.
+ *
+ * The waiting ends with the lock, with the loss of the place, and with the client, which takes the place along.
+ */
+
+/**
+ * Gives back the place of a party that gives up: under the lock of the door, so that no opener has counted it, and
+ * unless the door is open, which lets the party in. Thread-safe; begun once.
+ */
+final class BarrierWithdrawal {
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MAX_DOUBLINGS = 5;
+
+    private final BarrierEntry entering;
+    private final EngineBarrier barrier;
+    private final ClientContext context;
+    private final LocalHold place;
+
+    /** False -> true once: the party goes in, or its place is given back. */
+    private final AtomicBoolean isDecided = new AtomicBoolean();
+
+    /** False -> true once: the caller learns that the place is still taken. */
+    private final AtomicBoolean isUncertain = new AtomicBoolean();
+
+    private volatile CompletableFuture<Hold> request = new CompletableFuture<>();
+
+    /** How many requests have failed; only one is under way at a time. */
+    private volatile int failures;
+
+    private BarrierWithdrawal(BarrierEntry entering, EngineBarrier barrier, LocalHold place) {
+        this.entering = entering;
+        this.barrier = barrier;
+        this.context = barrier.context;
+        this.place = place;
+    }
+
+    static void begin(BarrierEntry entering, EngineBarrier barrier, LocalHold place) {
+        BarrierWithdrawal withdrawal = new BarrierWithdrawal(entering, barrier, place);
+        withdrawal.requestLock();
+        Environment.Timer alarm = withdrawal
+                .context
+                .environment()
+                .schedule(withdrawal.context.options().storeTimeout().toNanos(), () -> withdrawal.endCall(null));
+        entering.afterEnd(alarm::cancel);
+        place.whenLost(loss -> withdrawal.request.cancel(false));
+    }
+
+    private void requestLock() {
+        CompletableFuture<Hold> asked = barrier.lockDoor();
+        request = asked;
+        if (place.loss() != null) {
+            // The listener may have cancelled the request before this one.
+            asked.cancel(false);
+        }
+        var unused = asked.whenComplete((lock, failure) -> {
+            if (lock != null) {
+                underLock(lock);
+            } else if (!isDecided.get()) {
+                failed(failure);
+            }
+        });
+    }
+
+    private void failed(Throwable failure) {
+        if (place.loss() != null || BarrierEntry.cause(failure) instanceof LockMismatchException) {
+            // There is no place to give back, or no lock under which anybody could open.
+            withoutLock(failure);
+        } else {
+            endCall(failure);
+            requestLater();
+        }
+    }
+
+    private void underLock(Hold lock) {
+        var unused = barrier.newest().whenComplete((newest, unanswered) -> {
+            var unusedEnd = decide(newest, unanswered).whenComplete((ended, never) -> {
+                var unusedRelease = HoldHandle.of(lock).giveBack(Caller.GOES_ON);
+            });
+        });
+    }
+
+    private void withoutLock(Throwable failure) {
+        var unused = barrier.newest().whenComplete((newest, unanswered) -> {
+            var unusedEnd = decide(newest, failure);
+        });
+    }
+
+    /** Goes in if the door is open, and gives the place back otherwise. */
+    private CompletableFuture<?> decide(LatchCall.@Nullable Answer newest, @Nullable Throwable besides) {
+        if (!isDecided.compareAndSet(false, true)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (newest != null && entering.isIn(newest)) {
+            entering.goIn(place, newest);
+            return CompletableFuture.completedFuture(null);
+        }
+        return entering.giveBack(place, besides);
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one request at a time
+    private void requestLater() {
+        if (!context.isClosing()) {
+            long pause = MIN_RETRY_NANOS << Math.min(failures++, MAX_DOUBLINGS);
+            context.environment().schedule(Jitter.spread(context.environment(), pause), this::requestLock);
+        }
+    }
+
+    /**
+     * Ends the call, but not the waiting for the lock, unless the door is open: an opener that has the lock may be
+     * dead.
+     */
+    private void endCall(@Nullable Throwable failure) {
+        if (!isUncertain.compareAndSet(false, true)) {
+            return;
+        }
+        var unused = barrier.newest().whenComplete((newest, unanswered) -> {
+            if (newest != null && entering.isIn(newest)) {
+                if (isDecided.compareAndSet(false, true)) {
+                    request.cancel(false);
+                    entering.goIn(place, newest);
+                }
+            } else if (!isDecided.get()) {
+                entering.endUncertain(place, failure != null ? failure : unanswered);
+            }
+        });
+    }
+}

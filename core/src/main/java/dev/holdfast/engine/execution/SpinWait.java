@@ -1,0 +1,57 @@
+package dev.holdfast.engine.execution;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.AdaptiveSpin;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Keeps a thread awake that waits for the answer of a store, as long as answers come at once. Only one thread of a
+ * client does so at a time: where many wait, the processors have something better to do. Thread-safe.
+ */
+public final class SpinWait {
+
+    private final Environment environment;
+
+    /** Held by the thread that is awake, and never waited for. Guards what was learned. */
+    private final ReentrantLock turn = new ReentrantLock();
+
+    private final AdaptiveSpin spin = new AdaptiveSpin();
+
+    public SpinWait(Environment environment) {
+        this.environment = environment;
+    }
+
+    /**
+     * Waits for something, but not for long, and perhaps not at all: whoever has to know looks again, and then sleeps.
+     *
+     * @param longest nanoseconds after which the caller does not want to wait any more
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
+    public void until(BooleanSupplier isOver, long longest) {
+        Trampoline.flush();
+        long worthwhile = environment.wakefulNanos();
+        long most = Math.min(worthwhile, longest);
+        if (most <= 0 || isOver.getAsBoolean() || !turn.tryLock()) {
+            return;
+        }
+        try {
+            if (!spin.isWorthwhile()) {
+                return;
+            }
+            long begun = environment.monotonicNanos();
+            do {
+                Thread.yield();
+                if (isOver.getAsBoolean()) {
+                    spin.paidOff();
+                    return;
+                }
+            } while (environment.monotonicNanos() - begun < most);
+            if (most == worthwhile) {
+                spin.wasInVain();
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.spi.ResourceSpec;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** The wait of a request with a stage: a timer ends it, or whoever has the stage. Thread-safe. */
+final class AsyncWait {
+    private final ClientContext context;
+    private final LocalSynchronizer resource;
+    private final Request request;
+    private final CompletableFuture<Hold> stage;
+    private final long waitNanos;
+    // Guarded by this object.
+    private Environment.@Nullable Timer timer;
+    private boolean isOver;
+
+    private AsyncWait(
+            ClientContext context,
+            LocalSynchronizer resource,
+            Request request,
+            CompletableFuture<Hold> stage,
+            long waitNanos) {
+        this.context = context;
+        this.resource = resource;
+        this.request = request;
+        this.stage = stage;
+        this.waitNanos = waitNanos;
+    }
+
+    /** Lets a request enter its resource, and ends it when its time is over. */
+    static void begin(
+            LocalResources resources,
+            ResourceSpec spec,
+            Request request,
+            CompletableFuture<Hold> stage,
+            long waitNanos) {
+        LocalSynchronizer resource = resources.enter(request.name, spec, request);
+        AsyncWait wait = new AsyncWait(resources.context, resource, request, stage, waitNanos);
+        long limit = RequestCompletion.limitOf(resources.context, request, waitNanos);
+        if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
+            wait.setTimer(limit, wait::timeIsUp);
+        }
+        var unused = stage.whenComplete((hold, failure) -> wait.end());
+    }
+
+    private void timeIsUp() {
+        if (!request.isTry && resource.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
+            setTimer(TotalWait.OVERTIME_NANOS, this::timeOut);
+        } else {
+            timeOut();
+        }
+    }
+
+    private void timeOut() {
+        boolean wasUnanswered = request.isTry || resource.isUnanswered(request);
+        if (resource.cancel(request)) {
+            RequestCompletion.tell(
+                    context,
+                    request,
+                    () -> stage.completeExceptionally(
+                            wasUnanswered
+                                    ? RequestCompletion.unanswered(context, request, waitNanos)
+                                    : context.failures().timedOut(request.name.value(), Duration.ofNanos(waitNanos))));
+        }
+    }
+
+    private synchronized void setTimer(long nanos, Runnable action) {
+        Environment.Timer next = context.environment().schedule(nanos, action);
+        timer = next;
+        if (isOver) {
+            next.cancel();
+        }
+    }
+
+    private void end() {
+        synchronized (this) {
+            isOver = true;
+            if (timer != null) {
+                timer.cancel();
+            }
+        }
+        if (!request.isDone()) {
+            // Cancelled, or ended otherwise by whoever has the stage. If it was granted meanwhile, the completion of
+            // the request finds the stage ended and gives the hold back.
+            resource.cancel(request);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a resource keeps a little longer than it is used, because somebody may come in a moment; a timer looks later
+ * whether it still is to be kept. Guarded by the lock of the resource.
+ */
+final class DelayedRelease {
+
+    private static final long LINGER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final LocalSynchronizer resource;
+
+    /** A look is set at the grant that nobody uses; how many were served under it by then. */
+    private boolean isKeeping;
+
+    private int servedBefore;
+
+    /** A look is set at the claim that waits at the store. */
+    private boolean isToDrop;
+
+    DelayedRelease(LocalSynchronizer resource) {
+        this.resource = resource;
+    }
+
+    // ---- A grant that nobody uses
+
+    /** Readers that come and go would else ask the store again each time that nobody happens to read. */
+    static boolean isFor(LocalSynchronizer resource, LocalClaim held) {
+        return held.wasShared
+                && resource.spec.kind() == Kind.READ_WRITE
+                && resource.part.context.cohortBudgetNanos() > 0
+                && !resource.claims.isSpent(held);
+    }
+
+    /** Whether a grant that nobody uses is kept. */
+    boolean isKeeping() {
+        return isKeeping;
+    }
+
+    /** Keeps a grant that nobody uses. */
+    void keep(LocalClaim held, DeferredActions out) {
+        if (!isKeeping) {
+            isKeeping = true;
+            servedBefore = held.served;
+            out.add(() ->
+                    resource.part.context.environment().schedule(LINGER_NANOS, () -> resource.step(this::endKeeping)));
+        }
+    }
+
+    private void endKeeping(DeferredActions out) {
+        isKeeping = false;
+        LocalClaim held = resource.claims.firstGrant();
+        if (held != null && held.state == Claim.State.HELD && held.isIdle() && resource.queue.isEmpty()) {
+            if (held.served != servedBefore && isFor(resource, held) && !resource.part.context.isClosing()) {
+                keep(held, out);
+            } else {
+                resource.claims.giveBack(held, Caller.GOES_ON, null, out);
+            }
+        }
+        resource.tidy();
+    }
+
+    // ---- A grant that allows more than it is used for
+
+    /**
+     * A writer that leaves its grant to readers of its process would keep those of others out for as long as they read.
+     * While they come and go it does not matter: the grant serves the next writer too, and its budget is bounded.
+     */
+    void leaveRoomLater(LocalClaim held, DeferredActions out) {
+        if (!held.isToLeaveRoom) {
+            held.isToLeaveRoom = true;
+            int served = held.served;
+            out.add(() -> resource.part
+                    .context
+                    .environment()
+                    .schedule(
+                            resource.part.context.cohortBudgetNanos(),
+                            () -> resource.step(then -> leaveRoom(held, served, then))));
+        }
+    }
+
+    private void leaveRoom(LocalClaim held, int servedThen, DeferredActions out) {
+        held.isToLeaveRoom = false;
+        if (held.state == Claim.State.HELD && held.weight > 1 && held.tenant() == null && !held.isIdle()) {
+            if (held.served == servedThen) {
+                resource.claims.shrink(held, 1, out);
+            } else {
+                leaveRoomLater(held, out);
+            }
+        }
+    }
+
+    // ---- A claim that serves nobody
+
+    /** Looks later whether the claim that waits at the store has to be withdrawn. */
+    void dropLater(DeferredActions out) {
+        if (!isToDrop) {
+            isToDrop = true;
+            out.add(() -> resource.part.context.environment().schedule(LINGER_NANOS, () -> resource.step(this::drop)));
+        }
+    }
+
+    private void drop(DeferredActions out) {
+        isToDrop = false;
+        resource.react(out);
+    }
+}

@@ -1,0 +1,171 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/** Changes the lease of a hold that has one of its own. */
+public final class LeaseExtension {
+
+    public static final Duration SHORTEST = Duration.ofMillis(200);
+
+    private LeaseExtension() {}
+
+    /** Waits for the store's answer, and for the end of a doubt. */
+    public static void extend(LocalHold hold, Duration lease) {
+        check(lease);
+        hold.ensureLive();
+        Reply reply;
+        try {
+            reply = Uninterruptibles.uninterruptibly(ask(hold, lease, Caller.WAITS));
+        } catch (ExecutionException e) {
+            throw failed(hold, e.getCause());
+        }
+        noteRemoval(hold, reply);
+        hold.ensureLive();
+        throwIfLost(hold);
+    }
+
+    /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
+    public static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
+        check(lease);
+        hold.resource.part.validity.expireIfDue(hold.grant);
+        throwIfLost(hold);
+        if (!hold.isLive()) {
+            throw unanswered(hold, null);
+        }
+        return ask(hold, lease, Caller.GOES_ON).handle((reply, failure) -> {
+            if (failure != null) {
+                throw failed(hold, failure);
+            }
+            noteRemoval(hold, reply);
+            hold.resource.part.validity.expireIfDue(hold.grant);
+            throwIfLost(hold);
+            return null;
+        });
+    }
+
+    private static void check(Duration lease) {
+        if (lease.compareTo(SHORTEST) < 0 || lease.compareTo(Command.MAX_DURATION) > 0) {
+            throw new IllegalArgumentException(
+                    "A lease must be " + SHORTEST + " to " + Command.MAX_DURATION + ", but was " + lease);
+        }
+    }
+
+    private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, Caller caller) {
+        LocalClaim grant = hold.grant;
+        FixedLeaseState own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
+        ClientContext context = grant.part().context;
+        long margin = context.rules().margin(lease.toNanos(), grant.part().wire.p99RoundTrip());
+        long seq;
+        grant.lock().lock();
+        try {
+            seq = ++own.extensions;
+            // Before it is sent: from then on the store may count the shorter lease.
+            long shortened = context.clock().now() + lease.toNanos() - margin;
+            if (shortened - own.deadline < 0) {
+                own.deadline = shortened;
+            }
+            own.extend(lease.toNanos());
+        } finally {
+            grant.lock().unlock();
+        }
+        grant.part().validity.watchLease(grant, own);
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        long steps = context.clock().steps();
+        grant.part().wire.send(new Command.Extend(grant.ref, seq, lease), caller, new CommandSender.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.Extended extended && extended.seq() == seq) {
+                    extended(
+                            grant,
+                            own,
+                            seq,
+                            lease,
+                            context.rules()
+                                    .deadline(
+                                            sentAt,
+                                            context.clock().now(),
+                                            extended.remaining().toNanos(),
+                                            margin),
+                            steps);
+                }
+                answer.complete(reply);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                answer.completeExceptionally(failure);
+            }
+        });
+        return answer;
+    }
+
+    private static void extended(
+            Claim grant, FixedLeaseState own, long seq, Duration lease, long deadline, long steps) {
+        ClientContext context = grant.part().context;
+        grant.lock().lock();
+        try {
+            boolean isNewest = seq == own.extensions;
+            // An answer that comes after the deadline does not bring back what was lost.
+            if (isNewest
+                    && grant.state == Claim.State.HELD
+                    && context.rules().mayRenew(context.clock().now(), own.deadline)) {
+                own.deadline = deadline;
+                own.extended(lease.toNanos(), context.clock().now(), grant.session.goneAt());
+                own.clearedSteps = Math.max(own.clearedSteps, steps);
+            }
+        } finally {
+            grant.lock().unlock();
+        }
+        grant.part().validity.watchLease(grant, own);
+    }
+
+    private static void noteRemoval(LocalHold hold, Reply reply) {
+        if (reply instanceof Reply.Absent) {
+            hold.resource.end(hold.grant, Loss.Cause.REMOVED);
+        }
+    }
+
+    private static void throwIfLost(LocalHold hold) {
+        Loss loss = hold.loss();
+        if (loss != null) {
+            throw new LockLostException(loss);
+        }
+    }
+
+    private static RuntimeException failed(LocalHold hold, @Nullable Throwable cause) {
+        ClientContext context = hold.resource.part.context;
+        if (context.isClosing()) {
+            throwIfLost(hold);
+            return context.failures().closed();
+        }
+        return unanswered(hold, cause);
+    }
+
+    private static StoreUnavailableException unanswered(LocalHold hold, @Nullable Throwable cause) {
+        String store = hold.resource.part.context.product();
+        return new StoreUnavailableException(
+                "The lease of '" + hold.name() + "' (token " + hold.rawToken()
+                        + ") may or may not have been changed: the store " + store
+                        + " did not answer. The earlier of both ends counts.",
+                hold.name(),
+                store,
+                cause);
+    }
+}

@@ -1,0 +1,204 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.Loss;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.SessionUser;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.session.StoreParts;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The resources that this process uses, by name: requests enter here. Thread-safe. */
+public final class LocalResources implements SessionUser {
+    public final ClientContext context;
+    private final StoreParts parts;
+    /** By the number of the part of the store; null where none was ever used. */
+    private final AtomicReferenceArray<ConcurrentMap<ResourceName, LocalSynchronizer>> resources;
+
+    public LocalResources(StoreParts parts) {
+        this.context = parts.context;
+        this.parts = parts;
+        this.resources = new AtomicReferenceArray<>(parts.count());
+    }
+
+    /** The part of the store to which a name belongs. */
+    public StorePart part(ResourceName name) {
+        return parts.of(name);
+    }
+
+    /** Whether two names belong to one part of the store. */
+    public boolean areTogether(ResourceName one, ResourceName other) {
+        return parts.numberOf(one) == parts.numberOf(other);
+    }
+
+    // ---- Resources
+
+    /**
+     * Serves a request at its resource, or queues it there.
+     *
+     * @throws LockMismatchException if this process uses the name as something else
+     */
+    public LocalSynchronizer enter(ResourceName name, ResourceSpec spec, Request request) {
+        StorePart part = parts.of(name);
+        ConcurrentMap<ResourceName, LocalSynchronizer> ofPart = resourcesOf(part.number);
+        while (true) {
+            LocalSynchronizer resource = ofPart.get(name);
+            if (resource == null) {
+                resource = new LocalSynchronizer(part, ofPart, name, spec);
+                LocalSynchronizer other = ofPart.putIfAbsent(name, resource);
+                resource = other == null ? resource : other;
+            }
+            if (!resource.spec.equals(spec)) {
+                throw usedOtherwise(resource);
+            }
+            if (resource.enter(request)) {
+                return resource;
+            }
+        }
+    }
+
+    private ConcurrentMap<ResourceName, LocalSynchronizer> resourcesOf(int number) {
+        ConcurrentMap<ResourceName, LocalSynchronizer> present = resources.get(number);
+        if (present == null) {
+            present = new ConcurrentHashMap<>();
+            ConcurrentMap<ResourceName, LocalSynchronizer> other = resources.compareAndExchange(number, null, present);
+            present = other == null ? present : other;
+        }
+        return present;
+    }
+
+    @Nullable
+    public LocalSynchronizer resource(ResourceName name) {
+        return resourcesOf(parts.numberOf(name)).get(name);
+    }
+
+    /** All resources in use. */
+    public Collection<LocalSynchronizer> resources() {
+        List<LocalSynchronizer> all = new ArrayList<>();
+        for (int i = 0; i < resources.length(); i++) {
+            all.addAll(resourcesAt(i));
+        }
+        return all;
+    }
+
+    private Collection<LocalSynchronizer> resourcesAt(int number) {
+        ConcurrentMap<ResourceName, LocalSynchronizer> present = resources.get(number);
+        return present == null ? List.of() : present.values();
+    }
+
+    /** The exception for another declaration of a name that this process uses already. */
+    public RuntimeException usedOtherwise(LocalResource other) {
+        ResourceSpec spec = other.spec;
+        String words = spec.order() + " " + spec.kind();
+        return new LockMismatchException(
+                other.name.value(),
+                context.product(),
+                "this process uses it as "
+                        + (spec.kind() == Kind.SEMAPHORE ? words + " of " + spec.capacity() : words));
+    }
+
+    /**
+     * Does nothing if the client is open and its store has such leases.
+     *
+     * @throws IllegalArgumentException if the store has none
+     */
+    public void requireSupported(Lease lease, ResourceName name) {
+        context.requireOpen();
+        if (lease.binding() == Lease.Binding.SESSION) {
+            return;
+        }
+        if (context.traits().fixedLease() == StoreTraits.FixedLease.NONE) {
+            throw new IllegalArgumentException(
+                    "The store " + context.product() + " has no leases of their own, so '" + name + "' can't have one");
+        }
+        if (lease.binding() == Lease.Binding.DETACHED && !context.traits().detached()) {
+            throw new IllegalArgumentException("The store " + context.product()
+                    + " has no leases that outlive their client, so '" + name + "' can't have one");
+        }
+    }
+
+    // ---- Sessions
+
+    @Override
+    public void opened(StorePart part) {
+        each(part, "a lock under a new session", LocalSynchronizer::goOn);
+    }
+
+    @Override
+    public void refused(StorePart part, StoreException failure, long attempt) {
+        each(
+                part,
+                "the end of waiting",
+                resource ->
+                        resource.failThoseBefore(attempt, () -> context.storeFailure(resource.name.value(), failure)));
+    }
+
+    @Override
+    public void renewed(StorePart part) {
+        each(part, "a look after owners", ResourceMaintenance::checkOwners);
+        each(part, "the end of a doubt", ResourceMaintenance::goOnAfterDoubt);
+    }
+
+    @Override
+    public void over(StorePart part, Session session, Loss.Cause cause) {
+        each(part, "the end of a session", resource -> resource.sessionOver(session, cause));
+    }
+
+    @Override
+    public void silent(StorePart part, StoreException failure) {
+        each(
+                part,
+                "the end of waiting",
+                resource -> resource.failWaiting(() -> context.storeFailure(resource.name.value(), failure)));
+    }
+
+    @Override
+    public void shut(StorePart part) {
+        each(part, "the end of a lock", resource -> ResourceMaintenance.shut(resource, context.failures()::closed));
+    }
+
+    @Override
+    public boolean isUsing(StorePart part) {
+        return !resourcesAt(part.number).isEmpty();
+    }
+
+    @Override
+    public @Nullable Claim find(ClaimRef ref) {
+        LocalSynchronizer resource = resource(ref.resource());
+        return resource == null ? null : resource.claimOf(ref);
+    }
+
+    @Override
+    public boolean knows(ClaimRef ref) {
+        LocalSynchronizer resource = resource(ref.resource());
+        return resource != null && ResourceMaintenance.knows(resource, ref);
+    }
+
+    @Override
+    public void audit(StorePart part, Audit audit) {
+        each(part, "the audit of a lock", resource -> ResourceMaintenance.audit(resource, audit));
+    }
+
+    private void each(StorePart part, String what, Consumer<LocalSynchronizer> action) {
+        for (LocalSynchronizer resource : resourcesAt(part.number)) {
+            Failsafe.run(what, () -> action.accept(resource));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.Hold;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** How requests and releases end for those who made them: as stages, as exceptions, or in time. Thread-safe. */
+public final class RequestCompletion {
+
+    private RequestCompletion() {}
+
+    /** How long a request may take: a try does not wait for others, but for the store. */
+    static long limitOf(ClientContext context, Request request, long waitNanos) {
+        return request.isTry ? context.options().storeTimeout().toNanos() : waitNanos;
+    }
+
+    /** Runs what ends the stage of a request: on the callback executor, unless nobody but the engine depends on it. */
+    public static void tell(ClientContext context, Request request, Runnable end) {
+        if (request.isOfEngine) {
+            Trampoline.react(end);
+        } else {
+            context.callbacks().run(end);
+        }
+    }
+
+    /** Tells the end of an asynchronous request to its stage, as of {@link #tell}. */
+    public static void complete(ClientContext context, Request request) {
+        CompletableFuture<Hold> future = request.future;
+        if (future == null) {
+            return;
+        }
+        LocalHold hold = request.hold();
+        Duration waited = request.isTry ? Duration.ZERO : request.overdueAfter;
+        if (hold == null && request.failure() == null && waited == null) {
+            return;
+        }
+        tell(context, request, () -> {
+            Supplier<RuntimeException> failure = request.failure();
+            if (hold != null) {
+                if (!future.complete(hold)) {
+                    var unused = hold.giveBack(Caller.GOES_ON);
+                }
+            } else if (failure != null) {
+                future.completeExceptionally(failure.get());
+            } else if (waited != null) {
+                future.completeExceptionally(context.failures().timedOut(request.name.value(), waited));
+            }
+        });
+    }
+
+    /** Waits for what the store says to a question or a setting, and turns its failure into what users are told. */
+    public static <T> T await(ClientContext context, ResourceName name, CompletableFuture<T> answer) {
+        try {
+            return Uninterruptibles.uninterruptibly(
+                    answer, 2 * context.options().storeTimeout().toNanos());
+        } catch (TimeoutException e) {
+            throw context.failures()
+                    .unanswered(name.value(), context.options().storeTimeout().multipliedBy(2));
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StoreException failure) {
+                throw context.storeFailure(name.value(), failure);
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
+    public static RuntimeException unanswered(ClientContext context, Request request, long waitNanos) {
+        String name = request.name.value();
+        return request.isTry
+                ? context.failures().unanswered(name, context.options().storeTimeout())
+                : context.failures()
+                        .unansweredInWait(
+                                name, Duration.ofNanos(waitNanos), Duration.ofNanos(TotalWait.OVERTIME_NANOS));
+    }
+}

@@ -1,0 +1,580 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.Loss;
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.session.ReleaseRetrier;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Tokens;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How this process stands at the store for one resource: the claim that is on its way to a grant, and the grants that
+ * are passed on. All methods are called under the lock of the resource; what leaves it goes to the deferred actions.
+ */
+final class ResourceClaims extends GrantList {
+
+    /**
+     * How long from one request for tokens to the next, once a lock is passed on as fast as the store's clock gives
+     * them: to ask more often would bring no more of them, and each time writes at the store.
+     */
+    private static final long SCARCE_TOKENS_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** The smallest block that is asked for once a lock is passed on locally. */
+    private static final int MIN_BLOCK = 32;
+
+    private final LocalSynchronizer resource;
+
+    /** The claim that is on its way to a grant; at most one, so that a process has one place in the store's queue. */
+    private @Nullable LocalClaim claim;
+
+    /** The claims that go past it. */
+    private BargingClaims barging = BargingClaims.NONE;
+
+    private long answers;
+
+    /** How many tokens the last cohort used: what the next may ask for. */
+    private int lastCohort;
+
+    ResourceClaims(LocalSynchronizer resource) {
+        this.resource = resource;
+    }
+
+    boolean isNone() {
+        return claim == null && barging.isEmpty() && isWithoutGrants();
+    }
+
+    /** Whether a claim may be made for a request: one is enough, and where one grant serves all, it is enough. */
+    boolean mayAsk(Request request) {
+        return claim == null && !isBarging(request) && (resource.hasSeveralGrants() || !hasOneBefore(request));
+    }
+
+    /** Whether the store has not said anything yet to what was asked of it last. */
+    boolean isAsking() {
+        return claim != null && claim.state == Claim.State.SENT;
+    }
+
+    /** Whether the claim that is on its way waits in the store's queue. */
+    boolean isWaiting() {
+        return claim != null && claim.state == Claim.State.QUEUED;
+    }
+
+    /** Whether there is a grant that will serve a request too, or that has to go first. */
+    private boolean hasOneBefore(Request request) {
+        boolean isReadWrite = resource.spec.kind() == Kind.READ_WRITE;
+        boolean standsBeside = request.isShare() && request.hasOwnLease();
+        for (LocalClaim held = firstGrant(); held != null; held = held.nextGrant) {
+            if (!isReadWrite || held.weight > 1 || !(held.isBound() || standsBeside)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How often the store has told the state of a claim of this process; -1 if the newest it told still holds. */
+    long answers() {
+        return isUnanswered() ? answers : -1;
+    }
+
+    /** Whether the store has said nothing to what was asked of it since it had told so many states. */
+    boolean isUnansweredSince(long answersBefore) {
+        return answers == answersBefore && isUnanswered();
+    }
+
+    private boolean isUnanswered() {
+        if (!isWithoutGrants() && (claim == null || !resource.hasSeveralGrants())) {
+            return false;
+        }
+        return claim == null || !claim.wasAnswered;
+    }
+
+    /** The claim or grant of this identity, if it is here. */
+    @Override
+    @Nullable
+    LocalClaim find(ClaimRef ref) {
+        if (claim != null && claim.ref.equals(ref)) {
+            return claim;
+        }
+        LocalClaim past = barging.find(ref);
+        return past == null ? super.find(ref) : past;
+    }
+
+    @Override
+    void addRefs(Set<ClaimRef> refs) {
+        if (claim != null) {
+            refs.add(claim.ref);
+        }
+        barging.addRefs(refs);
+        super.addRefs(refs);
+    }
+
+    // ---- Asking
+
+    /** Makes a claim for a request, and asks the store for it. */
+    void ask(Session session, Request first, RequestQueue queue, DeferredActions out) {
+        LocalClaim fresh = newClaim(session, first, first.hasOwnLease() || first.isTry, queue);
+        claim = fresh;
+        int tokens = tokensToAsk(queue);
+        Caller caller = first.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        out.add(() -> resource.part.driver.acquire(fresh, tokens, caller));
+    }
+
+    /** Whether a claim is on its way for this request that goes past the one that waits. */
+    boolean isBarging(Request request) {
+        return barging.serve(request);
+    }
+
+    /**
+     * Asks the store for a request that is behind the claim that waits, if there may be room for it: for one that
+     * waits, only if it asks for less, so that those who ask for as much pass what there is from one to the next in
+     * memory.
+     */
+    void barge(Request request, RequestQueue queue, DeferredActions out) {
+        LocalClaim waiting = claim;
+        if (waiting == null || !waiting.session.isAlive() || (!request.isTry && request.weight() >= waiting.weight)) {
+            return;
+        }
+        LocalClaim fresh = newClaim(waiting.session, request, true, queue);
+        fresh.isBarging = true;
+        barging = barging.with(fresh);
+        Caller caller = request.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        out.add(() -> resource.part.driver.acquire(fresh, 1, caller));
+    }
+
+    /** Whether the store has said, since a request for a pass came, that it has to wait. */
+    boolean mustWait(Request request) {
+        return claim != null && claim.state == Claim.State.QUEUED && claim.covers(request.number);
+    }
+
+    /**
+     * Asks whether the pass claim still waits at the store, if requests have come since that was known: then it is
+     * theirs too, and else they need another. Without that they would have to ask after the latch has opened, which may
+     * be set anew by then.
+     */
+    void cover(RequestQueue queue, DeferredActions out) {
+        LocalClaim waiting = claim;
+        Request newest = queue.tail();
+        if (waiting == null
+                || newest == null
+                || waiting.state != Claim.State.QUEUED
+                || waiting.isCovering
+                || waiting.covers(newest.number)) {
+            return;
+        }
+        waiting.isCovering = true;
+        Caller caller = newest.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        out.add(() -> resource.part.driver.cover(waiting, caller));
+    }
+
+    /** Whether a grant that is free must go back to the store before this request can have it. */
+    boolean mustYield(LocalClaim held, Request first) {
+        if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
+            return true;
+        }
+        if (resource.spec.kind() == Kind.ELECTION
+                || (resource.part.context.cohortBudgetNanos() == 0 && !resource.isShared())) {
+            // Of an election, each term is a grant of its own at the store: else observers would not know of it.
+            return held.served > 0;
+        }
+        return isSpent(held);
+    }
+
+    /** Those who share have the token of the one before. */
+    static boolean needsToken(LocalClaim held, Request request) {
+        return !request.isShare() || held.served == 0;
+    }
+
+    /** Whether the budget of a grant is spent, and others wait for it; never before it has served somebody. */
+    boolean isSpent(LocalClaim held) {
+        CohortState cohort = held.cohort;
+        return held.served > 0
+                && cohort != null
+                && cohort.awaited
+                && resource.part.context.clock().now() - cohort.ends >= 0;
+    }
+
+    /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
+    void giveWay(LocalClaim held, Request first, RequestQueue queue, DeferredActions out) {
+        if (claim != null || first.isTry || !held.session.isAlive()) {
+            giveBack(held, Caller.GOES_ON, null, out);
+            return;
+        }
+        LocalClaim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
+        int tokens = tokensToAsk(queue);
+        fresh.replaces = held;
+        held.state = Claim.State.YIELDING;
+        claim = fresh;
+        out.add(() -> resource.part.driver.giveWay(fresh, tokens));
+    }
+
+    private LocalClaim newClaim(Session session, Request first, boolean isOwn, RequestQueue queue) {
+        LocalClaim fresh = new LocalClaim(
+                resource,
+                resource.part.nextRef(resource.name, session),
+                session,
+                first.lease,
+                isOwn ? first : null,
+                first.weight(),
+                queue.newest());
+        fresh.settledAt = resource.part.context.clock().now();
+        return fresh;
+    }
+
+    /**
+     * Looks ahead while a grant is passed on: asks for tokens in good time, and whether others wait once the budget is
+     * spent.
+     */
+    void foresee(LocalClaim held, RequestQueue queue, DeferredActions out) {
+        long now = resource.part.context.clock().now();
+        CohortState cohort = cohortOf(held, now);
+        // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
+        boolean isCounting = !held.isBound() && (!resource.isShared() || (held.weight > 1 && !queue.isEmpty()));
+        if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
+            advance(held, queue, out);
+        }
+        if ((resource.part.context.cohortBudgetNanos() > 0 || resource.isShared())
+                && now - cohort.ends >= 0
+                && !cohort.awaited
+                && !cohort.asking) {
+            cohort.asking = true;
+            out.add(() -> resource.part.driver.poll(held));
+        }
+    }
+
+    /** Asks for the next block of tokens, once. */
+    void advance(LocalClaim held, RequestQueue queue, DeferredActions out) {
+        long now = resource.part.context.clock().now();
+        CohortState cohort = cohortOf(held, now);
+        if (!cohort.advancing) {
+            long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
+            long end = held.blockEnd();
+            int tokens = tokensToAsk(queue);
+            cohort.ask(tokens, now + delay);
+            out.add(
+                    delay == 0
+                            ? () -> resource.part.driver.advance(held, end, tokens)
+                            : () -> resource.part
+                                    .context
+                                    .environment()
+                                    .schedule(delay, () -> resource.part.driver.advanceIfHeld(held, end, tokens)));
+        }
+    }
+
+    /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
+    private boolean mayAdvance(LocalClaim held) {
+        return resource.part.context.traits().advance() && (held.cohort == null || !held.cohort.isLast);
+    }
+
+    private CohortState cohortOf(LocalClaim held, long now) {
+        CohortState cohort = held.cohort;
+        if (cohort == null) {
+            cohort = new CohortState(now + resource.part.context.cohortBudgetNanos(), false);
+            held.cohort = cohort;
+        }
+        return cohort;
+    }
+
+    /** One while nobody else waits here; else at most twice what was used of late. */
+    private int tokensToAsk(RequestQueue queue) {
+        LocalClaim present = firstGrant();
+        int used = present != null && present.cohort != null ? present.cohort.used : lastCohort;
+        return queue.isEmpty() || (!queue.hasSeveral() && used == 0) ? 1 : blockFor(used);
+    }
+
+    private static int blockFor(int used) {
+        return (int) Math.min(Tokens.MAX_BLOCK, Math.max(MIN_BLOCK, 2L * used));
+    }
+
+    // ---- What the store says
+
+    /** A claim was granted. */
+    void granted(LocalClaim of, Reply.Granted reply, RequestQueue queue, DeferredActions out) {
+        answers++;
+        if (of.state == Claim.State.HELD || of.state == Claim.State.YIELDING) {
+            of.adopt(reply.tokens());
+            if (of.cohort != null) {
+                of.cohort.answer(
+                        reply.awaited(),
+                        resource.part.context.clock().now() + resource.part.context.cohortBudgetNanos());
+            }
+            return;
+        }
+        endReplaced(of);
+        if (of.isDead || !resource.part.validity.mayBecomeHold(of)) {
+            kill(of, out);
+            return;
+        }
+        if (!isWithoutGrants() && !resource.hasSeveralGrants()) {
+            loseWhatIsExcludedBy(of, out);
+        }
+        noLongerAsksFor(of);
+        of.state = Claim.State.HELD;
+        of.open();
+        of.adopt(reply.tokens());
+        addGrant(of);
+        if (queue.hasSeveral() || reply.awaited()) {
+            of.cohort = new CohortState(
+                    resource.part.context.clock().now() + resource.part.context.cohortBudgetNanos(), reply.awaited());
+        }
+    }
+
+    /**
+     * The store has admitted a claim: a grant for which there is no room beside it is gone there, whatever we believed.
+     */
+    private void loseWhatIsExcludedBy(LocalClaim of, DeferredActions out) {
+        for (LocalClaim held : allGrants()) {
+            if ((long) held.weight + of.weight > resource.spec.capacity()) {
+                resource.lose(held, Loss.Cause.REMOVED, out);
+            }
+        }
+    }
+
+    /** A claim stands in the store's queue. */
+    void queued(LocalClaim of, DeferredActions out) {
+        answers++;
+        endReplaced(of);
+        if (of.isDead) {
+            kill(of, out);
+        } else if (of.state == Claim.State.SENT) {
+            of.state = Claim.State.QUEUED;
+        }
+    }
+
+    /**
+     * A claim was not made, and will not be.
+     *
+     * @return whether the resource waited for it
+     */
+    boolean refused(LocalClaim of, DeferredActions out) {
+        answers++;
+        boolean wasOurs = claim == of || barging.claims().contains(of);
+        LocalClaim replaced = of.replaces;
+        of.replaces = null;
+        forget(of);
+        if (replaced != null && replaced.state == Claim.State.YIELDING) {
+            // All or nothing: the grant stayed.
+            giveBack(replaced, Caller.GOES_ON, null, out);
+        }
+        return wasOurs;
+    }
+
+    /** The store does not know a claim that it had queued, or a grant that we had. */
+    void vanished(LocalClaim of, DeferredActions out) {
+        if (of.state == Claim.State.HELD) {
+            resource.lose(of, Loss.Cause.REMOVED, out);
+        } else if (of.state == Claim.State.QUEUED) {
+            // Queued again under a new id, at the tail.
+            forget(of);
+        }
+    }
+
+    /** A fresh token block; or none, where the store has no more. */
+    void advanced(LocalClaim of, Reply.@Nullable Advanced reply) {
+        CohortState cohort = of.cohort;
+        if (cohort != null) {
+            cohort.advancing = false;
+            cohort.isLast |= reply == null;
+            if (reply != null && of.state == Claim.State.HELD) {
+                cohort.got(reply.tokens().size());
+                of.adopt(reply.tokens());
+                cohort.awaited = reply.awaited();
+            }
+        }
+    }
+
+    private void endReplaced(LocalClaim of) {
+        LocalClaim replaced = of.replaces;
+        of.replaces = null;
+        if (replaced != null) {
+            forget(replaced);
+        }
+    }
+
+    /** Gives part of a grant back; before the store can know, so that nothing more is handed on. */
+    void shrink(LocalClaim held, int weight, DeferredActions out) {
+        if (held.weight > weight) {
+            held.weight = weight;
+            FixedLeaseState outliving = held.outliving();
+            out.add(() -> resource.part.settler.settle(
+                    new Command.ShrinkTo(held.ref, weight),
+                    held.session,
+                    outliving,
+                    Caller.GOES_ON,
+                    ReleaseRetrier.NOBODY));
+        }
+    }
+
+    // ---- Ending
+
+    /** Ends a grant at the store. */
+    void giveBack(LocalClaim held, Caller caller, @Nullable ReleaseResult end, DeferredActions out) {
+        forget(held);
+        settle(held, new Command.Release(held.ref), caller, end, out);
+    }
+
+    /** Nothing is believed of it here any more. */
+    void forget(LocalClaim held) {
+        held.state = Claim.State.OVER;
+        held.isDead = true;
+        if (held.cohort != null) {
+            lastCohort = held.cohort.used;
+        }
+        if (held.own != null && held.own.watch != null) {
+            held.own.watch.cancel();
+        }
+        if (hasGrant(held)) {
+            removeGrant(held);
+            // Who waited until now waited for this process's own holds.
+            answers++;
+        }
+        noLongerAsksFor(held);
+    }
+
+    private void noLongerAsksFor(LocalClaim of) {
+        if (claim == of) {
+            claim = null;
+        }
+        barging = barging.without(of);
+    }
+
+    /** Sees to the end of a claim at the store, once. */
+    void settle(
+            LocalClaim over, Command.OnClaim command, Caller caller, @Nullable ReleaseResult end, DeferredActions out) {
+        if (over.isSettling) {
+            return;
+        }
+        resource.part.settler.announce(command);
+        over.isSettling = true;
+        ReleaseRetrier.Done done = end == null ? ReleaseRetrier.NOBODY : end;
+        FixedLeaseState outliving = over.outliving();
+        out.add(() -> resource.part.settler.settle(command, over.session, outliving, caller, done));
+    }
+
+    /**
+     * Withdraws the claim if no request is left that it could serve, and those that go past it for requests that are
+     * over.
+     *
+     * @return whether the claim was withdrawn
+     */
+    boolean dropUnwanted(RequestQueue queue, DeferredActions out) {
+        for (LocalClaim past : barging.claims()) {
+            Request request = past.bargesFor();
+            if (request == null || request.isDone()) {
+                kill(past, out);
+            }
+        }
+        LocalClaim waiting = claim;
+        // One that is to replace a grant waits for the answer first: until then both are at stake.
+        if (waiting == null || waiting.replaces != null || isWanted(queue)) {
+            return false;
+        }
+        kill(waiting, out);
+        return true;
+    }
+
+    /** Whether the claim that is on its way, if there is one, serves a request that waits. */
+    boolean isWanted(RequestQueue queue) {
+        LocalClaim waiting = claim;
+        Request first = queue.head();
+        if (waiting == null || first == null) {
+            return waiting == null;
+        }
+        // Where weights differ, one that is not for the head would keep it from asking for what it needs; and one that
+        // waits to be alone may wait longer than a reader has to.
+        return (resource.spec.capacity() > 1 && !waiting.isBound())
+                ? waiting.weight == first.weight() && waiting.suits(first)
+                : queue.hasOneFor(waiting);
+    }
+
+    /**
+     * Nobody wants this claim: it is withdrawn at once, or as soon as its outcome is known. From here on it never
+     * becomes a hold.
+     */
+    private void kill(LocalClaim unwanted, DeferredActions out) {
+        boolean isKnown = unwanted.state != Claim.State.SENT || unwanted.wasAnswered;
+        unwanted.isDead = true;
+        noLongerAsksFor(unwanted);
+        if (isKnown) {
+            unwanted.state = Claim.State.OVER;
+        }
+        if (!isKnown) {
+            // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
+            // for a withdrawal before the epoch is raised could come before the claim.
+            resource.part.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+        } else if (resource.part.context.rules().returnsUnwantedGrants()) {
+            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
+        }
+    }
+
+    /** The outcome of a dead claim's sending can't change any more: it is withdrawn now. */
+    void withdraw(LocalClaim dead, DeferredActions out) {
+        LocalClaim replaced = dead.replaces;
+        dead.replaces = null;
+        forget(dead);
+        settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
+        if (replaced != null && replaced.state == Claim.State.YIELDING) {
+            giveBack(replaced, Caller.GOES_ON, null, out);
+        }
+    }
+
+    /**
+     * Looks after the claims that are on their way and hang on a session: one about which nothing has come or gone for
+     * too long is asked for again, and one that waits is polled.
+     */
+    void lookAfterClaims(Session session, long quietBefore, DeferredActions out) {
+        if (claim != null) {
+            lookAfter(claim, session, quietBefore, out);
+        }
+        barging.claims().forEach(past -> lookAfter(past, session, quietBefore, out));
+    }
+
+    private void lookAfter(LocalClaim present, Session session, long quietBefore, DeferredActions out) {
+        if (present.session != session) {
+            return;
+        }
+        if (present.state == Claim.State.SENT && present.settledAt - quietBefore < 0) {
+            out.add(() -> resource.part.driver.recover(present));
+        } else if (present.state == Claim.State.QUEUED) {
+            out.add(() -> resource.part.poller.keep(present));
+        }
+    }
+
+    /** Retired first: a late duplicate of the claim that came between would stand there for the rest of the ttl. */
+    private void withdrawOnceRetired(LocalClaim over, DeferredActions out) {
+        Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
+        over.isSettling = true;
+        resource.part.settler.announce(command);
+        FixedLeaseState outliving = over.outliving();
+        out.add(() -> over.session.afterRetirement(() ->
+                resource.part.settler.settle(command, over.session, outliving, Caller.GOES_ON, ReleaseRetrier.NOBODY)));
+    }
+
+    /** All claims and grants of a session are over. */
+    void sessionOver(Session session, Loss.Cause cause, DeferredActions out) {
+        LocalClaim waiting = claim;
+        if (waiting != null && waiting.session == session) {
+            waiting.replaces = null;
+            forget(waiting);
+            withdrawOnceRetired(waiting, out);
+        }
+        for (LocalClaim past : barging.claims()) {
+            if (past.session == session) {
+                forget(past);
+                withdrawOnceRetired(past, out);
+            }
+        }
+        for (LocalClaim held : allGrants()) {
+            if (held.session == session && !held.isDetached()) {
+                resource.lose(held, cause, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package dev.holdfast.engine.multi;
+
+import dev.holdfast.Environment;
+import dev.holdfast.Hold;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.spi.Caller;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * What was acquired in vain is released all at once: one trip where the store gathers. A failure keeps none of the
+ * others from being released. That a hold was lost is no failure here: its owner never had it in hand.
+ */
+
+/** Releases holds that their caller will not get, because not all of them could be had. */
+public final class BulkRelease {
+    private static final Logger log = LoggerFactory.getLogger(BulkRelease.class);
+
+    private final ClientContext context;
+    private final List<Hold> holds;
+    private final List<@Nullable CompletableFuture<ReleaseOutcome>> releases = new ArrayList<>();
+    private final List<RuntimeException> failures = new ArrayList<>();
+
+    private BulkRelease(ClientContext context, List<Hold> holds) {
+        this.context = context;
+        this.holds = holds;
+        for (int i = holds.size() - 1; i >= 0; i--) {
+            releases.add(0, begin(holds.get(i)));
+        }
+    }
+
+    /**
+     * Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the
+     * holds.
+     */
+    public static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
+        BulkRelease all = new BulkRelease(context, holds);
+        try {
+            Uninterruptibles.uninterruptibly(
+                    CompletableFuture.allOf(all.begun()),
+                    wait.leftForAnswers(2 * context.options().storeTimeout().toNanos()));
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a release never fails", e);
+        } catch (TimeoutException e) {
+            log.debug("store={} releases were not confirmed", context.product(), e);
+        }
+        return all.failures();
+    }
+
+    /** As {@link #of}, for a call without a thread that waits. */
+    static CompletableFuture<List<RuntimeException>> ofAsync(ClientContext context, List<Hold> holds, TotalWait wait) {
+        BulkRelease all = new BulkRelease(context, holds);
+        CompletableFuture<Void> end = CompletableFuture.allOf(all.begun());
+        long limit = wait.leftForAnswers(Long.MAX_VALUE);
+        if (limit < Long.MAX_VALUE && !end.isDone()) {
+            Environment.Timer alarm = context.environment().schedule(limit, () -> end.complete(null));
+            var unused = end.whenComplete((ended, never) -> alarm.cancel());
+        }
+        return end.thenApply(ended -> all.failures());
+    }
+
+    private @Nullable CompletableFuture<ReleaseOutcome> begin(Hold hold) {
+        try {
+            return HoldHandle.of(hold).giveBack(Caller.GOES_ON);
+        } catch (RuntimeException e) {
+            failures.add(e);
+            return null;
+        }
+    }
+
+    private CompletableFuture<?>[] begun() {
+        return releases.stream().filter(release -> release != null).toArray(CompletableFuture<?>[]::new);
+    }
+
+    private List<RuntimeException> failures() {
+        for (int i = 0; i < holds.size(); i++) {
+            CompletableFuture<ReleaseOutcome> release = releases.get(i);
+            if (release != null && release.getNow(ReleaseOutcome.UNCONFIRMED) == ReleaseOutcome.UNCONFIRMED) {
+                Hold hold = holds.get(i);
+                failures.add(context.failures().notGivenBack(hold.name(), hold.effectiveLease()));
+            }
+        }
+        return failures;
+    }
+}

@@ -1,0 +1,151 @@
+package dev.holdfast.engine.observe;
+
+import dev.holdfast.HoldfastListener.Acquisition;
+import dev.holdfast.HoldfastListener.Asked;
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import java.util.Locale;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Threshold;
+import org.jspecify.annotations.Nullable;
+
+/** One acquisition in a flight recording. Used by one thread after another. */
+final class JfrEvents implements Acquisition {
+
+    /** As the JDK's own events of monitors and parking have it: a recording must not drown in what is over at once. */
+    private static final String WORTH_TELLING = "20 ms";
+
+    /** What all events tell. */
+    @Category("Holdfast")
+    abstract static class OfResource extends Event {
+        @Label("Resource")
+        @Nullable
+        String resource;
+
+        @Label("Kind")
+        @Nullable
+        String kind;
+
+        @Label("Store")
+        @Nullable
+        String store;
+
+        @Label("Fencing Token")
+        long token;
+
+        final void describe(Asked asked, long itsToken) {
+            resource = asked.name();
+            kind = asked.kind().name().toLowerCase(Locale.ROOT);
+            store = asked.store();
+            token = itsToken;
+        }
+    }
+
+    /** From the request to its end. */
+    @Name("dev.holdfast.Wait")
+    @Label("Lock Wait")
+    @Description("A thread waited for a lock; asynchronous requests count as well")
+    @Threshold(WORTH_TELLING)
+    static final class Wait extends OfResource {
+        @Label("Outcome")
+        @Nullable
+        String outcome;
+    }
+
+    /** From the grant to the release. */
+    @Name("dev.holdfast.Hold")
+    @Label("Lock Hold")
+    @Description("A lock was held")
+    @Threshold(WORTH_TELLING)
+    static final class Hold extends OfResource {
+        @Label("Outcome")
+        @Nullable
+        String outcome;
+    }
+
+    /** A hold was lost. */
+    @Name("dev.holdfast.Loss")
+    @Label("Lock Loss")
+    @Description("A lock ended before its owner released it")
+    @StackTrace(false)
+    static final class Lost extends OfResource {
+        @Label("Cause")
+        @Nullable
+        String cause;
+    }
+
+    /** A lock went from thread to thread in memory. */
+    @Name("dev.holdfast.HandOff")
+    @Label("Lock Hand-Off")
+    @Description("A lock came from another thread of this process, without a way to the store")
+    @Enabled(false)
+    @StackTrace(false)
+    static final class HandOff extends OfResource {}
+
+    private final Asked asked;
+    private final Wait wait = new Wait();
+    private final Hold hold = new Hold();
+    private long token;
+
+    JfrEvents(Asked asked) {
+        this.asked = asked;
+        wait.begin();
+    }
+
+    @Override
+    public void granted(long itsToken, boolean isHandedOver) {
+        token = itsToken;
+        endWait("granted");
+        hold.begin();
+        HandOff handOff = new HandOff();
+        if (isHandedOver && handOff.shouldCommit()) {
+            handOff.describe(asked, token);
+            handOff.commit();
+        }
+    }
+
+    @Override
+    public void notGranted(WaitEnd how) {
+        endWait(inWords(how));
+    }
+
+    private void endWait(String outcome) {
+        wait.end();
+        if (wait.shouldCommit()) {
+            wait.describe(asked, token);
+            wait.outcome = outcome;
+            wait.commit();
+        }
+    }
+
+    @Override
+    public void released(ReleaseOutcome outcome) {
+        hold.end();
+        if (hold.shouldCommit()) {
+            hold.describe(asked, token);
+            hold.outcome = inWords(outcome);
+            hold.commit();
+        }
+    }
+
+    @Override
+    public void lost(Loss loss) {
+        Lost event = new Lost();
+        if (event.shouldCommit()) {
+            event.describe(asked, token);
+            event.cause = inWords(loss.cause());
+            event.commit();
+        }
+    }
+
+    private static String inWords(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+}

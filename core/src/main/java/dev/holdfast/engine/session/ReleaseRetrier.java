@@ -1,0 +1,238 @@
+package dev.holdfast.engine.session;
+
+import dev.holdfast.Environment;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.time.ElapsedClock;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Ends what is to be ended: releases, withdrawals, retirements. Each is sent until it is answered or until the
+ * session has surely ended at the store, for a release that is given up after one failure leaves a lock that its own
+ * live session renews for ever. All of these commands are harmless when late, so repeating them is safe.
+ */
+
+/** Sends ending commands until they are settled. Thread-safe; callers hold no lock of the engine. */
+public final class ReleaseRetrier {
+
+    /** Takes the end of a settlement. Called once, without any lock. */
+    @FunctionalInterface
+    public interface Done {
+        /**
+         * It is settled.
+         *
+         * @param reply the store's answer, or null when the session has surely ended without one
+         * @param isFirst whether it is the answer to the first sending, so that what it says was not caused by an
+         *     earlier one
+         */
+        void settled(@Nullable Reply reply, boolean isFirst);
+
+        /** A sending has failed; it is repeated. */
+        default void delayed(StoreException failure) {}
+    }
+
+    /** For settlements whose end interests nobody. */
+    public static final Done NOBODY = (reply, isFirst) -> {};
+
+    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int MAX_DOUBLINGS = 6;
+
+    private final CommandSender wire;
+    private final Environment environment;
+    private final ElapsedClock clock;
+    private final Map<ClaimRef, Pending> pending = new ConcurrentHashMap<>();
+
+    /**
+     * A claim that is to be ended.
+     *
+     * @param movedAt when it was announced, sent or answered last
+     */
+    private record Pending(Command command, long movedAt) {}
+
+    /** How the client's close ended; null before that. From then on nothing is sent. */
+    private volatile @Nullable Closing closing;
+
+    private final AtomicLong numbers = new AtomicLong();
+
+    /** What is to be repeated in a while, by a number. */
+    private final Map<Long, Runnable> waiting = new ConcurrentHashMap<>();
+
+    /** How a client's close ended. */
+    public enum Closing {
+        /** The store has ended the session, and all that it held with it. */
+        CONFIRMED,
+        /** The store has not answered: what is left there ends with the lease. */
+        UNCONFIRMED
+    }
+
+    public ReleaseRetrier(CommandSender wire, Environment environment, ElapsedClock clock) {
+        this.wire = wire;
+        this.environment = environment;
+        this.clock = clock;
+    }
+
+    /** Whether an end of this claim is on its way, so that its presence at the store says nothing. */
+    boolean isPending(ClaimRef claim) {
+        return pending.containsKey(claim);
+    }
+
+    /** Whether a claim is to be ended, but nothing has been done about that since a time. */
+    boolean isForgotten(ClaimRef claim, long since) {
+        Pending present = pending.get(claim);
+        return present != null && present.movedAt - since < 0;
+    }
+
+    /** Whether nothing is to be ended. */
+    public boolean isIdle() {
+        return pending.isEmpty() && waiting.isEmpty();
+    }
+
+    /** Notes the end of a claim before the resource forgets it; {@link #settle} follows. */
+    public void announce(Command.OnClaim command) {
+        pending.put(command.claim(), new Pending(command, clock.now()));
+    }
+
+    /** What was announced is not to be ended any more: it was never made, or is gone with its session. */
+    void retract(ClaimRef claim) {
+        pending.remove(claim);
+    }
+
+    public void settle(Command command, Session session, Caller caller, Done done) {
+        settle(command, session, null, caller, done);
+    }
+
+    /**
+     * As {@link #settle(Command, Session, Caller, Done)}.
+     *
+     * @param outliving the lease of a claim that may outlive its session; null for all others
+     */
+    public void settle(
+            Command command, Session session, @Nullable FixedLeaseState outliving, Caller caller, Done done) {
+        if (session.state == Session.State.ABANDONED
+                && command instanceof Command.Withdraw withdraw
+                && withdraw.outcome() == Command.Sending.REPEAT) {
+            // Until the session is retired the claim itself may still be on its way, and would arrive after its
+            // withdrawal.
+            session.afterRetirement(() -> attempt(command, session, outliving, Caller.GOES_ON, 0, done));
+        } else {
+            attempt(command, session, outliving, caller, 0, done);
+        }
+    }
+
+    /** The client is closed: nothing is sent any more, and what is asked for from here on ends as the close did. */
+    public void stop(Closing how) {
+        closing = how;
+        waiting.keySet().forEach(this::goOn);
+    }
+
+    /** Ends a session that was opened but that nobody uses. Once is enough: else it ends with its ttl. */
+    void closeOrphan(SessionId session) {
+        if (closing != null) {
+            return;
+        }
+        wire.send(new Command.CloseSession(session), Caller.GOES_ON, new CommandSender.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {}
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {}
+        });
+    }
+
+    private void attempt(
+            Command command,
+            Session session,
+            @Nullable FixedLeaseState outliving,
+            Caller caller,
+            int failures,
+            Done done) {
+        Closing how = closing;
+        if (how != null) {
+            stopped(command, outliving, done, how);
+            return;
+        }
+        if (command instanceof Command.OnClaim onClaim) {
+            pending.computeIfPresent(onClaim.claim(), (claim, old) -> new Pending(old.command, clock.now()));
+        }
+        wire.send(command, caller, new CommandSender.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                finish(command, done, reply, failures == 0);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                Closing ended = closing;
+                if (ended != null) {
+                    stopped(command, outliving, done, ended);
+                    return;
+                }
+                if (isOver(session, outliving)) {
+                    finish(command, done, null, false);
+                    return;
+                }
+                Failsafe.run("the delay of an end", () -> done.delayed(failure));
+                if (failure.reason() == StoreException.Reason.CLOSED) {
+                    finish(command, done, null, false);
+                    return;
+                }
+                long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
+                later(delay, () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
+            }
+        });
+    }
+
+    /** Repeats after a while, or when the client is closed, whichever is first: its timers end with it. */
+    private void later(long delay, Runnable attempt) {
+        Long number = numbers.incrementAndGet();
+        waiting.put(number, attempt);
+        environment.schedule(delay, () -> goOn(number));
+        if (closing != null) {
+            goOn(number);
+        }
+    }
+
+    private void goOn(Long number) {
+        Runnable attempt = waiting.remove(number);
+        if (attempt != null) {
+            attempt.run();
+        }
+    }
+
+    /** Whether nothing can be left at the store, by the clock alone. */
+    private boolean isOver(Session session, @Nullable FixedLeaseState outliving) {
+        long now = clock.now();
+        return outliving == null ? session.isOverByNow(now) : outliving.isOverBy(now, session.goneAt());
+    }
+
+    private void stopped(Command command, @Nullable FixedLeaseState outliving, Done done, Closing how) {
+        // That the session is closed says nothing of what outlives it.
+        if (how == Closing.UNCONFIRMED || outliving != null) {
+            done.delayed(new StoreException(
+                    StoreException.Reason.CLOSED,
+                    StoreException.Effect.NONE,
+                    "this client is closed, and the store had not confirmed it",
+                    null));
+        }
+        finish(command, done, null, false);
+    }
+
+    private void finish(Command command, Done done, @Nullable Reply reply, boolean isFirst) {
+        if (command instanceof Command.OnClaim onClaim) {
+            pending.computeIfPresent(onClaim.claim(), (claim, old) -> old.command.equals(command) ? null : old);
+        }
+        // Once: what it throws does not make the command's answer doubtful.
+        Failsafe.run("the end of a claim", () -> done.settled(reply, isFirst));
+    }
+}

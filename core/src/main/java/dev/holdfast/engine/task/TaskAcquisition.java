@@ -1,0 +1,248 @@
+package dev.holdfast.engine.task;
+
+import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.LockMismatchException;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.observe.AcquisitionObserver;
+import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.engine.wire.ProtocolViolation;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Waiting;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * One command at a time is on its way, so this needs no lock: whoever gets its answer goes on. Only the end is raced
+ * for, by the answer, the time-out and the close of the client, and the stage decides it. A claim whose end nobody
+ * waits for any more is withdrawn, once it can take no effect that is not known.
+ */
+
+/** One attempt to get a turn for a task. */
+final class TaskAcquisition {
+
+    static final Mode MODE = Mode.unowned(new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1);
+
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /**
+     * What came of it.
+     *
+     * @param turn the turn, or null if another has it
+     * @param why who that is
+     */
+    record Result(@Nullable TaskHold turn, String why) {}
+
+    private final TaskHolds turns;
+    private final ClientContext context;
+    private final StorePart part;
+    private final ResourceName name;
+    private final Duration atMost;
+    private final Duration atLeast;
+    private final @Nullable AcquisitionObserver watch;
+    private final CompletableFuture<Result> result = new CompletableFuture<>();
+
+    /** How often a command was sent again in a row, no matter for which claim. */
+    private volatile int failures;
+
+    /** The claim that a turn was made of: it is the turn's to end. */
+    private volatile @Nullable ClaimRef served;
+
+    TaskAcquisition(TaskHolds turns, ResourceName name, Duration atMost, Duration atLeast) {
+        this.turns = turns;
+        this.context = turns.context;
+        this.part = turns.part(name);
+        this.name = name;
+        this.atMost = atMost;
+        this.atLeast = atLeast;
+        this.watch = context.watches().begin(name, MODE.spec().kind(), MODE.weight());
+    }
+
+    /** The part of the store that the task belongs to. */
+    StorePart part() {
+        return part;
+    }
+
+    /** Ends with the result, or fails with what users are told. */
+    CompletableFuture<Result> begin(Caller caller) {
+        context.life().endWithClient(result);
+        ask(caller);
+        if (!result.isDone()) {
+            var alarm = context.environment()
+                    .schedule(
+                            context.options().storeTimeout().toNanos(),
+                            () -> fail(context.failures().taskUnanswered(name.value(), atMost)));
+            var unused = result.whenComplete((done, failure) -> {
+                alarm.cancel();
+                turns.stopWaiting(this);
+            });
+        }
+        if (watch != null) {
+            var unused = result.whenComplete((done, failure) -> {
+                if (result.isCancelled()) {
+                    watch.notGranted(WaitEnd.GIVEN_UP);
+                } else if (failure != null) {
+                    watch.notGranted(WaitEnd.FAILED);
+                } else if (done.turn() == null) {
+                    watch.notGranted(WaitEnd.TAKEN);
+                }
+            });
+        }
+        return result;
+    }
+
+    /** Asks with a claim that was never sent, as soon as there is a session for it. */
+    void ask() {
+        ask(Caller.GOES_ON);
+    }
+
+    private void ask(Caller caller) {
+        if (result.isDone()) {
+            return;
+        }
+        Session session = part.session();
+        if (session == null) {
+            part.needSession(Caller.GOES_ON);
+            turns.awaitSession(this);
+            return;
+        }
+        ClaimRef ref = part.nextRef(name, session);
+        turns.know(ref);
+        send(session, ref, Sending.FIRST, caller);
+    }
+
+    private void send(Session session, ClaimRef ref, Sending sending, Caller caller) {
+        long epoch = session.epoch;
+        long steps = context.clock().steps();
+        Command.Acquire acquire = new Command.Acquire(
+                ref, epoch, sending, MODE.spec(), MODE.weight(), Lease.detached(atMost), Waiting.TRY, 1);
+        part.wire.send(acquire, caller, new CommandSender.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                if (reply instanceof Reply.Granted granted) {
+                    granted(session, ref, sending, granted, sentAt, steps);
+                } else if (reply instanceof Reply.Refused refused) {
+                    turns.forget(ref);
+                    refused(refused);
+                } else if (reply instanceof Reply.Stale) {
+                    part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
+                } else if (reply instanceof Reply.SessionEnded) {
+                    part.keeper.endedAtStore(session);
+                    again(session, ref);
+                } else {
+                    fail(context.storeFailure(name.value(), ProtocolViolation.reply(reply)));
+                    withdraw(session, ref, Sending.REPEAT);
+                }
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                failed(session, ref, epoch, sending, failure);
+            }
+        });
+    }
+
+    private void granted(
+            Session session, ClaimRef ref, Sending sending, Reply.Granted granted, long sentAt, long steps) {
+        long now = context.clock().now();
+        long lease = granted.remaining().orElse(atMost).toNanos();
+        long margin = context.rules().margin(atMost.toNanos(), part.wire.p99RoundTrip());
+        long deadline = context.rules().deadline(sentAt, now, lease, margin);
+        if (!session.isAlive() || !context.rules().isGood(now, deadline)) {
+            // The answer comes too late to be of use.
+            fail(context.failures().taskUnanswered(name.value(), atMost));
+            withdraw(session, ref, sending);
+            return;
+        }
+        long token = granted.tokens().first();
+        TaskHold turn = new TaskHold(turns, part, ref, session, token, atMost, atLeast, watch);
+        turn.begin(deadline, now + lease, steps);
+        served = ref;
+        if (!result.complete(new Result(turn, ""))) {
+            turn.giveUp();
+        }
+    }
+
+    private void refused(Reply.Refused refused) {
+        if (refused.reason() == Refusal.TAKEN) {
+            result.complete(new Result(null, refused.detail()));
+        } else if (refused.reason() == Refusal.EXHAUSTED) {
+            fail(context.storeFailure(
+                    name.value(), new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null)));
+        } else {
+            fail(new LockMismatchException(name.value(), context.product(), refused.detail()));
+        }
+    }
+
+    private void failed(Session session, ClaimRef ref, long epoch, Sending sending, StoreException failure) {
+        if (failure.reason() != Reason.UNAVAILABLE) {
+            fail(context.storeFailure(name.value(), failure));
+        }
+        if (failure.effect() == Effect.NONE && sending == Sending.FIRST) {
+            // Nothing came of it, so there is nothing to end; and a store that refuses would refuse that too.
+            turns.forget(ref);
+            context.environment().schedule(Jitter.spread(context.environment(), RETRY_NANOS), this::ask);
+        } else if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
+            part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
+        } else {
+            long delay = Jitter.spread(context.environment(), RETRY_NANOS);
+            context.environment().schedule(delay, () -> again(session, ref));
+        }
+        part.troubled(failure);
+    }
+
+    /** A sending that had no effect, or one that is not known, is over: asks once more. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one command at a time
+    private void again(Session session, ClaimRef ref) {
+        failures++;
+        if (ref.equals(served)) {
+            // Something went wrong after that.
+            return;
+        }
+        if (context.isClosing()) {
+            // The epoch is not raised any more, so a withdrawal could arrive before the claim. Neither can be helped.
+            return;
+        }
+        if (result.isDone() || !session.isAlive()) {
+            withdraw(session, ref, Sending.REPEAT);
+        } else {
+            send(session, ref, Sending.REPEAT, Caller.GOES_ON);
+        }
+    }
+
+    /** Withdraws a claim; after that it is asked for with another, if somebody still waits. */
+    private void withdraw(Session session, ClaimRef ref, Sending outcome) {
+        part.settler.settle(
+                new Command.Withdraw(ref, outcome),
+                session,
+                new FixedLeaseState(atMost.toNanos()),
+                Caller.GOES_ON,
+                (reply, isFirst) -> {
+                    turns.forget(ref);
+                    ask();
+                });
+    }
+
+    private void fail(RuntimeException why) {
+        result.completeExceptionally(why);
+    }
+}

@@ -1,0 +1,272 @@
+package dev.holdfast.engine.wire;
+
+import dev.holdfast.Environment;
+import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.time.ElapsedClock;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the store: gives every command a send time, a time-out and exactly one answer. Thread-safe; callers hold
+ * no lock of the engine.
+ */
+public final class CommandSender {
+
+    /**
+     * Takes the one answer to a command. Called without any lock, on a thread of the store, of the timer, or of the
+     * sender.
+     */
+    public interface Answer {
+        /** The store replied. */
+        void reply(Reply reply, long sentAt);
+
+        /** It did not, or not in time. */
+        void failure(StoreException failure, long sentAt);
+
+        /** A reply after the time-out, which was answered as a failure. */
+        default void late(Reply reply, long sentAt) {}
+    }
+
+    /** A time-out is noticed late by at most one part in so many. */
+    private static final int SWEEPS_PER_TIMEOUT = 4;
+
+    private final LockStore store;
+    private final Environment environment;
+    private final ElapsedClock clock;
+    private final long timeoutNanos;
+    private final long sweepNanos;
+    private final RoundTrips roundTrips = new RoundTrips();
+
+    /**
+     * Commands on their way, by their number; looked through by the sweep, which runs while there are any. By number,
+     * because the order in which the sweep finds them must be the same in every run of a simulation, which that of
+     * identity hashes is not.
+     */
+    private final ConcurrentMap<Long, Trip> underWay = new ConcurrentHashMap<>();
+
+    private final AtomicLong numbers = new AtomicLong();
+
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    private volatile boolean isClosed;
+
+    /** Since when the store has been silent, as of the first failure of an unbroken run; null while it answers. */
+    private volatile @Nullable Long silentSince;
+
+    /** When the store answered last, whatever that was. */
+    private volatile long answeredAt;
+
+    /**
+     * Makes the way to a store.
+     *
+     * @param timeout how long a command waits for its answer before its outcome is taken as unknown
+     * @param shortest the shortest other time-out that a command is sent with
+     */
+    public CommandSender(
+            LockStore store, Environment environment, ElapsedClock clock, Duration timeout, Duration shortest) {
+        this.store = store;
+        this.environment = environment;
+        this.clock = clock;
+        this.timeoutNanos = timeout.toNanos();
+        this.sweepNanos = Math.min(timeoutNanos, shortest.toNanos()) / SWEEPS_PER_TIMEOUT;
+        this.answeredAt = clock.now();
+    }
+
+    public void send(Command command, Caller caller, Answer answer) {
+        send(command, caller, timeoutNanos, answer);
+    }
+
+    /** Sends a command that waits for its answer no longer than so many nanoseconds, nor than the time-out of all. */
+    public void send(Command command, Caller caller, long patienceNanos, Answer answer) {
+        Trip trip = new Trip(numbers.incrementAndGet(), answer, Math.min(patienceNanos, timeoutNanos));
+        if (isClosed) {
+            trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
+            return;
+        }
+        try {
+            trip.begin(clock.now());
+            CompletableFuture<Reply> future = store.execute(command, caller).toCompletableFuture();
+            if (!future.isDone()) {
+                underWay.put(trip.number, trip);
+                startSweep();
+                if (isClosed) {
+                    trip.end();
+                }
+            }
+            var unused = future.whenComplete(trip);
+        } catch (Throwable t) {
+            // A store must not throw; but who asked waits for an answer, whatever it was.
+            Failsafe.log("sending a command to the store", t);
+            trip.accept(null, t);
+        }
+    }
+
+    /** Sends a command, and gives what comes of it as a future, which may fail with a {@link StoreException}. */
+    public CompletableFuture<Reply> ask(Command command, Caller caller) {
+        CompletableFuture<Reply> future = new CompletableFuture<>();
+        send(command, caller, new Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                future.complete(reply);
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                future.completeExceptionally(failure);
+            }
+        });
+        return future;
+    }
+
+    public long p99RoundTrip() {
+        return roundTrips.p99();
+    }
+
+    /** For how long the store has left every command unanswered; 0 while it answers. */
+    public long silentFor() {
+        Long since = silentSince;
+        return since == null ? 0 : clock.now() - since;
+    }
+
+    /** Whether nothing is on its way. */
+    public boolean isIdle() {
+        return underWay.isEmpty();
+    }
+
+    /** What is not answered by now will not be: the client is closed, and timers don't run any more. */
+    public void close() {
+        isClosed = true;
+        for (Trip trip : underWay.values()) {
+            trip.end();
+        }
+    }
+
+    private void startSweep() {
+        if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
+            environment.schedule(sweepNanos, this::sweep);
+        }
+    }
+
+    private void sweep() {
+        try {
+            long now = clock.now();
+            for (Trip trip : underWay.values()) {
+                if (now - trip.sentAt >= trip.patienceNanos) {
+                    trip.timeOut();
+                }
+            }
+        } finally {
+            sweeping.set(false);
+            if (!underWay.isEmpty()) {
+                startSweep();
+            }
+        }
+    }
+
+    private final class Trip extends AtomicBoolean implements BiConsumer<@Nullable Reply, @Nullable Throwable> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final long number;
+        private final transient Answer answer;
+        private final long patienceNanos;
+
+        // Set once, before the command is sent.
+        private long sentAt;
+        private boolean wasSent;
+
+        Trip(long number, Answer answer, long patienceNanos) {
+            this.number = number;
+            this.answer = answer;
+            this.patienceNanos = patienceNanos;
+        }
+
+        void begin(long now) {
+            sentAt = now;
+            wasSent = true;
+        }
+
+        @Override
+        public void accept(@Nullable Reply reply, @Nullable Throwable failure) {
+            if (reply == null) {
+                fail(asStoreException(failure));
+                return;
+            }
+            underWay.remove(number);
+            Failsafe.run("a look at the clock", () -> {
+                answeredAt = clock.now();
+                roundTrips.note(answeredAt - sentAt);
+            });
+            if (silentSince != null) {
+                silentSince = null;
+            }
+            boolean isFirst = compareAndSet(false, true);
+            Trampoline.react(() -> take(reply, isFirst));
+        }
+
+        private void take(Reply reply, boolean isFirst) {
+            if (!isFirst) {
+                answer.late(reply, sentAt);
+                return;
+            }
+            Throwable thrown = Failsafe.run("the reaction to an answer", () -> answer.reply(reply, sentAt));
+            if (thrown != null) {
+                // Nobody knows how far it came: an answer that was not taken is like one that did not come.
+                answer.failure(untaken(thrown), sentAt);
+            }
+        }
+
+        void timeOut() {
+            fail(new StoreException(
+                    Reason.UNAVAILABLE,
+                    Effect.UNKNOWN,
+                    "the store did not answer within " + Duration.ofNanos(patienceNanos),
+                    null));
+        }
+
+        void end() {
+            fail(new StoreException(
+                    Reason.CLOSED, Effect.UNKNOWN, "this client was closed before an answer came", null));
+        }
+
+        private void fail(StoreException failure) {
+            underWay.remove(number);
+            if (compareAndSet(false, true)) {
+                if (wasSent && silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
+                    // Another may have been answered since this one was sent.
+                    silentSince = sentAt - answeredAt > 0 ? sentAt : answeredAt;
+                }
+                Trampoline.react(() -> answer.failure(failure, sentAt));
+            }
+        }
+    }
+
+    private static StoreException untaken(Throwable thrown) {
+        return new StoreException(
+                Reason.UNAVAILABLE, Effect.UNKNOWN, "this client could not take the answer: " + thrown, thrown);
+    }
+
+    private static StoreException asStoreException(@Nullable Throwable failure) {
+        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof StoreException known
+                ? known
+                : new StoreException(
+                        Reason.UNAVAILABLE, Effect.UNKNOWN, "the store failed unexpectedly: " + cause, cause);
+    }
+}

@@ -1,0 +1,112 @@
+package dev.holdfast.engine.wire;
+
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Asks the store once what it records about a resource. */
+public final class ResourceInspection implements CommandSender.Answer {
+
+    private static final int PAGE = 1_000;
+    private static final int MOST_CHANGES = 10;
+
+    private final CommandSender wire;
+    private final ResourceName name;
+    private final Caller caller;
+    private final int limit;
+    private final CompletableFuture<Optional<ResourceInfo>> answer = new CompletableFuture<>();
+
+    private final AtomicInteger changes = new AtomicInteger();
+
+    // Written by one page and read by the next.
+    private volatile List<Party> before = List.of();
+    private volatile long tokenBefore;
+
+    private ResourceInspection(CommandSender wire, ResourceName name, Caller caller, int limit) {
+        this.wire = wire;
+        this.name = name;
+        this.caller = caller;
+        this.limit = limit;
+    }
+
+    /**
+     * Ends with what is recorded, of the holders the first only; empty if the resource is not in use. Or fails with a
+     * {@link StoreException}.
+     */
+    public static CompletableFuture<Optional<ResourceInfo>> ask(CommandSender wire, ResourceName name, Caller caller) {
+        return new ResourceInspection(wire, name, caller, 1).begin();
+    }
+
+    /**
+     * Ends with what is recorded at one moment, with all holders; empty if the resource is not in use. Or fails with a
+     * {@link StoreException}, also if there are several pages of them and they keep changing.
+     */
+    public static CompletableFuture<Optional<ResourceInfo>> askForAll(
+            CommandSender wire, ResourceName name, Caller caller) {
+        return new ResourceInspection(wire, name, caller, PAGE).begin();
+    }
+
+    private CompletableFuture<Optional<ResourceInfo>> begin() {
+        page(Optional.empty());
+        return answer;
+    }
+
+    private void page(Optional<String> cursor) {
+        wire.send(new Command.Inspect(name.value(), cursor, limit, Command.Inspect.Scope.NAME), caller, this);
+    }
+
+    @Override
+    public void reply(Reply reply, long sentAt) {
+        if (!(reply instanceof Reply.Inspected inspected)) {
+            failure(ProtocolViolation.reply(reply), sentAt);
+            return;
+        }
+        Optional<ResourceInfo> found = inspected.resources().stream()
+                .filter(info -> info.name().equals(name))
+                .findFirst();
+        if (found.isEmpty()
+                || limit == 1
+                || (before.isEmpty() && inspected.cursor().isEmpty())) {
+            answer.complete(found);
+        } else {
+            add(found.get(), inspected.cursor());
+        }
+    }
+
+    /** Goes on while the pages are those of one state. */
+    private void add(ResourceInfo info, Optional<String> cursor) {
+        boolean isSame = before.isEmpty() || info.lastToken() == tokenBefore;
+        List<Party> holders = new ArrayList<>(before);
+        holders.addAll(info.holders());
+        if (isSame && cursor.isPresent()) {
+            before = holders;
+            tokenBefore = info.lastToken();
+            page(cursor);
+        } else if (isSame && info.holding() == holders.size()) {
+            answer.complete(Optional.of(info.withHolders(holders)));
+        } else if (changes.incrementAndGet() <= MOST_CHANGES) {
+            before = List.of();
+            page(Optional.empty());
+        } else {
+            answer.completeExceptionally(new StoreException(
+                    StoreException.Reason.UNAVAILABLE,
+                    StoreException.Effect.NONE,
+                    "The holders of '" + name.value() + "' keep changing while they are told",
+                    null));
+        }
+    }
+
+    @Override
+    public void failure(StoreException failure, long sentAt) {
+        answer.completeExceptionally(failure);
+    }
+}

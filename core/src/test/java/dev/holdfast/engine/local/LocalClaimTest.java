@@ -1,0 +1,107 @@
+package dev.holdfast.engine.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.TokenBlock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+/** The tokens of a grant: each is given once, and they rise, whatever blocks come in whatever order. */
+class LocalClaimTest {
+
+    private final LocalClaim claim = claim();
+
+    private static LocalClaim claim() {
+        SessionId session = new SessionId("s");
+        ClaimRef ref = new ClaimRef(new ResourceName("ledger"), session, 1);
+        return new LocalClaim(null, ref, new Session(session, 1, 0, 0, 0), Lease.SESSION, null, 1, 0);
+    }
+
+    private List<Long> tokens(int howMany) {
+        List<Long> tokens = new ArrayList<>();
+        for (int i = 0; i < howMany; i++) {
+            tokens.add(claim.nextToken());
+        }
+        return tokens;
+    }
+
+    @Test
+    void thereIsNoneBeforeTheFirstBlock() {
+        assertThat(claim.nextToken()).isZero();
+        assertThat(claim.tokensLeft()).isZero();
+    }
+
+    @Test
+    void blockIsUsedUpFromItsFirstToItsLast() {
+        claim.adopt(new TokenBlock(10, 12));
+        assertThat(claim.tokensLeft()).isEqualTo(3);
+        assertThat(claim.blockEnd()).isEqualTo(12);
+        assertThat(tokens(4)).containsExactly(10L, 11L, 12L, 0L);
+    }
+
+    @Test
+    void sameBlockAgainGivesNoTokenTwice() {
+        claim.adopt(new TokenBlock(10, 12));
+        assertThat(tokens(2)).containsExactly(10L, 11L);
+        claim.adopt(new TokenBlock(10, 12));
+        claim.adopt(new TokenBlock(12, 20));
+        assertThat(tokens(2)).containsExactly(12L, 0L);
+    }
+
+    @Test
+    void nextBlockWaitsForTheEndOfTheFirst() {
+        claim.cohort = new CohortState(0, false);
+        claim.adopt(new TokenBlock(10, 11));
+        claim.adopt(new TokenBlock(20, 21));
+        assertThat(claim.tokensLeft()).isEqualTo(4);
+        assertThat(claim.blockEnd()).isEqualTo(21);
+        assertThat(tokens(5)).containsExactly(10L, 11L, 20L, 21L, 0L);
+        assertThat(claim.cohort.used).isEqualTo(4);
+    }
+
+    @Test
+    void spareBlockThatWasOvertakenIsDropped() {
+        claim.cohort = new CohortState(0, false);
+        claim.adopt(new TokenBlock(10, 11));
+        claim.adopt(new TokenBlock(20, 21));
+        assertThat(tokens(2)).containsExactly(10L, 11L);
+        claim.adopt(new TokenBlock(30, 31));
+        List<Long> rest = tokens(5).stream().filter(token -> token != 0).toList();
+        assertThat(rest).isSorted().doesNotHaveDuplicates().endsWith(30L, 31L);
+    }
+
+    @Property
+    void tokensRiseWhateverComes(@ForAll long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        LocalClaim some = claim();
+        if (random.nextBoolean()) {
+            some.cohort = new CohortState(0, false);
+        }
+        long last = 0;
+        for (int i = 0; i < 200; i++) {
+            if (random.nextInt(3) == 0) {
+                long first = 1 + random.nextLong(300);
+                some.adopt(new TokenBlock(first, first + random.nextLong(10)));
+            }
+            if (some.cohort == null && random.nextInt(20) == 0) {
+                some.cohort = new CohortState(0, false);
+            }
+            long left = some.tokensLeft();
+            long token = some.nextToken();
+            assertThat(token == 0).isEqualTo(left == 0);
+            if (token != 0) {
+                assertThat(token).isGreaterThan(last);
+                last = token;
+            }
+        }
+    }
+}
