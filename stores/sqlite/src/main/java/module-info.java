@@ -1,4 +1,6 @@
 /** Locks in a SQLite file. */
+// The command is built after it.
+@SuppressWarnings("module")
 module dev.holdfast.store.sqlite {
     requires static transitive com.google.errorprone.annotations;
     requires static transitive org.jspecify;
@@ -9,6 +11,8 @@ module dev.holdfast.store.sqlite {
     requires org.xerial.sqlitejdbc;
 
     exports dev.holdfast.store.sqlite;
+    exports dev.holdfast.store.sqlite.process to
+            dev.holdfast.cli;
 
     provides dev.holdfast.spi.StoreProvider with
             dev.holdfast.store.sqlite.SqliteStoreProvider;

@@ -5,8 +5,11 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.sqlite.Presence;
+import dev.holdfast.store.sqlite.SqliteStore;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** The command under its lock, from its start to the release. */
@@ -36,7 +39,9 @@ final class HeldCommand {
      * @throws CliException if the command can't be run, or the lock was lost
      */
     int run(Hold hold, LockStore store) {
-        Presence presence = Presence.of(store);
+        // The store in a file knows the processes of its machine; others go by the lease alone.
+        Optional<Presence> presence =
+                store instanceof SqliteStore sqlite ? Optional.of(sqlite.presence()) : Optional.empty();
         String mark = newMark();
         Process process;
         try {
@@ -59,13 +64,13 @@ final class HeldCommand {
     }
 
     /** Makes all ready but the process, so that a signal is either heeded before it is there or passed on to it. */
-    private ProcessBuilder prepare(Hold hold, Presence presence, String mark) {
+    private ProcessBuilder prepare(Hold hold, Optional<Presence> presence, String mark) {
         ProcessBuilder builder = Child.prepare(options.command(), options.withStdin());
         long deadline = Instant.now().plus(hold.remaining()).getEpochSecond();
         ChildEnvironment.fill(builder.environment(), location, mark, hold.name(), hold.fencingToken(), label, deadline);
-        presence.mark(builder.environment());
+        presence.ifPresent(own -> own.mark(builder.environment()));
         try {
-            presence.leaseOnly();
+            presence.ifPresent(Presence::leaseOnly);
         } catch (StoreException e) {
             throw Stores.failure(location, e);
         }
@@ -76,7 +81,7 @@ final class HeldCommand {
      * Returns when the command has ended and what it started is gone, or is none of our business; answers whether the
      * lock was lost meanwhile.
      */
-    private boolean seeThrough(Process process, Hold hold, Presence presence, String mark) {
+    private boolean seeThrough(Process process, Hold hold, Optional<Presence> presence, String mark) {
         ProcessTree tree = new ProcessTree(process.toHandle(), mark);
         try {
             signals.started(tree);
@@ -96,9 +101,9 @@ final class HeldCommand {
         }
     }
 
-    private void follow(Presence presence, Process process, Hold hold) {
+    private void follow(Optional<Presence> presence, Process process, Hold hold) {
         try {
-            presence.follow(process.pid());
+            presence.ifPresent(own -> own.follow(process.pid()));
             console.sayIfVerbose("running as process " + process.pid() + " under " + Printable.quote(hold.name()));
         } catch (StoreException e) {
             // The lease goes on protecting the command; only who comes after a crash waits longer than needed.

@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.store.sqlite.process.ProcFs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -20,6 +21,11 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
 final class ProcessTree {
+
+    /**
+     * The processes of this machine. Where there is no {@code /proc} callers go by what {@link ProcessHandle} knows.
+     */
+    static final ProcFs PROC = new ProcFs(ProcFs.ROOT);
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LAST_PAUSE_NANOS = 100_000_000;
@@ -53,9 +59,9 @@ final class ProcessTree {
     /** The members that are alive, the command first. */
     synchronized List<ProcessHandle> alive() {
         noteDescendants();
-        ProcFs.Marked marked = ProcFs.marked(ChildEnvironment.HOLD, mark);
-        sawAll = marked.isComplete();
-        marked.pids().forEach(pid -> ProcessHandle.of(pid).ifPresent(this::note));
+        ProcFs.Marked marked = PROC.findMarked(ChildEnvironment.HOLD, mark, Integer.MAX_VALUE);
+        sawAll = marked.isComplete() || !PROC.showsPrograms();
+        marked.found().forEach(one -> ProcessHandle.of(one.pid()).ifPresent(this::note));
         seen.removeIf(member -> !isAlive(member));
         return new ArrayList<>(seen);
     }
@@ -164,6 +170,6 @@ final class ProcessTree {
     }
 
     private static boolean isAlive(ProcessHandle process) {
-        return process.isAlive() && !ProcFs.isZombie(process.pid());
+        return process.isAlive() && !PROC.isZombie(process.pid());
     }
 }

@@ -134,7 +134,7 @@ final class SignalRelay {
             command = tree;
             if (command != null
                     && name.equals("INT")
-                    && ProcFs.sharesForeground(command.root().pid())) {
+                    && ProcessTree.PROC.sharesForeground(command.root().pid())) {
                 if (!isDoublePress()) {
                     return;
                 }

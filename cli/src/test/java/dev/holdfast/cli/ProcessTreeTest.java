@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.cli.CliProcess.Place;
+import dev.holdfast.store.sqlite.process.ProcFs;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +81,8 @@ class ProcessTreeTest {
         Path restless = place.script("restless.sh", "exec \"$0\"\n");
         try (CliProcess command = place.startProgram(Child.NOTHING, List.of(restless.toString()))) {
             for (int look = 0; look < 200; look++) {
-                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", mark);
-                assertThat(marked.pids().contains(command.pid()) || !marked.isComplete())
+                ProcFs.Marked marked = ProcessTree.PROC.findMarked("HOLDFAST_HOLD", mark, Integer.MAX_VALUE);
+                assertThat(marked.found().stream().anyMatch(one -> one.pid() == command.pid()) || !marked.isComplete())
                         .as("look %s", look)
                         .isTrue();
             }
@@ -93,8 +94,8 @@ class ProcessTreeTest {
     void oneWithoutAnEnvironmentIsNotTakenForIt() {
         try (CliProcess command = place.startProgram(Child.NOTHING, List.of("env", "-i", "/bin/sleep", "1000"))) {
             CliProcess.until("nothing is marked, for sure", () -> {
-                ProcFs.Marked marked = ProcFs.marked("HOLDFAST_HOLD", mark);
-                return marked.pids().isEmpty() && marked.isComplete();
+                ProcFs.Marked marked = ProcessTree.PROC.findMarked("HOLDFAST_HOLD", mark, Integer.MAX_VALUE);
+                return marked.isNone();
             });
             assertThat(command.isAlive()).isTrue();
         }
@@ -106,7 +107,7 @@ class ProcessTreeTest {
         // The child ends; its parent, which became another program, never asks for it.
         try (CliProcess command = start("sh -c 'echo $$ > started' & exec sleep 1000")) {
             long child = Long.parseLong(CliProcess.untilWritten(place.file("started")));
-            CliProcess.until("the child is a zombie", () -> ProcFs.isZombie(child));
+            CliProcess.until("the child is a zombie", () -> ProcessTree.PROC.isZombie(child));
             assertThat(pids(tree(command, mark))).containsExactly(command.pid());
         }
     }
@@ -136,21 +137,6 @@ class ProcessTreeTest {
             CliProcess.untilWritten(place.file("noted"));
             assertThat(tree.kill(CliProcess.DEADLINE.toNanos())).isTrue();
         }
-    }
-
-    @Test
-    void readsEnvironmentsToTheLetter() {
-        assertThat(ProcFs.isListed("A=1\0HOLDFAST_HOLD=m1\0B=2\0", "HOLDFAST_HOLD", "m1"))
-                .isTrue();
-        assertThat(ProcFs.isListed("HOLDFAST_HOLD=m0,m1,m2", "HOLDFAST_HOLD", "m1"))
-                .isTrue();
-        assertThat(ProcFs.isListed("HOLDFAST_HOLD=m10\0", "HOLDFAST_HOLD", "m1"))
-                .isFalse();
-        assertThat(ProcFs.isListed("X_HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
-                .isFalse();
-        assertThat(ProcFs.isListed("A=HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
-                .isFalse();
-        assertThat(ProcFs.isListed("", "HOLDFAST_HOLD", "m1")).isFalse();
     }
 
     private CliProcess start(String script) {

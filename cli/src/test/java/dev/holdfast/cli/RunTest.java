@@ -256,6 +256,6 @@ class RunTest {
     }
 
     private static boolean isRunning(long pid) {
-        return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false) && !ProcFs.isZombie(pid);
+        return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false) && !ProcessTree.PROC.isZombie(pid);
     }
 }

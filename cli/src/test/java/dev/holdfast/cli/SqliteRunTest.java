@@ -186,7 +186,8 @@ class SqliteRunTest {
             assertThat(wrapper.exitCode()).isEqualTo(137);
             CliProcess.signal(command, "KILL");
             CliProcess.until(
-                    "the command is gone", () -> ProcessHandle.of(command).isEmpty() || ProcFs.isZombie(command));
+                    "the command is gone",
+                    () -> ProcessHandle.of(command).isEmpty() || ProcessTree.PROC.isZombie(command));
             try (CliProcess next = place.start("run", "x", "--", "cp", "stop", "saw")) {
                 untilShown("x", "waiting   ");
                 assertTaken("x");

@@ -6,7 +6,6 @@ import dev.holdfast.store.sqlite.process.HostIdentity;
 import dev.holdfast.store.sqlite.process.ProcFs;
 import dev.holdfast.store.sqlite.process.ProcFs.Incarnation;
 import dev.holdfast.store.sqlite.process.ProcFs.State;
-import java.io.IOException;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -173,20 +172,16 @@ final class SqliteClients {
         if (last != null && !isGone(last, row)) {
             return true;
         }
-        try {
-            // Twice: a process that is being made while its parent ends may escape one look at the list.
-            for (int look = 0; look < 2; look++) {
-                ProcFs.Search search = proc.findMarked(Presence.VARIABLE, markOf(client));
-                search.found().ifPresent(found -> marked.put(client, found));
-                if (!search.isVain()) {
-                    return true;
-                }
+        // Twice: a process that is being made while its parent ends may escape one look at the list.
+        for (int look = 0; look < 2; look++) {
+            ProcFs.Marked search = proc.findMarked(Presence.VARIABLE, markOf(client), 1);
+            search.found().forEach(found -> marked.put(client, found));
+            if (!search.isNone()) {
+                return true;
             }
-            marked.remove(client);
-            return false;
-        } catch (IOException e) {
-            return true;
         }
+        marked.remove(client);
+        return false;
     }
 
     private @Nullable Client read(long client) throws SQLException {

@@ -9,6 +9,8 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -38,7 +40,10 @@ public final class ProcFs {
      */
     public record Incarnation(long pid, long started) {}
 
+    // Positions in /proc/PID/stat after the name.
     private static final int STATE = 0;
+    private static final int GROUP = 2;
+    private static final int TERMINAL_GROUP = 5;
     private static final int FLAGS = 6;
     private static final int THREADS = 17;
     private static final int STARTED = 19;
@@ -60,7 +65,7 @@ public final class ProcFs {
     /** The process that has a number now; empty if none that is alive has it, or nothing can be told. */
     public Optional<Incarnation> find(long pid) {
         try {
-            String[] fields = stat(pid);
+            String[] fields = stat(Long.toString(pid));
             return hasEnded(fields)
                     ? Optional.empty()
                     : Optional.of(new Incarnation(pid, Long.parseLong(fields[STARTED])));
@@ -76,7 +81,7 @@ public final class ProcFs {
      */
     public State stateOf(Incarnation process, boolean visible) {
         try {
-            String[] fields = stat(process.pid());
+            String[] fields = stat(Long.toString(process.pid()));
             boolean same = Long.parseLong(fields[STARTED]) == process.started();
             return same && !hasEnded(fields) ? State.LIVES : State.GONE;
         } catch (FileNotFoundException e) {
@@ -92,24 +97,30 @@ public final class ProcFs {
         }
     }
 
-    /** What a look for a marked process has come to; of many it names one. */
-    public record Search(Optional<Incarnation> found, boolean isComplete) {
+    /**
+     * Result of a search for processes with a mark.
+     *
+     * @param isComplete false if a process was just becoming another program, or the list could not be read: then the
+     *     next search will tell
+     */
+    public record Marked(List<Incarnation> found, boolean isComplete) {
 
         /** Whether there was surely none. */
-        public boolean isVain() {
+        public boolean isNone() {
             return found.isEmpty() && isComplete;
         }
     }
 
     /**
-     * Looks for a live process whose environment, as it was when its program started, holds a mark, among those that
-     * can be read. The search is incomplete if there was none but one was just becoming another program: then the next
-     * look will tell.
+     * Searches for live processes whose environment, as it was when their program started, holds a mark, among those
+     * that can be read.
      *
      * @param variable the name of the environment variable, whose value is a list with commas
-     * @param mark the element to look for
+     * @param mark the element to search for
+     * @param most the search ends with so many of them
      */
-    public Search findMarked(String variable, String mark) throws IOException {
+    public Marked findMarked(String variable, String mark, int most) {
+        List<Incarnation> all = new ArrayList<>();
         boolean isComplete = true;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(root, ProcFs::isProcess)) {
             for (Path entry : entries) {
@@ -119,17 +130,55 @@ public final class ProcFs {
                     continue; // it has ended meanwhile, or is not ours to read
                 }
                 if (isListed(environment.get(), variable, mark)) {
-                    Optional<Incarnation> found = find(pid);
-                    if (found.isPresent()) {
-                        return new Search(found, true);
+                    find(pid).ifPresent(all::add);
+                    if (all.size() == most) {
+                        return new Marked(all, true);
                     }
                 } else if (environment.get().isEmpty() && isBetweenPrograms(pid)) {
                     isComplete = false;
                 }
             }
-            return new Search(Optional.empty(), isComplete);
-        } catch (DirectoryIteratorException e) {
-            throw e.getCause();
+        } catch (IOException | DirectoryIteratorException e) {
+            isComplete = false; // what was found up to now is true all the same
+        }
+        return new Marked(all, isComplete);
+    }
+
+    /**
+     * Whether a process has ended and only waits for its parent to take note. It runs nothing any more, and in a
+     * container whose first process takes no note it stays for ever.
+     */
+    public boolean isZombie(long pid) {
+        try {
+            return hasEnded(stat(Long.toString(pid)));
+        } catch (IOException | RuntimeException unreadable) {
+            return false;
+        }
+    }
+
+    /**
+     * Whether a process is in the group that the terminal's keyboard signals go to, as is this one. False where that
+     * can't be told.
+     */
+    public boolean sharesForeground(long pid) {
+        try {
+            String[] mine = stat("self");
+            String[] its = stat(Long.toString(pid));
+            return mine[GROUP].equals(mine[TERMINAL_GROUP]) && its[GROUP].equals(mine[GROUP]);
+        } catch (IOException | RuntimeException unreadable) {
+            return false;
+        }
+    }
+
+    /**
+     * Whether the system tells the bounds of programs. Where it doesn't, a process without an environment looks for
+     * ever as if it were becoming another program, and no search is complete.
+     */
+    public boolean showsPrograms() {
+        try {
+            return !stat("self")[CODE_END].equals("0");
+        } catch (IOException | RuntimeException unreadable) {
+            return false;
         }
     }
 
@@ -161,7 +210,8 @@ public final class ProcFs {
         return name.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
-    private static boolean isListed(String environment, String variable, String mark) {
+    /** Whether an environment, each entry ended by a zero character, has the variable, and the mark in its list. */
+    static boolean isListed(String environment, String variable, String mark) {
         String entries = "\0" + environment;
         int begin = entries.indexOf("\0" + variable + "=");
         if (begin < 0) {
@@ -180,7 +230,7 @@ public final class ProcFs {
      */
     private boolean isBetweenPrograms(long pid) {
         try {
-            String[] fields = stat(pid);
+            String[] fields = stat(Long.toString(pid));
             boolean isKnownToBeEmpty =
                     !fields[CODE_END].equals("0") && fields[ENVIRONMENT_START].equals(fields[ENVIRONMENT_END]);
             return (Long.parseLong(fields[FLAGS]) & (EXITING | KERNEL_THREAD)) == 0 && !isKnownToBeEmpty;
@@ -192,8 +242,8 @@ public final class ProcFs {
     /**
      * The fields from the third on. The second, the name in parentheses, may hold anything, parentheses and blanks too.
      */
-    private String[] stat(long pid) throws IOException {
-        String stat = read(root.resolve(Long.toString(pid)).resolve("stat"));
+    private String[] stat(String process) throws IOException {
+        String stat = read(root.resolve(process).resolve("stat"));
         return stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
     }
 

@@ -105,41 +105,41 @@ class ProcFsTest {
         environment(7, "PATH=/bin", "HOLD=ha,hb", "LANG=C");
         environment(8, "XHOLD=hx", "OTHER=hb");
 
-        assertThat(proc.findMarked("HOLD", "hb").found()).contains(new Incarnation(7, 4711));
-        assertThat(proc.findMarked("HOLD", "ha").found()).contains(new Incarnation(7, 4711));
-        assertThat(proc.findMarked("HOLD", "h").isVain()).isTrue();
-        assertThat(proc.findMarked("HOLD", "hx").isVain()).isTrue();
+        assertThat(proc.findMarked("HOLD", "hb", 1).found()).contains(new Incarnation(7, 4711));
+        assertThat(proc.findMarked("HOLD", "ha", 1).found()).contains(new Incarnation(7, 4711));
+        assertThat(proc.findMarked("HOLD", "h", 1).isNone()).isTrue();
+        assertThat(proc.findMarked("HOLD", "hx", 1).isNone()).isTrue();
     }
 
     @Test
     void aMarkedProcessThatHasEndedDoesNotCount() throws IOException {
         environment(9, "HOLD=ha");
 
-        assertThat(proc.findMarked("HOLD", "ha").isVain()).isTrue();
+        assertThat(proc.findMarked("HOLD", "ha", 1).isNone()).isTrue();
     }
 
     @Test
     void aProcessThatIsBecomingAnotherProgramMayBeMarked() throws IOException {
         process(20, "(new memory)", "R", 1, 1, 0x400000, 0, 0, 0);
         environment(20);
-        assertThat(proc.findMarked("HOLD", "ha").isVain()).isFalse();
+        assertThat(proc.findMarked("HOLD", "ha", 1).isNone()).isFalse();
 
         environment(7, "HOLD=ha");
-        assertThat(proc.findMarked("HOLD", "ha").found()).contains(new Incarnation(7, 4711));
+        assertThat(proc.findMarked("HOLD", "ha", 1).found()).contains(new Incarnation(7, 4711));
     }
 
     @Test
     void anEnvironmentThatIsJustBeingLaidOutMayHoldTheMark() throws IOException {
         process(20, "(no variable yet)", "R", 1, 1, 0x400000, 0, 700, 700);
         environment(20);
-        assertThat(proc.findMarked("HOLD", "ha").isVain()).isFalse();
+        assertThat(proc.findMarked("HOLD", "ha", 1).isNone()).isFalse();
     }
 
     @Test
     void aProcessThatHasJustBecomeAnotherProgramMayBeMarked() throws IOException {
         process(20, "(new environment)", "R", 1, 1, 0x400000, 400, 700, 800);
         environment(20);
-        assertThat(proc.findMarked("HOLD", "ha").isVain()).isFalse();
+        assertThat(proc.findMarked("HOLD", "ha", 1).isNone()).isFalse();
     }
 
     @Test
@@ -151,6 +151,21 @@ class ProcFsTest {
         for (long pid = 20; pid <= 22; pid++) {
             environment(pid);
         }
-        assertThat(proc.findMarked("HOLD", "ha").isVain()).isTrue();
+        assertThat(proc.findMarked("HOLD", "ha", 1).isNone()).isTrue();
+    }
+
+    @Test
+    void readsEnvironmentsToTheLetter() {
+        assertThat(ProcFs.isListed("A=1\0HOLDFAST_HOLD=m1\0B=2\0", "HOLDFAST_HOLD", "m1"))
+                .isTrue();
+        assertThat(ProcFs.isListed("HOLDFAST_HOLD=m0,m1,m2", "HOLDFAST_HOLD", "m1"))
+                .isTrue();
+        assertThat(ProcFs.isListed("HOLDFAST_HOLD=m10\0", "HOLDFAST_HOLD", "m1"))
+                .isFalse();
+        assertThat(ProcFs.isListed("X_HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
+                .isFalse();
+        assertThat(ProcFs.isListed("A=HOLDFAST_HOLD=m1\0", "HOLDFAST_HOLD", "m1"))
+                .isFalse();
+        assertThat(ProcFs.isListed("", "HOLDFAST_HOLD", "m1")).isFalse();
     }
 }
