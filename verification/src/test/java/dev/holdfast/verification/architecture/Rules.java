@@ -15,7 +15,10 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import dev.holdfast.Environment;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
 
 /** The rules of the architecture. */
 final class Rules {
@@ -70,8 +73,14 @@ final class Rules {
     /** A package of the engine uses only those that {@link EnginePackage} lists for it. */
     static final ArchRule PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW = classes()
             .that(describe("are below the engine's entrance", Rules::isBelowTheEntrance))
-            .should(useOnlyPackagesBelow())
+            .should(useOnlyPackagesBelow(EnginePackage::of, EnginePackage::mayUse))
             .because("each primitive stands on the local tier, that on sessions, and those on the wire");
+
+    /** A package of what stands on SQL databases uses only those that {@link SqlPackage} lists for it. */
+    static final ArchRule PACKAGES_ON_SQL_USE_THOSE_BELOW = classes()
+            .that(describe("stand on SQL databases", type -> SqlPackage.of(type).isPresent()))
+            .should(useOnlyPackagesBelow(SqlPackage::of, SqlPackage::mayUse))
+            .because("files, servers and rows are separate products, and the ledger knows none of them");
 
     /** The engine's packages know the values and the contracts of the API, not where it is entered. */
     static final ArchRule ONLY_THE_ENTRANCES_KNOW_EACH_OTHER = noClasses()
@@ -120,14 +129,16 @@ final class Rules {
         return EnginePackage.of(type).isPresent();
     }
 
-    private static ArchCondition<JavaClass> useOnlyPackagesBelow() {
+    private static <P> ArchCondition<JavaClass> useOnlyPackagesBelow(
+            Function<JavaClass, Optional<P>> packageOf, BiPredicate<P, P> mayUse) {
         return new ArchCondition<>("use only packages below their own") {
             @Override
             public void check(JavaClass type, ConditionEvents events) {
-                EnginePackage own = EnginePackage.of(type).orElseThrow();
+                P own = packageOf.apply(type).orElseThrow();
                 for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
-                    EnginePackage.of(dependency.getTargetClass().getBaseComponentType())
-                            .filter(target -> !own.mayUse(target))
+                    packageOf
+                            .apply(dependency.getTargetClass().getBaseComponentType())
+                            .filter(target -> !mayUse.test(own, target))
                             .ifPresent(target ->
                                     events.add(SimpleConditionEvent.violated(type, dependency.getDescription())));
                 }

@@ -7,6 +7,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import dev.holdfast.badfixture.CoreThatUsesAStore;
 import dev.holdfast.engine.time.badfixture.TimeThatLooksUp;
 import dev.holdfast.spi.badfixture.SpiThatUsesTheEngine;
+import dev.holdfast.store.ledger.table.badfixture.TableThatLooksUp;
 import dev.holdfast.store.memory.badfixture.StoreThatBreaksRules;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -54,6 +55,14 @@ class RulesCanFailTest {
                 .singleElement()
                 .asString()
                 .contains("SafetyRules");
+    }
+
+    @Test
+    void tableUsesTheLedger() {
+        assertThat(violations(Rules.PACKAGES_ON_SQL_USE_THOSE_BELOW, TableThatLooksUp.class))
+                .singleElement()
+                .asString()
+                .contains("Ledger");
     }
 
     @Test
