@@ -32,6 +32,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.util.Collection;
 
 /** The locks and other primitives of one client, made as they are asked for. Thread-safe. */
@@ -79,7 +80,7 @@ public final class Primitives {
 
     private void requireOrder(Order order) {
         context.requireOpen();
-        if (order == Order.BARGING && !context.traits().barging()) {
+        if (order == Order.BARGING && !context.traits().has(Feature.BARGING)) {
             throw new IllegalArgumentException("The store " + context.product()
                     + " grants strictly in the order of the queue: it has no barging locks");
         }

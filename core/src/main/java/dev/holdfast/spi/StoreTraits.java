@@ -1,48 +1,39 @@
 package dev.holdfast.spi;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Set;
 
 /**
  * What a store can and cannot promise. The conformance kit reads it: what is declared is tested, what is not declared
  * is skipped with the reason.
  *
- * @param product what it is, for people: "SQLite 3.54.1"
- * @param push whether it pushes signals; if not, the engine polls
- * @param fifo whether waiters are admitted in the order in which they queued
- * @param barging whether resources of the order {@link Order#BARGING} exist
- * @param advance whether {@link Command.Advance} is supported
- * @param admissions which claims it admits
- * @param minSessionTtl the shortest session it keeps
- * @param ttlGranularity session ttls are rounded up to this
- * @param fixedLease how it ends leases that are not renewed
- * @param detached whether grants may outlive their session
- * @param tokenSource where the fencing tokens come from
- * @param waitersKnown whether {@code awaited} means something
- * @param callerRuns whether a trip may run on the calling thread, which it keeps for a moment only
- * @param orderedInspection whether {@link Command.Inspect} answers in the order of the names
- * @param pollEvery the interval of the engine's polls while claims wait and nothing is pushed
+ * <p>A store declares by name what it has; what it does not name it does not promise, so a trait that is added later
+ * changes nothing for it. Immutable.
  */
-public record StoreTraits(
-        String product,
-        boolean push,
-        boolean fifo,
-        boolean barging,
-        boolean advance,
-        Set<Admission> admissions,
-        Duration minSessionTtl,
-        Duration ttlGranularity,
-        FixedLease fixedLease,
-        boolean detached,
-        TokenSource tokenSource,
-        boolean waitersKnown,
-        boolean callerRuns,
-        boolean orderedInspection,
-        Duration pollEvery) {
+public final class StoreTraits {
 
-    /** Copies the set. */
-    public StoreTraits {
-        admissions = Set.copyOf(admissions);
+    /** Something that a store has, or has not. */
+    public enum Feature {
+        /** Pushes signals; if not, the engine polls. */
+        PUSH,
+        /** Admits waiters in the order in which they queued. */
+        FIFO,
+        /** Has resources of the order {@link Order#BARGING}. */
+        BARGING,
+        /** Supports {@link Command.Advance}. */
+        ADVANCE,
+        /** Keeps grants that outlive their session. */
+        DETACHED_GRANTS,
+        /** Knows whether others wait: {@code awaited} means something. */
+        KNOWN_WAITERS,
+        /** May make a trip on the calling thread, which it keeps for a moment only. */
+        CALLER_RUNS,
+        /** Answers {@link Command.Inspect} in the order of the names. */
+        ORDERED_INSPECTION,
+        /** Sessions belong to no connection: one goes on when its connection ends, and may be used through any. */
+        PORTABLE_SESSIONS
     }
 
     /** A class of claims. */
@@ -71,9 +62,204 @@ public record StoreTraits(
     public enum TokenSource {
         /** A counter that follows the store's clock, see {@link Tokens}. */
         CLOCKED,
-        /** The claim's place in the queue: strict order, no barging, no {@code Advance}; restarts after a wipe. */
-        QUEUE_PLACE,
+        /** A counter of the store's own, such as the revision of its data; it restarts after a wipe or a restore. */
+        REVISION,
         /** The highest of several stores. */
         QUORUM
+    }
+
+    private final String product;
+    private final Set<Feature> features;
+    private final Set<Admission> admissions;
+    private final Duration minSessionTtl;
+    private final Duration maxSessionTtl;
+    private final Duration ttlGranularity;
+    private final FixedLease fixedLease;
+    private final TokenSource tokenSource;
+    private final Duration pollEvery;
+
+    private StoreTraits(Builder builder) {
+        this.product = builder.product;
+        this.features = Set.copyOf(builder.features);
+        this.admissions = Set.copyOf(builder.admissions);
+        this.minSessionTtl = builder.minSessionTtl;
+        this.maxSessionTtl = builder.maxSessionTtl;
+        this.ttlGranularity = builder.ttlGranularity;
+        this.fixedLease = builder.fixedLease;
+        this.tokenSource = builder.tokenSource;
+        this.pollEvery = builder.pollEvery;
+    }
+
+    /**
+     * Begins the traits of a store that promises nothing but exclusive claims.
+     *
+     * @param product what the store is, for people: "SQLite 3.54.1"
+     */
+    public static Builder of(String product) {
+        return new Builder(product);
+    }
+
+    /** What the store is, for people. */
+    public String product() {
+        return product;
+    }
+
+    /** Whether the store has a feature. */
+    public boolean has(Feature feature) {
+        return features.contains(feature);
+    }
+
+    /** Which claims the store admits. */
+    public Set<Admission> admissions() {
+        return admissions;
+    }
+
+    /** The shortest session that the store keeps: a shorter ttl is lengthened to it. */
+    public Duration minSessionTtl() {
+        return minSessionTtl;
+    }
+
+    /** The longest session that the store keeps: a longer ttl is refused. */
+    public Duration maxSessionTtl() {
+        return maxSessionTtl;
+    }
+
+    /** Session ttls are rounded up to this. */
+    public Duration ttlGranularity() {
+        return ttlGranularity;
+    }
+
+    /** How the store ends leases that are not renewed. */
+    public FixedLease fixedLease() {
+        return fixedLease;
+    }
+
+    /** Where the fencing tokens come from. */
+    public TokenSource tokenSource() {
+        return tokenSource;
+    }
+
+    /** The interval of the engine's polls while claims wait and nothing is pushed. */
+    public Duration pollEvery() {
+        return pollEvery;
+    }
+
+    /** Begins traits that are these but for what is set otherwise. */
+    public Builder toBuilder() {
+        Builder builder = new Builder(product);
+        builder.features.addAll(features);
+        builder.admissions.addAll(admissions);
+        builder.minSessionTtl = minSessionTtl;
+        builder.maxSessionTtl = maxSessionTtl;
+        builder.ttlGranularity = ttlGranularity;
+        builder.fixedLease = fixedLease;
+        builder.tokenSource = tokenSource;
+        builder.pollEvery = pollEvery;
+        return builder;
+    }
+
+    /** Puts traits together. Not thread-safe. */
+    public static final class Builder {
+        private final String product;
+        private final Set<Feature> features = EnumSet.noneOf(Feature.class);
+        private final Set<Admission> admissions = EnumSet.of(Admission.EXCLUSIVE);
+        private Duration minSessionTtl = Duration.ofMillis(1);
+        private Duration maxSessionTtl = Command.MAX_DURATION;
+        private Duration ttlGranularity = Duration.ofNanos(1);
+        private FixedLease fixedLease = FixedLease.NONE;
+        private TokenSource tokenSource = TokenSource.CLOCKED;
+        private Duration pollEvery = Duration.ofMillis(100);
+
+        private Builder(String product) {
+            this.product = product;
+        }
+
+        /** Adds features. */
+        @CanIgnoreReturnValue
+        public Builder with(Feature... more) {
+            features.addAll(Set.of(more));
+            return this;
+        }
+
+        /** Adds features if something is so. */
+        @CanIgnoreReturnValue
+        public Builder withIf(boolean condition, Feature... more) {
+            return condition ? with(more) : this;
+        }
+
+        /** Takes features away. */
+        @CanIgnoreReturnValue
+        public Builder without(Feature... fewer) {
+            features.removeAll(Set.of(fewer));
+            return this;
+        }
+
+        /** Admits these classes of claims beside exclusive ones, which are not set otherwise. */
+        @CanIgnoreReturnValue
+        public Builder admits(Set<Admission> classes) {
+            admissions.addAll(classes);
+            return this;
+        }
+
+        /** Admits all classes of claims. */
+        @CanIgnoreReturnValue
+        public Builder admitsAll() {
+            return admits(Set.of(Admission.values()));
+        }
+
+        /** See {@link StoreTraits#minSessionTtl()}; a millisecond if not set. */
+        @CanIgnoreReturnValue
+        public Builder minSessionTtl(Duration ttl) {
+            minSessionTtl = ttl;
+            return this;
+        }
+
+        /** See {@link StoreTraits#maxSessionTtl()}; {@link Command#MAX_DURATION} if not set. */
+        @CanIgnoreReturnValue
+        public Builder maxSessionTtl(Duration ttl) {
+            maxSessionTtl = ttl;
+            return this;
+        }
+
+        /** See {@link StoreTraits#ttlGranularity()}; a nanosecond if not set. */
+        @CanIgnoreReturnValue
+        public Builder ttlGranularity(Duration step) {
+            ttlGranularity = step;
+            return this;
+        }
+
+        /** See {@link StoreTraits#fixedLease()}; {@link FixedLease#NONE} if not set. */
+        @CanIgnoreReturnValue
+        public Builder fixedLease(FixedLease end) {
+            fixedLease = end;
+            return this;
+        }
+
+        /** See {@link StoreTraits#tokenSource()}; {@link TokenSource#CLOCKED} if not set. */
+        @CanIgnoreReturnValue
+        public Builder tokenSource(TokenSource source) {
+            tokenSource = source;
+            return this;
+        }
+
+        /** See {@link StoreTraits#pollEvery()}; 100 ms if not set. */
+        @CanIgnoreReturnValue
+        public Builder pollEvery(Duration interval) {
+            pollEvery = interval;
+            return this;
+        }
+
+        /**
+         * Makes the traits.
+         *
+         * @throws IllegalArgumentException if the shortest session is longer than the longest one
+         */
+        public StoreTraits build() {
+            if (minSessionTtl.compareTo(maxSessionTtl) > 0) {
+                throw new IllegalArgumentException(
+                        "minSessionTtl (" + minSessionTtl + ") must be at most maxSessionTtl (" + maxSessionTtl + ")");
+            }
+            return new StoreTraits(this);
+        }
     }
 }

@@ -11,6 +11,7 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -212,7 +213,7 @@ abstract class AdmissionRules extends Harness {
     @DisplayName("A7: on a barging resource who comes may go past the queue, but never beyond the capacity")
     void bargingStaysWithinTheCapacity() {
         bench.needsAdmission(Admission.COUNTED);
-        Bench.needs(bench.traits.barging(), "the store has no barging resources");
+        Bench.needs(bench.traits.has(Feature.BARGING), "the store has no barging resources");
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         Probe held = alice.permits("gpu", 3, 4).with(Order.BARGING).isGranted();
@@ -268,7 +269,7 @@ abstract class AdmissionRules extends Harness {
     @Test
     @DisplayName("A8: a claim that declares another order is refused while somebody holds")
     void otherOrderIsRefused() {
-        Bench.needs(bench.traits.barging(), "the store has no barging resources");
+        Bench.needs(bench.traits.has(Feature.BARGING), "the store has no barging resources");
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger").isGranted();
         alice.mutex("ledger").with(Order.BARGING).isRefused(Refusal.MISMATCH);

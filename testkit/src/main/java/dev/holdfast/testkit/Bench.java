@@ -9,6 +9,7 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -168,7 +169,7 @@ final class Bench {
     }
 
     void needsFifo() {
-        needs(traits.fifo(), "the store does not admit in the order of the queue");
+        needs(traits.has(Feature.FIFO), "the store does not admit in the order of the queue");
     }
 
     void needsFixedLeases() {
@@ -177,16 +178,16 @@ final class Bench {
 
     void needsDetached() {
         needsFixedLeases();
-        needs(traits.detached(), "the store has no detached grants");
+        needs(traits.has(Feature.DETACHED_GRANTS), "the store has no detached grants");
     }
 
     void needsAdvance() {
-        needs(traits.advance(), "the store has no Advance");
+        needs(traits.has(Feature.ADVANCE), "the store has no Advance");
     }
 
     /** What a Yield answers when nobody waits: a store that can't know that gives way in any case. */
     Class<? extends Reply> yieldedAlone() {
-        return traits.waitersKnown() ? Reply.Granted.class : Reply.Queued.class;
+        return traits.has(Feature.KNOWN_WAITERS) ? Reply.Granted.class : Reply.Queued.class;
     }
 
     boolean forgetIdle() {

@@ -9,6 +9,7 @@ import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.TokenBlock;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -269,7 +270,9 @@ abstract class IdentityRules extends Harness {
     @Test
     @DisplayName("I7: a Yield that nobody waits for goes on, with greater tokens")
     void yieldWhenAlone() {
-        Bench.needs(bench.traits.waitersKnown(), "the store can't know that nobody waits, so a Yield always gives way");
+        Bench.needs(
+                bench.traits.has(Feature.KNOWN_WAITERS),
+                "the store can't know that nobody waits, so a Yield always gives way");
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger").isGranted();
         long before = held.block().last();

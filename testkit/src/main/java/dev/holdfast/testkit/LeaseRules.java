@@ -6,6 +6,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
@@ -276,7 +277,7 @@ abstract class LeaseRules extends Harness {
     @DisplayName("L10: a store that can't keep such a lease refuses the claim, and makes none")
     void unsupportedLeasesAreRefused() {
         boolean fixed = bench.traits.fixedLease() != FixedLease.NONE;
-        Bench.needs(!fixed || !bench.traits.detached(), "the store keeps all kinds of leases");
+        Bench.needs(!fixed || !bench.traits.has(Feature.DETACHED_GRANTS), "the store keeps all kinds of leases");
         Client alice = bench.client("alice");
         Probe detached = alice.mutex("ledger").with(Lease.detached(HOUR));
         alice.send(detached.command(), Reply.Unsupported.class);

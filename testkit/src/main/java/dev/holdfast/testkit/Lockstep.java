@@ -13,6 +13,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.TokenBlock;
@@ -83,7 +84,8 @@ final class Lockstep {
         this.wrongBy = bench.retells() ? 1L << 20 : 1;
         this.slots = new SessionPair[Step.SESSIONS][bench.first.partitions()];
         Duration grain = bench.traits.ttlGranularity().plusMillis(1);
-        this.agreement = new Agreement(grain, time, bench.traits.waitersKnown(), bench.retells(), this::toReference);
+        this.agreement =
+                new Agreement(grain, time, bench.traits.has(Feature.KNOWN_WAITERS), bench.retells(), this::toReference);
     }
 
     /** Runs the steps; tells what went apart, or nothing. */
@@ -221,7 +223,7 @@ final class Lockstep {
     }
 
     private boolean isTry(Step step) {
-        return step.oneOf(5, 0, 0, 0, 1) == 1 || !bench.traits.fifo();
+        return step.oneOf(5, 0, 0, 0, 1) == 1 || !bench.traits.has(Feature.FIFO);
     }
 
     private static ResourceSpec spec(Step.Thing thing) {
@@ -241,7 +243,7 @@ final class Lockstep {
         int binding = step.oneOf(7, 0, 0, 1, 2);
         if (binding == 0
                 || bench.traits.fixedLease() == FixedLease.NONE
-                || (binding == 2 && !bench.traits.detached())) {
+                || (binding == 2 && !bench.traits.has(Feature.DETACHED_GRANTS))) {
             return Lease.SESSION;
         }
         return binding == 1 ? Lease.bounded(length(step)) : Lease.detached(length(step));

@@ -2,6 +2,7 @@ package dev.holdfast.testkit;
 
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,11 +115,11 @@ record Step(Act act, int session, Thing thing, int claim, int other, int pick) {
     private static boolean isPossible(Act act, StoreTraits traits, boolean time) {
         return switch (act) {
             case PASS -> time;
-            case ADVANCE -> traits.advance();
+            case ADVANCE -> traits.has(Feature.ADVANCE);
             case EXTEND -> traits.fixedLease() != FixedLease.NONE;
             case SET_COUNT, COUNT_DOWN -> traits.admissions().contains(Admission.LATCH);
             // Without an order who comes when decides: what the reference does by its queue can't be compared.
-            case YIELD -> traits.fifo();
+            case YIELD -> traits.has(Feature.FIFO);
             case RESIZE -> traits.admissions().contains(Admission.COUNTED);
             default -> true;
         };

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.spi.Tokens;
@@ -101,7 +102,7 @@ abstract class TokenRules extends Harness {
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger").isGranted();
         TokenBlock first = held.block();
-        if (bench.traits.advance()) {
+        if (bench.traits.has(Feature.ADVANCE)) {
             first = alice.send(
                             new Command.Advance(held.ref(), first.last(), 1, first.last() + 5_000_000),
                             Reply.Advanced.class)
@@ -133,7 +134,7 @@ abstract class TokenRules extends Harness {
             Probe held = alice.mutex("want-" + want).wanting(want);
             TokenBlock block = held.granted().tokens();
             assertThat(block.size()).isBetween(1L, (long) want);
-            if (bench.traits.advance()) {
+            if (bench.traits.has(Feature.ADVANCE)) {
                 assertThat(advance(held, block.last(), 0).size()).isBetween(1L, 4L);
             }
         }
@@ -254,7 +255,7 @@ abstract class TokenRules extends Harness {
         held.isHeld();
         waits.isWaiting();
         assertThat(awaited).isTrue();
-        assertThat(awaitedAlone).isEqualTo(!bench.traits.waitersKnown());
+        assertThat(awaitedAlone).isEqualTo(!bench.traits.has(Feature.KNOWN_WAITERS));
     }
 
     @Test
@@ -278,7 +279,7 @@ abstract class TokenRules extends Harness {
     @Test
     @DisplayName("T8: a store without Advance says so, and the grant stays")
     void advanceMayBeUnsupported() {
-        Bench.needs(!bench.traits.advance(), "the store has Advance");
+        Bench.needs(!bench.traits.has(Feature.ADVANCE), "the store has Advance");
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger").isGranted();
         alice.send(new Command.Advance(held.ref(), held.block().last(), 1, 0), Reply.Unsupported.class);

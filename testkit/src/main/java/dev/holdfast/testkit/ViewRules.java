@@ -9,6 +9,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V1: an inspection goes by the order of the bytes of the names")
     void inspectionIsOrdered() {
-        Bench.needs(bench.traits.orderedInspection(), "the store inspects in no order");
+        Bench.needs(bench.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
         Client alice = bench.client("alice");
         // U+FF5E sorts after the emoji in UTF-16, and before it in UTF-8.
         List<String> names = List.of("b", "a", "B", "a/b", "a b", "é", "z", "😀", "～", "aa", "10", "9");
@@ -59,7 +60,7 @@ abstract class ViewRules extends Harness {
     @Test
     @DisplayName("V1: resources that stay in use are named once, whatever comes and goes between the pages")
     void inspectionIsStable() {
-        Bench.needs(bench.traits.orderedInspection(), "the store inspects in no order");
+        Bench.needs(bench.traits.has(Feature.ORDERED_INSPECTION), "the store inspects in no order");
         Client alice = bench.client("alice");
         Probe b = alice.mutex("b").isGranted();
         List.of("a", "c", "d", "f").forEach(name -> alice.mutex(name).isGranted());
@@ -122,7 +123,7 @@ abstract class ViewRules extends Harness {
         assertThat(info.holding()).as("how many hold it").isEqualTo(2);
         assertThat(info.held()).as("what they hold together").isEqualTo(4);
         assertThat(info.lastToken()).isEqualTo(one.block().last());
-        if (bench.traits.waitersKnown()) {
+        if (bench.traits.has(Feature.KNOWN_WAITERS)) {
             assertThat(info.waiting()).isEqualTo(2);
             assertThat(info.waiters()).extracting(ResourceInfo.Party::claim).containsExactly(waits.ref(), last.ref());
             assertThat(info.waiters()).extracting(ResourceInfo.Party::weight).containsExactly(2, 4);
@@ -193,7 +194,9 @@ abstract class ViewRules extends Harness {
     @DisplayName("V4: an inspection does not pick up a fixed lease, keep a session alive or admit anybody out of turn")
     void inspectionChangesNothing() {
         bench.needsFixedLeases();
-        Bench.needs(bench.traits.waitersKnown(), "the store does not know who waits, and admits nobody by itself");
+        Bench.needs(
+                bench.traits.has(Feature.KNOWN_WAITERS),
+                "the store does not know who waits, and admits nobody by itself");
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
@@ -296,7 +299,7 @@ abstract class ViewRules extends Harness {
         Probe taken = bob.mutex("taken").isGranted();
         alice.mutex("held").isGranted();
         alice.mutex("taken").isQueued();
-        Optional<Probe> detached = bench.traits.detached()
+        Optional<Probe> detached = bench.traits.has(Feature.DETACHED_GRANTS)
                 ? Optional.of(alice.mutex("detached")
                         .with(Lease.detached(Duration.ofHours(1)))
                         .isGranted())

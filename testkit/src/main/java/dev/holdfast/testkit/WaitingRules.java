@@ -9,6 +9,7 @@ import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -130,7 +131,7 @@ abstract class WaitingRules extends Harness {
     @Test
     @DisplayName("W4: a holder is told whether anybody waits, whoever it is")
     void awaitedIsTold() {
-        Bench.needs(bench.traits.waitersKnown(), "the store does not know who waits");
+        Bench.needs(bench.traits.has(Feature.KNOWN_WAITERS), "the store does not know who waits");
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger");
         assertThat(held.granted().awaited()).isFalse();
@@ -149,7 +150,7 @@ abstract class WaitingRules extends Harness {
     @Test
     @DisplayName("W4: waiters that have died are not waited for")
     void deadWaitersDoNotCount() {
-        Bench.needs(bench.traits.waitersKnown(), "the store does not know who waits");
+        Bench.needs(bench.traits.has(Feature.KNOWN_WAITERS), "the store does not know who waits");
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Probe held = alice.mutex("ledger").isGranted();
@@ -162,7 +163,7 @@ abstract class WaitingRules extends Harness {
     @Test
     @DisplayName("W5: who is admitted from the queue is told, with the whole answer")
     void admittedClaimIsTold() {
-        Bench.needs(bench.traits.push(), "the store pushes nothing");
+        Bench.needs(bench.traits.has(Feature.PUSH), "the store pushes nothing");
         Client alice = bench.client("alice");
         Client bob = bench.other("bob");
         Probe held = alice.mutex("ledger").isGranted();
@@ -183,7 +184,7 @@ abstract class WaitingRules extends Harness {
     @Test
     @DisplayName("W5: of a fixed lease that is granted from the queue, the claimant is only told to look")
     void fixedLeaseIsOnlyHinted() {
-        Bench.needs(bench.traits.push(), "the store pushes nothing");
+        Bench.needs(bench.traits.has(Feature.PUSH), "the store pushes nothing");
         bench.needsFixedLeases();
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger").isGranted();
@@ -200,7 +201,7 @@ abstract class WaitingRules extends Harness {
     @Test
     @DisplayName("W5: the end of a session and a forced release are told to the session they concern")
     void endsAreTold() {
-        Bench.needs(bench.traits.push(), "the store pushes nothing");
+        Bench.needs(bench.traits.has(Feature.PUSH), "the store pushes nothing");
         Client alice = bench.client("alice");
         Client dies = bench.shortLived("dies");
         Client bob = bench.other("bob");
@@ -220,7 +221,7 @@ abstract class WaitingRules extends Harness {
     @Test
     @DisplayName("W8: each of several listeners is told, whatever others throw, until its own subscription is closed")
     void eachListenerIsTold() {
-        Bench.needs(bench.traits.push(), "the store pushes nothing");
+        Bench.needs(bench.traits.has(Feature.PUSH), "the store pushes nothing");
         Queue<Signal> leaves = new ConcurrentLinkedQueue<>();
         Queue<Signal> stays = new ConcurrentLinkedQueue<>();
         bench.second.subscribe(signal -> {

@@ -16,6 +16,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -128,7 +129,7 @@ public final class LocalResources implements SessionUser {
             throw new IllegalArgumentException(
                     "The store " + context.product() + " has no leases of their own, so '" + name + "' can't have one");
         }
-        if (lease.binding() == Lease.Binding.DETACHED && !context.traits().detached()) {
+        if (lease.binding() == Lease.Binding.DETACHED && !context.traits().has(Feature.DETACHED_GRANTS)) {
             throw new IllegalArgumentException("The store " + context.product()
                     + " has no leases that outlive their client, so '" + name + "' can't have one");
         }

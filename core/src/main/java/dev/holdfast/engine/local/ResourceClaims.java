@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
@@ -270,7 +271,7 @@ final class ResourceClaims extends GrantList {
 
     /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
     private boolean mayAdvance(LocalClaim held) {
-        return resource.part.context.traits().advance() && (held.cohort == null || !held.cohort.isLast);
+        return resource.part.context.traits().has(Feature.ADVANCE) && (held.cohort == null || !held.cohort.isLast);
     }
 
     private CohortState cohortOf(LocalClaim held, long now) {

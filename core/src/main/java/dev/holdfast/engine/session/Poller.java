@@ -1,5 +1,6 @@
 package dev.holdfast.engine.session;
 
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
@@ -48,7 +49,7 @@ public final class Poller {
     Poller(StorePart part) {
         this.part = part;
         this.context = part.context;
-        this.isPushed = context.traits().push();
+        this.isPushed = context.traits().has(Feature.PUSH);
         this.shortest = Math.max(1, context.traits().pollEvery().toNanos());
         this.interval = shortest;
     }

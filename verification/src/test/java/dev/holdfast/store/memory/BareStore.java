@@ -4,6 +4,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Advance;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.testkit.sim.SimStore;
 import java.time.Duration;
 import java.util.List;
@@ -25,23 +26,11 @@ public final class BareStore implements SimStore {
 
     @Override
     public StoreTraits traits() {
-        StoreTraits full = store.traits();
-        return new StoreTraits(
-                full.product(),
-                false,
-                full.fifo(),
-                full.barging(),
-                promisesTokens,
-                full.admissions(),
-                full.minSessionTtl(),
-                full.ttlGranularity(),
-                full.fixedLease(),
-                full.detached(),
-                full.tokenSource(),
-                full.waitersKnown(),
-                full.callerRuns(),
-                full.orderedInspection(),
-                Duration.ofMillis(50));
+        return store.traits().toBuilder()
+                .without(Feature.PUSH, Feature.ADVANCE)
+                .withIf(promisesTokens, Feature.ADVANCE)
+                .pollEvery(Duration.ofMillis(50))
+                .build();
     }
 
     @Override

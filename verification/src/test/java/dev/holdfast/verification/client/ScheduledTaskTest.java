@@ -22,6 +22,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
@@ -696,23 +697,7 @@ class ScheduledTaskTest {
     private record WithoutDetached(LockStore store) implements LockStore {
         @Override
         public StoreTraits traits() {
-            StoreTraits all = store.traits();
-            return new StoreTraits(
-                    all.product(),
-                    all.push(),
-                    all.fifo(),
-                    all.barging(),
-                    all.advance(),
-                    all.admissions(),
-                    all.minSessionTtl(),
-                    all.ttlGranularity(),
-                    all.fixedLease(),
-                    false,
-                    all.tokenSource(),
-                    all.waitersKnown(),
-                    all.callerRuns(),
-                    all.orderedInspection(),
-                    all.pollEvery());
+            return store.traits().toBuilder().without(Feature.DETACHED_GRANTS).build();
         }
 
         @Override

@@ -12,7 +12,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
-import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.sql.database.Identifiers;
@@ -41,7 +41,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -172,22 +171,17 @@ public final class JdbcStore implements LockStore {
     }
 
     private static StoreTraits traits(Product product, boolean isTold) {
-        return new StoreTraits(
-                product.title(),
-                isTold && product.tellsAll(),
-                true,
-                true,
-                true,
-                Set.of(Admission.values()),
-                Duration.ofMillis(200),
-                Duration.ofNanos(1_000),
-                FixedLease.NATIVE,
-                true,
-                TokenSource.CLOCKED,
-                true,
-                false,
-                true,
-                isTold ? POLL_WHEN_TOLD : POLL);
+        return StoreTraits.of(product.title())
+                .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
+                .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS)
+                .withIf(isTold && product.tellsAll(), Feature.PUSH)
+                .admitsAll()
+                .minSessionTtl(Duration.ofMillis(200))
+                .ttlGranularity(Duration.ofNanos(1_000))
+                .fixedLease(FixedLease.NATIVE)
+                .tokenSource(TokenSource.CLOCKED)
+                .pollEvery(isTold ? POLL_WHEN_TOLD : POLL)
+                .build();
     }
 
     /**

@@ -11,10 +11,9 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
-import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -43,22 +42,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReferenceStore implements LockStore {
 
-    private static final StoreTraits TRAITS = new StoreTraits(
-            "memory",
-            true,
-            true,
-            true,
-            true,
-            Set.of(Admission.values()),
-            State.duration(State.MIN_TTL),
-            State.duration(1),
-            FixedLease.NATIVE,
-            true,
-            TokenSource.CLOCKED,
-            true,
-            true,
-            true,
-            Duration.ofMillis(100));
+    private static final StoreTraits TRAITS = StoreTraits.of("memory")
+            .with(Feature.values())
+            .admitsAll()
+            .minSessionTtl(State.duration(State.MIN_TTL))
+            .ttlGranularity(State.duration(1))
+            .fixedLease(FixedLease.NATIVE)
+            .tokenSource(TokenSource.CLOCKED)
+            .build();
 
     private final Shared shared;
     private final Mailbox mailbox = new Mailbox();

@@ -11,6 +11,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.memory.ReferenceStore;
@@ -122,7 +123,7 @@ class QuorumStoreTest {
         try (QuorumStore store = of(new ReferenceStore(), new ReferenceStore(), new ReferenceStore());
                 Holdfast client = Holdfast.builder(store).build()) {
             assertThat(store.traits().admissions()).containsExactlyInAnyOrder(Admission.EXCLUSIVE, Admission.SHARED);
-            assertThat(store.traits().fifo()).isFalse();
+            assertThat(store.traits().has(Feature.FIFO)).isFalse();
             assertThat(store.traits().tokenSource()).isEqualTo(TokenSource.QUORUM);
             assertThatThrownBy(() -> client.semaphore("permits", 2)).isInstanceOf(RuntimeException.class);
             assertThatThrownBy(() -> client.latch("latch")).isInstanceOf(RuntimeException.class);

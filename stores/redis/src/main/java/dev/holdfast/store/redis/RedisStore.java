@@ -10,7 +10,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
-import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
@@ -40,7 +40,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -159,22 +158,15 @@ public final class RedisStore implements LockStore {
     }
 
     private static StoreTraits traits(String product) {
-        return new StoreTraits(
-                product,
-                true,
-                true,
-                true,
-                true,
-                Set.of(Admission.values()),
-                MIN_TTL,
-                Micros.duration(1),
-                FixedLease.NATIVE,
-                true,
-                TokenSource.CLOCKED,
-                true,
-                false,
-                false,
-                Duration.ofMillis(100));
+        return StoreTraits.of(product)
+                .with(Feature.PUSH, Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS)
+                .with(Feature.KNOWN_WAITERS, Feature.PORTABLE_SESSIONS)
+                .admitsAll()
+                .minSessionTtl(MIN_TTL)
+                .ttlGranularity(Micros.duration(1))
+                .fixedLease(FixedLease.NATIVE)
+                .tokenSource(TokenSource.CLOCKED)
+                .build();
     }
 
     /**

@@ -10,7 +10,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
-import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.store.ledger.StoreClock;
@@ -25,7 +25,6 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.SynchronousQueue;
@@ -105,22 +104,17 @@ public final class SqliteStore implements LockStore {
     }
 
     private static StoreTraits traits(HostIdentity machine) {
-        return new StoreTraits(
-                "SQLite " + SQLiteJDBCLoader.getVersion(),
-                machine.observes(),
-                true,
-                true,
-                true,
-                Set.of(Admission.values()),
-                Duration.ofMillis(200),
-                Duration.ofNanos(1_000),
-                FixedLease.NATIVE,
-                true,
-                TokenSource.CLOCKED,
-                true,
-                true,
-                true,
-                Duration.ofMillis(2));
+        return StoreTraits.of("SQLite " + SQLiteJDBCLoader.getVersion())
+                .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
+                .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS, Feature.CALLER_RUNS)
+                .withIf(machine.observes(), Feature.PUSH)
+                .admitsAll()
+                .minSessionTtl(Duration.ofMillis(200))
+                .ttlGranularity(Duration.ofNanos(1_000))
+                .fixedLease(FixedLease.NATIVE)
+                .tokenSource(TokenSource.CLOCKED)
+                .pollEvery(Duration.ofMillis(2))
+                .build();
     }
 
     /**

@@ -11,11 +11,10 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreUri;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -35,22 +34,12 @@ final class LateMember implements LockStore {
     private static final Logger log = LoggerFactory.getLogger(LateMember.class);
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final StoreTraits UNKNOWN = new StoreTraits(
-            "not reached yet",
-            false,
-            false,
-            true,
-            true,
-            Set.of(StoreTraits.Admission.values()),
-            Duration.ofNanos(1),
-            Duration.ofNanos(1),
-            StoreTraits.FixedLease.NATIVE,
-            true,
-            StoreTraits.TokenSource.CLOCKED,
-            false,
-            false,
-            false,
-            QuorumTraits.POLL_EVERY);
+    private static final StoreTraits UNKNOWN = StoreTraits.of("not reached yet")
+            .with(Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS)
+            .admitsAll()
+            .fixedLease(StoreTraits.FixedLease.NATIVE)
+            .pollEvery(QuorumTraits.POLL_EVERY)
+            .build();
 
     private final StoreUri uri;
 

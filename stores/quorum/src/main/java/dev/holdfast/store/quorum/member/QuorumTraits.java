@@ -1,8 +1,10 @@
 package dev.holdfast.store.quorum.member;
 
+import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Admission;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import java.time.Duration;
@@ -28,17 +30,19 @@ public final class QuorumTraits {
         Set<Admission> admissions = EnumSet.of(Admission.EXCLUSIVE, Admission.SHARED);
         Set<String> products = new TreeSet<>();
         Duration minTtl = Duration.ofNanos(1);
+        Duration maxTtl = Command.MAX_DURATION;
         Duration granularity = Duration.ofNanos(1);
         boolean isBarging = true;
+        boolean isPortable = true;
         for (LockStore member : members) {
             StoreTraits traits = member.traits();
             String product = traits.product();
             if (LateMember.isMissing(member)) {
                 continue;
             }
-            need(traits.advance(), product, "its tokens can't be raised to those of other members");
+            need(traits.has(Feature.ADVANCE), product, "its tokens can't be raised to those of other members");
             need(
-                    traits.detached() && traits.fixedLease() == FixedLease.NATIVE,
+                    traits.has(Feature.DETACHED_GRANTS) && traits.fixedLease() == FixedLease.NATIVE,
                     product,
                     "it has no leases that outlive a session, by which it would be noticed that it has lost its data");
             need(member.partitions() == 1, product, "its sessions have parts, of which one may end without the others");
@@ -49,25 +53,27 @@ public final class QuorumTraits {
             admissions.retainAll(traits.admissions());
             products.add(product);
             minTtl = longer(minTtl, traits.minSessionTtl());
+            maxTtl = shorter(maxTtl, traits.maxSessionTtl());
             granularity = longer(granularity, traits.ttlGranularity());
-            isBarging &= traits.barging();
+            isBarging &= traits.has(Feature.BARGING);
+            isPortable &= traits.has(Feature.PORTABLE_SESSIONS);
         }
-        return new StoreTraits(
-                "quorum of " + members.size() + " (" + String.join(", ", products) + ")",
-                false,
-                false,
-                isBarging,
-                true,
-                admissions,
-                minTtl,
-                granularity,
-                FixedLease.NATIVE,
-                true,
-                TokenSource.QUORUM,
-                false,
-                false,
-                true,
-                POLL_EVERY);
+        return StoreTraits.of("quorum of " + members.size() + " (" + String.join(", ", products) + ")")
+                .with(Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.ORDERED_INSPECTION)
+                .withIf(isBarging, Feature.BARGING)
+                .withIf(isPortable, Feature.PORTABLE_SESSIONS)
+                .admits(admissions)
+                .minSessionTtl(minTtl)
+                .maxSessionTtl(maxTtl)
+                .ttlGranularity(granularity)
+                .fixedLease(FixedLease.NATIVE)
+                .tokenSource(TokenSource.QUORUM)
+                .pollEvery(POLL_EVERY)
+                .build();
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     private static Duration longer(Duration one, Duration other) {
