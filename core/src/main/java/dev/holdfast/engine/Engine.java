@@ -144,6 +144,15 @@ public final class Engine {
             closeIfOurs(own);
             throw e;
         }
+        Duration longest = store.traits().maxSessionTtl();
+        if (options.sessionTtl().compareTo(longest) > 0) {
+            if (closesStore) {
+                store.close();
+            }
+            closeIfOurs(own);
+            throw new IllegalArgumentException("sessionTtl (" + options.sessionTtl() + ") must be at most " + longest
+                    + ", the longest session of " + store.traits().product());
+        }
         if (options.sessionTtl().compareTo(traitsMinimum(store)) < 0) {
             log.info(
                     "store={} sessions last at least {}, more than the {} asked for",

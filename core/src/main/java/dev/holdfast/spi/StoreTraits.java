@@ -3,7 +3,9 @@ package dev.holdfast.spi;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a store can and cannot promise. The conformance kit reads it: what is declared is tested, what is not declared
@@ -156,6 +158,34 @@ public final class StoreTraits {
         builder.tokenSource = tokenSource;
         builder.pollEvery = pollEvery;
         return builder;
+    }
+
+    private List<Object> all() {
+        return List.of(
+                product,
+                features,
+                admissions,
+                minSessionTtl,
+                maxSessionTtl,
+                ttlGranularity,
+                fixedLease,
+                tokenSource,
+                pollEvery);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof StoreTraits traits && traits.all().equals(all());
+    }
+
+    @Override
+    public int hashCode() {
+        return all().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "StoreTraits" + all();
     }
 
     /** Puts traits together. Not thread-safe. */

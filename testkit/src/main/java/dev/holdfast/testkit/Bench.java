@@ -8,6 +8,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +35,7 @@ final class Bench {
     /** How early, by our clock, a store may end what it counts in whole units of its own. */
     private static final Duration CLOCK_GRAIN = Duration.ofMillis(20);
 
-    /** Sessions that are not meant to end. */
+    /** Sessions that are not meant to end, where the store keeps any for so long. */
     private static final Duration LONG = Duration.ofHours(1);
 
     final LockStore first;
@@ -68,12 +70,16 @@ final class Bench {
 
     /** A client on the first connection whose session outlasts the test. */
     Client client(String label) {
-        return Client.open(first, LONG, label);
+        return Client.open(first, longTtl(), label);
     }
 
     /** A client on the second connection whose session outlasts the test. */
     Client other(String label) {
-        return Client.open(second, LONG, label);
+        return Client.open(second, longTtl(), label);
+    }
+
+    private Duration longTtl() {
+        return traits.maxSessionTtl().compareTo(LONG) < 0 ? traits.maxSessionTtl() : LONG;
     }
 
     /** A client on the first connection whose session ends soon unless it is kept alive. */
@@ -164,6 +170,10 @@ final class Bench {
         Assumptions.assumeTrue(promised, "Skipped: " + reason);
     }
 
+    void needsPortableSessions() {
+        needs(traits.has(Feature.PORTABLE_SESSIONS), "a session belongs to the connection that opened it");
+    }
+
     void needsAdmission(StoreTraits.Admission admission) {
         needs(traits.admissions().contains(admission), "the store does not admit " + admission + " claims");
     }
@@ -201,6 +211,25 @@ final class Bench {
                     .toCompletableFuture()
                     .get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
+            throw new AssertionError("The store failed at " + command + ": " + e.getCause(), e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("The store did not answer " + command + " within " + ANSWER, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("Interrupted while waiting for the answer to " + command, e);
+        }
+    }
+
+    /** Sends one command that the store is to refuse by failing, and gives why it failed. */
+    static StoreException failure(LockStore store, Command command) {
+        CompletableFuture<Reply> answer = store.execute(command, Caller.WAITS).toCompletableFuture();
+        try {
+            throw new AssertionError(command + "\n  was to fail, but was answered\n  "
+                    + answer.get(ANSWER.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof StoreException failure) {
+                return failure;
+            }
             throw new AssertionError("The store failed at " + command + ": " + e.getCause(), e.getCause());
         } catch (TimeoutException e) {
             throw new AssertionError("The store did not answer " + command + " within " + ANSWER, e);

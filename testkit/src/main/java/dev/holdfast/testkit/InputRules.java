@@ -186,6 +186,7 @@ abstract class InputRules extends Harness {
                     assertThat(failure.effect()).isEqualTo(StoreException.Effect.NONE);
                 });
         bob.mutex("ledger").tried().isRefused(Refusal.TAKEN);
+        bench.needsPortableSessions();
         assertThat(held.stateThrough(bench.second)).isInstanceOf(Reply.Granted.class);
         assertThat(Bench.send(bench.second, new Command.KeepAlive(alice.sessionOf(held), 0)))
                 .isInstanceOf(Reply.SessionAlive.class);
@@ -221,7 +222,7 @@ abstract class InputRules extends Harness {
         assertThat(bench.second.traits()).isEqualTo(bench.traits);
         assertThat(bench.traits.product()).isNotBlank();
         assertThat(bench.traits.admissions()).contains(Admission.EXCLUSIVE);
-        assertThat(bench.traits.minSessionTtl()).isPositive();
+        assertThat(bench.traits.minSessionTtl()).isPositive().isLessThanOrEqualTo(bench.traits.maxSessionTtl());
         assertThat(bench.traits.ttlGranularity()).isPositive();
         assertThat(bench.traits.pollEvery()).isPositive();
     }

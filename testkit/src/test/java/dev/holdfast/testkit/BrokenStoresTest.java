@@ -12,6 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -111,6 +112,16 @@ class BrokenStoresTest {
         assertThat(failures.keySet().stream().map(BrokenStoresTest::guarantee)).contains("X1", "X2", "X3");
     }
 
+    @Test
+    void limitsOfSessionsAreTested() {
+        assertThat(run(() -> new LimitedSubject(false, false), name -> name.startsWith("S")).keySet().stream()
+                        .map(BrokenStoresTest::guarantee))
+                .containsExactly("S11");
+        assertThat(run(() -> new LimitedSubject(true, true), name -> name.startsWith("S")).keySet().stream()
+                        .map(BrokenStoresTest::guarantee))
+                .containsExactly("S10");
+    }
+
     private static boolean isByChance(String displayName) {
         return displayName.startsWith("X") || displayName.startsWith("M");
     }
@@ -123,7 +134,11 @@ class BrokenStoresTest {
     private Map<String, Throwable> run(Mutant mutant, Predicate<String> displayName) {
         Class<?> store =
                 COMPILED.computeIfAbsent(mutant, broken -> BrokenCompiler.compile(BrokenSubject.FORGETFUL, broken));
-        BrokenStoreConformance.OPENER.set(() -> new BrokenSubject(store, mutant.parts()));
+        return run(() -> new BrokenSubject(store, mutant.parts()), displayName);
+    }
+
+    private static Map<String, Throwable> run(Supplier<StoreUnderTest> subject, Predicate<String> displayName) {
+        BrokenStoreConformance.OPENER.set(subject);
         PostDiscoveryFilter filter =
                 test -> FilterResult.includedIf(!isTest(test) || displayName.test(test.getDisplayName()));
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()

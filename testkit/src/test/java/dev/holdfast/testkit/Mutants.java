@@ -482,7 +482,7 @@ final class Mutants {
                         .inParts()
                         .in(MACHINE, "            state.end(session);\n", """
                                 for (Session other : List.copyOf(state.sessions.values())) {
-                                    if (other.live && other.part != session.part && other.label.equals(session.label)) {
+                                    if (other.live && other.partition != session.partition && other.label.equals(session.label)) {
                                         state.end(other);
                                     }
                                 }

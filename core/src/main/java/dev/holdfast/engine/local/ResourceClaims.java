@@ -1,6 +1,5 @@
 package dev.holdfast.engine.local;
 
-import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
@@ -12,6 +11,7 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.Tokens;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;

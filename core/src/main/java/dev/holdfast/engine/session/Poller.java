@@ -1,6 +1,5 @@
 package dev.holdfast.engine.session;
 
-import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.Environment;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
@@ -11,6 +10,7 @@ import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
