@@ -151,7 +151,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
     private void park(Object face, LocalSynchronizer resource, Request request, long deadline, long left) {
         if (request.isWatching) {
             LockSupport.parkNanos(face, WATCH_NANOS);
-            resource.look(request);
+            HandOff.look(resource, request);
         } else if (left > TotalWait.FOREVER / 2) {
             LockSupport.park(face);
         } else {

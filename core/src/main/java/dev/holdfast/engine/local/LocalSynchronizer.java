@@ -4,23 +4,19 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
-import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,21 +27,13 @@ import org.jspecify.annotations.Nullable;
  * each with the next token of its block, until nobody wants it (it is released), its budget is spent and others wait at
  * the store (it is yielded for a new place at the tail), or it is lost.
  *
- * Within a process the order is neither purely first in, first out, which costs two context switches for each
- * hand-over, nor free for all, which starves. The owner that lets go has its turn a little longer (TURN_NANOS from
- * the moment it was handed the lock): if it asks again it is served at once. Meanwhile the head of the queue is awake
- * and looks at short intervals; it takes the lock when its owner stays away between two looks, and is handed it by
- * the first release after the turn. So a hot lock runs at memory speed, and each of n waiting threads has its turn
- * after n turns. Those who share a grant have their turn together: readers go on past a writer at the head until it is
- * over.
- *
  * A mutex or read-write lock has one grant at a time, and readers of this process share it. Of a semaphore there may be
  * many, each for one request at a time; while a request waits one more is asked for, and what does not suit it goes
  * back to the store first. A pass grant of a latch serves all that queued here while its claim did at the store.
  *
- * All of this is one state machine under one lock. What can be told without the rest is elsewhere: the claim and the
- * grants in ResourceClaims, the waiting of callers in Acquirer, turns in FairnessSlice, what is kept a little longer in
- * DelayedRelease, what is looked after from time to time in ResourceMaintenance.
+ * All of this is one state machine under one lock, and this class its state: who waits, and what is to be done next.
+ * The claims and the grants at the store are in ResourceClaims; HandOff gives a grant to a request, HoldRelease takes a
+ * hold back, DelayedRelease keeps a grant a little longer, and ResourceMaintenance looks after the rest.
  *
  * Lock order: the lock of a resource is taken before that of the keeper's, of no other resource, and never held while
  * anything outside the engine is called: commands, wake-ups and listeners go into deferred actions that run when the
@@ -55,35 +43,14 @@ import org.jspecify.annotations.Nullable;
 /** The queue and the grants of one resource in this process. Thread-safe. */
 public final class LocalSynchronizer extends LocalResource {
 
-    /**
-     * How long an owner that asks again keeps its turn: a few context switches, so that 500 waiters all have theirs
-     * within about a tenth of a second.
-     */
-    static final long TURN_NANOS = 200_000;
-
-    private static final long RELEASE_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-
-    /**
-     * How often the last owner of a turn lets other threads run before it gives a grant back that was passed on a
-     * moment ago. Being woken, it may have taken the processor of the one that handed it the lock and is about to ask
-     * again: to let that run costs far less than a release and a new claim.
-     */
-    private static final int YIELDS = 3;
-
-    /**
-     * How long those who share go on past one at the head who wants to be alone: enough for what it costs to stop and
-     * to wake all of them not to count.
-     */
-    private static final long SHARED_TURN_NANOS = 1_000_000;
-
     private final ConcurrentMap<ResourceName, LocalSynchronizer> registry;
     // All guarded by lock.
-    public RequestQueue queue = RequestQueue.NONE;
-    public LostHolds lost = LostHolds.NONE;
+    RequestQueue queue = RequestQueue.NONE;
+    LostHolds lost = LostHolds.NONE;
     final ResourceClaims claims;
 
     /** When the newest turn ends. */
-    private long turnsEnd;
+    long turnsEnd;
 
     /** What is kept a little longer than it is used; null before there was anything. */
     private @Nullable DelayedRelease lingering;
@@ -109,7 +76,7 @@ public final class LocalSynchronizer extends LocalResource {
         return spec.order() == Order.BARGING && spec.kind() == Kind.SEMAPHORE;
     }
 
-    private DelayedRelease lingering() {
+    DelayedRelease lingering() {
         DelayedRelease present = lingering;
         if (present == null) {
             present = new DelayedRelease(this);
@@ -118,7 +85,7 @@ public final class LocalSynchronizer extends LocalResource {
         return present;
     }
 
-    private boolean isLingering() {
+    boolean isLingering() {
         return lingering != null && lingering.isKeeping();
     }
 
@@ -150,14 +117,14 @@ public final class LocalSynchronizer extends LocalResource {
             end(request, null, () -> new LockLostException(lossOf(lostHold)), out);
         } else if (part.context.isClosing()) {
             end(request, null, part.context.failures()::closed, out);
-        } else if (serveAtOnce(request, out)) {
+        } else if (HandOff.serveAtOnce(this, request, out)) {
             return;
         } else if (request.isTry && !mayTry(request, out)) {
             end(request, null, null, out);
         } else {
             request.answersBefore = claims.answers();
             if (queue.isEmpty()) {
-                beginSharedTurn();
+                HandOff.beginSharedTurn(this);
             }
             request.sessionsAskedFor = part.keeper.attempts();
             queue = queue.orNew();
@@ -166,19 +133,6 @@ public final class LocalSynchronizer extends LocalResource {
             request.isAskedFor = request == queue.head() && claims.isAsking();
         }
         tidy();
-    }
-
-    /** Serves a request that need not queue, if there is a grant for it. */
-    private boolean serveAtOnce(Request request, DeferredActions out) {
-        boolean isFirst = queue.isEmpty() || (request.isTry && spec.order() == Order.BARGING);
-        for (LocalClaim held = claims.firstGrant();
-                held != null && (held.isIdle() || isShared());
-                held = held.nextGrant) {
-            if (canServe(held, request) && (isFirst || (!request.isTry && hasTurn(held, request)))) {
-                return serve(held, request, out);
-            }
-        }
-        return false;
     }
 
     /**
@@ -199,24 +153,6 @@ public final class LocalSynchronizer extends LocalResource {
             claims.giveBack(held, Caller.GOES_ON, null, out);
         }
         return claims.mayAsk(request);
-    }
-
-    /** The head of the queue wants to be alone: those who share have a turn from now. */
-    private void beginSharedTurn() {
-        LocalClaim held = claims.firstGrant();
-        if (held != null && held.turn != null && held.turn.isShared()) {
-            held.turn.share(now(), turnNanos(SHARED_TURN_NANOS));
-            turnsEnd = held.turn.ends();
-        }
-    }
-
-    private boolean hasTurn(LocalClaim held, Request request) {
-        FairnessSlice turn = held.turn;
-        return turn != null && turn.includes(request) && !turn.isOver(now());
-    }
-
-    private long turnNanos(long usual) {
-        return Math.min(usual, part.context.cohortBudgetNanos());
     }
 
     /**
@@ -282,252 +218,16 @@ public final class LocalSynchronizer extends LocalResource {
         }
     }
 
-    /** The head of the queue looks whether the turn before it is over. */
-    public void look(Request request) {
-        DeferredActions out = new DeferredActions();
-        lock.lock();
-        try {
-            if (request.isDone() || request != queue.head() || claims.isWithoutGrants()) {
-                request.isWatching = false;
-                return;
-            }
-            long now = now();
-            boolean isFree = false;
-            boolean isToBeTaken = false;
-            for (LocalClaim held = claims.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
-                isFree = true;
-                FairnessSlice turn = held.turn();
-                isToBeTaken |= turn.isOver(now) || turn.servedAtLook == held.served;
-                turn.servedAtLook = held.served;
-            }
-            if (isToBeTaken) {
-                request.isWatching = false;
-                pursue(out);
-            } else if (!isFree && now - turnsEnd >= 0) {
-                // The next release hands over: no need to stay awake.
-                request.isWatching = false;
-            }
-        } finally {
-            lock.unlock();
-            out.send();
-        }
-    }
+    // ---- Holds
 
-    // ---- Holds are made and end
-
-    private boolean canServe(LocalClaim held, Request request) {
-        return held.state == Claim.State.HELD
-                && held.suits(request)
-                && held.hasRoomFor(request)
-                && (held.isIdle() || !claims.isSpent(held))
-                && part.validity.mayHandOn(held);
-    }
-
-    /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
-    private boolean serve(LocalClaim held, Request request, DeferredActions out) {
-        boolean needsToken = ResourceClaims.needsToken(held, request);
-        long token = needsToken ? held.nextToken() : held.newestToken;
-        if (token == 0) {
-            return false;
-        }
-        LocalHold hold = request.mode.holds().make(this, held, request, token);
-        if (request.isShare() || held.served > 0) {
-            FairnessSlice turn = held.turn();
-            turn.passTo(request, part.context.clock(), turnNanos(request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
-            if (turn.ends() - turnsEnd > 0) {
-                turnsEnd = turn.ends();
-            }
-        }
-        held.take(hold);
-        claims.toTheEnd(held);
-        if (!hasSeveralGrants()) {
-            current = held.tenant();
-        }
-        end(request, hold, null, out);
-        if (spec.kind() == Kind.SEMAPHORE && !claims.isWanted(queue)) {
-            lingering().dropLater(out);
-        } else if (spec.kind() == Kind.READ_WRITE && request.isShare() && held.weight > 1) {
-            lingering().leaveRoomLater(held, out);
-        }
-        if (spec.kind() != Kind.LATCH && (!queue.isEmpty() || !needsToken)) {
-            claims.foresee(held, queue, out);
-        }
-        return true;
-    }
-
-    /** Ends the outermost acquisition of a hold. Called by its owner, once. */
     @Override
     public CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller) {
-        try {
-            return tryRelease(hold, caller);
-        } catch (Throwable t) {
-            Failsafe.log("a release, so that it is repeated,", t);
-            part.context.environment().schedule(RELEASE_AGAIN_NANOS, () -> {
-                var unused = release(hold, Caller.GOES_ON);
-            });
-            return releaseStage(hold);
-        }
+        return HoldRelease.release(this, hold, caller);
     }
 
-    private CompletableFuture<ReleaseOutcome> releaseStage(LocalHold hold) {
-        lock.lock();
-        try {
-            return hold.releaseStage();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** As {@link #release}; may be repeated if it throws, for nobody else can end the hold. */
-    private CompletableFuture<ReleaseOutcome> tryRelease(LocalHold hold, Caller caller) {
-        DeferredActions out = new DeferredActions();
-        CompletableFuture<ReleaseOutcome> stage;
-        lock.lock();
-        try {
-            LocalClaim held = hold.grant;
-            for (int i = 0; i < YIELDS && caller == Caller.WAITS && missesOthers(held); i++) {
-                letOthersRun();
-            }
-            if (hold.loss() == null && !part.validity.mayPassOn(held)) {
-                lose(held, held.own == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, out);
-                out.add(() -> part.validity.expireIfDue(held));
-            }
-            stage = hold.releaseStage();
-            if (hold.loss() != null) {
-                forgetLost(hold, out);
-                out.add(() -> stage.complete(ReleaseOutcome.LOST));
-                pursue(out);
-            } else {
-                part(held, hold);
-                letGo(hold, held, stage, caller, out);
-            }
-            tidy();
-        } finally {
-            lock.unlock();
-            out.send();
-        }
-        return stage;
-    }
-
-    /** Whether nobody waits any more for a grant that is being passed on. */
-    private boolean missesOthers(LocalClaim held) {
-        return queue.isEmpty() && held.wasPassedOn() && held.isTurn(now());
-    }
-
-    @SuppressWarnings("ThreadPriorityCheck") // a hint: nothing but speed depends on it
-    private void letOthersRun() {
-        lock.unlock();
-        try {
-            Thread.yield();
-        } finally {
-            lock.lock();
-        }
-    }
-
-    private void part(LocalClaim held, LocalHold hold) {
-        hold.end();
-        held.leave(hold);
-        if (current == hold) {
-            current = null;
-        }
-        if (held.isIdle() && claims.hasGrant(held)) {
-            claims.toTheFront(held);
-        }
-    }
-
-    private void letGo(
-            LocalHold hold,
-            LocalClaim held,
-            CompletableFuture<ReleaseOutcome> stage,
-            Caller caller,
-            DeferredActions out) {
-        Request first = queue.head();
-        // In doubt only the store can tell whether the hold was good to its end.
-        boolean inDoubt = !part.validity.mayHandOn(held);
-        if (!held.isIdle()) {
-            out.add(inDoubt ? () -> part.driver.confirm(held, stage) : () -> stage.complete(ReleaseOutcome.RELEASED));
-            return;
-        }
-        boolean isKept = first != null || DelayedRelease.isFor(this, held);
-        if (!isKept || part.context.isClosing() || held.isBound() || held.isNamed || inDoubt) {
-            claims.giveBack(held, caller, new ReleaseResult(hold, inDoubt, now(), stage), out);
-            pursue(out);
-            return;
-        }
-        out.add(() -> stage.complete(ReleaseOutcome.RELEASED));
-        if (first == null) {
-            lingering().keep(held, out);
-            return;
-        }
-        if (!mustWatch(held, first, out)) {
-            pursue(out);
-        }
-    }
-
-    /** Whether the head of the queue has to leave a grant to those whose turn it is, as long as they may come again. */
-    private boolean mustWatch(LocalClaim held, Request first, DeferredActions out) {
-        FairnessSlice turn = held.turn;
-        if (turn == null || first.waiter == null || turn.isOwnedBy(first.waiter) || turn.isOver(now())) {
-            return false;
-        }
-        if (!first.isWatching && canServe(held, first) && !claims.mustYield(held, first)) {
-            first.isWatching = true;
-            turn.servedAtLook = -1;
-            out.add(first::wake);
-        }
-        return first.isWatching;
-    }
-
-    /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
     @Override
     public void downgrade(LocalHold hold) {
-        step(out -> {
-            LocalClaim held = hold.grant;
-            if (hold.loss() != null || held.state != Claim.State.HELD || held.tenant() != hold) {
-                return;
-            }
-            hold.shrink();
-            held.share(hold);
-            current = null;
-            held.turn().share(now(), turnNanos(SHARED_TURN_NANOS));
-            if (queue.isEmpty()) {
-                claims.shrink(held, 1, out);
-            } else {
-                lingering().leaveRoomLater(held, out);
-            }
-            pursue(out);
-        });
-    }
-
-    /** Ends the holds under a grant, if there are any, as lost; the resource may be another's by now. */
-    public void lose(LocalClaim held, Loss.Cause cause, DeferredActions out) {
-        List<LocalHold> holds = held.holds();
-        claims.forget(held);
-        if (holds.isEmpty()) {
-            claims.settle(held, new Command.Release(held.ref), Caller.GOES_ON, null, out);
-            return;
-        }
-        // At the store the grant stays until its owners let go: a slow owner keeps its margin.
-        lost = lost.with(holds);
-        holds.forEach(hold -> lose(hold, cause, out));
-    }
-
-    public void lose(LocalHold hold, Loss.Cause cause, DeferredActions out) {
-        hold.grant.leave(hold);
-        if (current == hold) {
-            current = null;
-        }
-        Loss loss = new Loss(name.value(), part.context.product(), hold.rawToken(), cause);
-        hold.lose(loss, out);
-        out.add(() -> part.context.noteLoss(loss));
-    }
-
-    /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */
-    void forgetLost(LocalHold hold, DeferredActions out) {
-        lost = lost.without(hold);
-        if (lost.under(hold.grant) == null) {
-            claims.settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
-        }
+        HoldRelease.downgrade(this, hold);
     }
 
     // ---- The store's answers, by way of the claim driver, which holds the lock
@@ -538,7 +238,7 @@ public final class LocalSynchronizer extends LocalResource {
         Request past = of.bargesFor();
         claims.granted(of, reply, queue, out);
         if (past != null && past.isQueued && of.state == Claim.State.HELD) {
-            passOn(of, past, out);
+            HandOff.passOn(this, of, past, out);
         }
         react(out);
     }
@@ -653,7 +353,7 @@ public final class LocalSynchronizer extends LocalResource {
     public void end(LocalClaim held, Loss.Cause cause) {
         step(out -> {
             if (held.state == Claim.State.HELD && claims.hasGrant(held)) {
-                lose(held, cause, out);
+                HoldRelease.lose(this, held, cause, out);
                 pursue(out);
                 tidy();
             }
@@ -717,7 +417,7 @@ public final class LocalSynchronizer extends LocalResource {
         while (held != null && (held.isIdle() || !hasSeveralGrants())) {
             LocalClaim following = held.nextGrant;
             if (held.state == Claim.State.HELD && part.context.rules().mayPartWith(!held.isIdle() && !isShared())) {
-                passOn(held, out);
+                HandOff.passOn(this, held, out);
             }
             held = following;
         }
@@ -758,56 +458,6 @@ public final class LocalSynchronizer extends LocalResource {
         }
     }
 
-    /**
-     * Hands a grant to the first requests that it suits, as far as there is room; or, when nobody uses it, yields it or
-     * gives it back.
-     */
-    private void passOn(LocalClaim held, DeferredActions out) {
-        boolean goesOn = true;
-        while (goesOn && held.state == Claim.State.HELD) {
-            Request first = queue.head();
-            if (first == null) {
-                if (held.isIdle() && !isLingering()) {
-                    claims.giveBack(held, Caller.GOES_ON, null, out);
-                }
-                return;
-            }
-            boolean isToDrain = isShared() && !held.isIdle();
-            if (isToDrain && !(held.suits(first) && held.hasRoomFor(first) && !claims.isSpent(held))) {
-                return;
-            }
-            goesOn = passOn(held, first, out) && isShared();
-        }
-    }
-
-    /** Hands a grant to the head of the queue, or to one that goes past it; whether it did. */
-    private boolean passOn(LocalClaim held, Request first, DeferredActions out) {
-        if (!part.validity.mayPassOn(held)) {
-            out.add(() -> part.validity.expireIfDue(held));
-        } else if (!part.validity.mayHandOn(held)) {
-            out.add(() -> part.validity.resolveDoubt(held));
-        } else if (spec.kind() == Kind.LATCH && !held.suits(first)) {
-            if (!held.isCovering) {
-                claims.giveBack(held, Caller.GOES_ON, null, out);
-            }
-        } else if (claims.mustYield(held, first)) {
-            claims.giveWay(held, first, queue, out);
-        } else {
-            queue.remove(first);
-            try {
-                if (serve(held, first, out)) {
-                    return true;
-                }
-            } finally {
-                if (!first.isDone()) {
-                    queue.prepend(first);
-                }
-            }
-            claims.advance(held, queue, out);
-        }
-        return false;
-    }
-
     // ---- Small parts
 
     @Override
@@ -835,7 +485,7 @@ public final class LocalSynchronizer extends LocalResource {
         return lost.of(thread);
     }
 
-    private void end(
+    void end(
             Request request,
             @Nullable LocalHold hold,
             @Nullable Supplier<RuntimeException> failure,

@@ -333,7 +333,7 @@ final class ResourceClaims extends GrantList {
     private void loseWhatIsExcludedBy(LocalClaim of, DeferredActions out) {
         for (LocalClaim held : allGrants()) {
             if ((long) held.weight + of.weight > resource.spec.capacity()) {
-                resource.lose(held, Loss.Cause.REMOVED, out);
+                HoldRelease.lose(resource, held, Loss.Cause.REMOVED, out);
             }
         }
     }
@@ -370,7 +370,7 @@ final class ResourceClaims extends GrantList {
     /** The store does not know a claim that it had queued, or a grant that we had. */
     void vanished(LocalClaim of, DeferredActions out) {
         if (of.state == Claim.State.HELD) {
-            resource.lose(of, Loss.Cause.REMOVED, out);
+            HoldRelease.lose(resource, of, Loss.Cause.REMOVED, out);
         } else if (of.state == Claim.State.QUEUED) {
             // Queued again under a new id, at the tail.
             forget(of);
@@ -574,7 +574,7 @@ final class ResourceClaims extends GrantList {
         }
         for (LocalClaim held : allGrants()) {
             if (held.session == session && !held.isDetached()) {
-                resource.lose(held, cause, out);
+                HoldRelease.lose(resource, held, cause, out);
             }
         }
     }

@@ -30,7 +30,7 @@ final class ResourceMaintenance {
                         && held.underWay == 0
                         && held.settledAt - audit.startedAt() < 0
                         && !audit.present().contains(held.ref)) {
-                    resource.lose(held, Loss.Cause.REMOVED, out);
+                    HoldRelease.lose(resource, held, Loss.Cause.REMOVED, out);
                     resource.pursue(out);
                 }
             }
@@ -85,7 +85,7 @@ final class ResourceMaintenance {
         if (!resource.lost.isEmpty()) {
             resource.step(out -> {
                 for (LocalHold orphan = resource.lost.ofTheDead(); orphan != null; orphan = resource.lost.ofTheDead()) {
-                    resource.forgetLost(orphan, out);
+                    HoldRelease.forgetLost(resource, orphan, out);
                 }
                 resource.lost =
                         resource.lost.withoutEnded(resource.part.context.clock().now());
@@ -103,7 +103,7 @@ final class ResourceMaintenance {
     private static void ownerDied(LocalSynchronizer resource, LocalHold orphan, DeferredActions out) {
         LocalClaim held = orphan.grant;
         if (held.state == Claim.State.HELD && !held.isDetached()) {
-            resource.lose(orphan, Loss.Cause.OWNER_DIED, out);
+            HoldRelease.lose(resource, orphan, Loss.Cause.OWNER_DIED, out);
             if (held.isIdle()) {
                 resource.claims.giveBack(held, Caller.GOES_ON, null, out);
             }

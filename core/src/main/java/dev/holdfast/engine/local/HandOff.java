@@ -1,0 +1,211 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.session.Claim;
+import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+
+/*
+ * Within a process the order is neither purely first in, first out, which costs two context switches for each
+ * hand-off, nor free for all, which starves. The owner that lets go has its turn a little longer (TURN_NANOS from
+ * the moment it was handed the lock): if it asks again it is served at once. Meanwhile the head of the queue is awake
+ * and looks at short intervals; it takes the lock when its owner stays away between two looks, and is handed it by
+ * the first release after the turn. So a hot lock runs at memory speed, and each of n waiting threads has its turn
+ * after n turns. Those who share a grant have their turn together: readers go on past a writer at the head until it is
+ * over.
+ */
+/**
+ * Hands the grants of a resource from request to request in memory, turn by turn. All but {@link #look} is called under
+ * the lock of the resource.
+ */
+final class HandOff {
+    /**
+     * How long an owner that asks again keeps its turn: a few context switches, so that 500 waiters all have theirs
+     * within about a tenth of a second.
+     */
+    private static final long TURN_NANOS = 200_000;
+
+    /**
+     * How long those who share go on past one at the head who wants to be alone: enough for what it costs to stop and
+     * to wake all of them not to count.
+     */
+    private static final long SHARED_TURN_NANOS = 1_000_000;
+
+    private HandOff() {}
+
+    /** Serves a request that need not queue, if there is a grant for it. */
+    static boolean serveAtOnce(LocalSynchronizer resource, Request request, DeferredActions out) {
+        boolean isFirst = resource.queue.isEmpty() || (request.isTry && resource.spec.order() == Order.BARGING);
+        for (LocalClaim held = resource.claims.firstGrant();
+                held != null && (held.isIdle() || resource.isShared());
+                held = held.nextGrant) {
+            if (canServe(resource, held, request)
+                    && (isFirst || (!request.isTry && hasTurn(resource, held, request)))) {
+                return serve(resource, held, request, out);
+            }
+        }
+        return false;
+    }
+
+    /** The head of the queue wants to be alone: those who share have a turn from now. */
+    static void beginSharedTurn(LocalSynchronizer resource) {
+        LocalClaim held = resource.claims.firstGrant();
+        if (held != null && held.turn != null && held.turn.isShared()) {
+            beginSharedTurn(resource, held);
+            resource.turnsEnd = held.turn.ends();
+        }
+    }
+
+    /** Those who share a grant have a turn from now. */
+    static void beginSharedTurn(LocalSynchronizer resource, LocalClaim held) {
+        held.turn().share(resource.now(), turnNanos(resource, SHARED_TURN_NANOS));
+    }
+
+    private static boolean hasTurn(LocalSynchronizer resource, LocalClaim held, Request request) {
+        FairnessSlice turn = held.turn;
+        return turn != null && turn.includes(request) && !turn.isOver(resource.now());
+    }
+
+    private static long turnNanos(LocalSynchronizer resource, long usual) {
+        return Math.min(usual, resource.part.context.cohortBudgetNanos());
+    }
+
+    /** The head of the queue looks whether the turn before it is over. */
+    static void look(LocalSynchronizer resource, Request request) {
+        DeferredActions out = new DeferredActions();
+        resource.lock.lock();
+        try {
+            if (request.isDone() || request != resource.queue.head() || resource.claims.isWithoutGrants()) {
+                request.isWatching = false;
+                return;
+            }
+            long now = resource.now();
+            boolean isFree = false;
+            boolean isToBeTaken = false;
+            for (LocalClaim held = resource.claims.firstGrant(); held != null && held.isIdle(); held = held.nextGrant) {
+                isFree = true;
+                FairnessSlice turn = held.turn();
+                isToBeTaken |= turn.isOver(now) || turn.servedAtLook == held.served;
+                turn.servedAtLook = held.served;
+            }
+            if (isToBeTaken) {
+                request.isWatching = false;
+                resource.pursue(out);
+            } else if (!isFree && now - resource.turnsEnd >= 0) {
+                // The next release hands over: no need to stay awake.
+                request.isWatching = false;
+            }
+        } finally {
+            resource.lock.unlock();
+            out.send();
+        }
+    }
+
+    private static boolean canServe(LocalSynchronizer resource, LocalClaim held, Request request) {
+        return held.state == Claim.State.HELD
+                && held.suits(request)
+                && held.hasRoomFor(request)
+                && (held.isIdle() || !resource.claims.isSpent(held))
+                && resource.part.validity.mayHandOn(held);
+    }
+
+    /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
+    private static boolean serve(LocalSynchronizer resource, LocalClaim held, Request request, DeferredActions out) {
+        boolean needsToken = ResourceClaims.needsToken(held, request);
+        long token = needsToken ? held.nextToken() : held.newestToken;
+        if (token == 0) {
+            return false;
+        }
+        LocalHold hold = request.mode.holds().make(resource, held, request, token);
+        if (request.isShare() || held.served > 0) {
+            FairnessSlice turn = held.turn();
+            turn.passTo(
+                    request,
+                    resource.part.context.clock(),
+                    turnNanos(resource, request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
+            if (turn.ends() - resource.turnsEnd > 0) {
+                resource.turnsEnd = turn.ends();
+            }
+        }
+        held.take(hold);
+        resource.claims.toTheEnd(held);
+        if (!resource.hasSeveralGrants()) {
+            resource.current = held.tenant();
+        }
+        resource.end(request, hold, null, out);
+        if (resource.spec.kind() == Kind.SEMAPHORE && !resource.claims.isWanted(resource.queue)) {
+            resource.lingering().dropLater(out);
+        } else if (resource.spec.kind() == Kind.READ_WRITE && request.isShare() && held.weight > 1) {
+            resource.lingering().leaveRoomLater(held, out);
+        }
+        if (resource.spec.kind() != Kind.LATCH && (!resource.queue.isEmpty() || !needsToken)) {
+            resource.claims.foresee(held, resource.queue, out);
+        }
+        return true;
+    }
+
+    /** Whether the head of the queue has to leave a grant to those whose turn it is, as long as they may come again. */
+    static boolean mustWatch(LocalSynchronizer resource, LocalClaim held, Request first, DeferredActions out) {
+        FairnessSlice turn = held.turn;
+        if (turn == null || first.waiter == null || turn.isOwnedBy(first.waiter) || turn.isOver(resource.now())) {
+            return false;
+        }
+        if (!first.isWatching && canServe(resource, held, first) && !resource.claims.mustYield(held, first)) {
+            first.isWatching = true;
+            turn.servedAtLook = -1;
+            out.add(first::wake);
+        }
+        return first.isWatching;
+    }
+
+    /**
+     * Hands a grant to the first requests that it suits, as far as there is room; or, when nobody uses it, yields it or
+     * gives it back.
+     */
+    static void passOn(LocalSynchronizer resource, LocalClaim held, DeferredActions out) {
+        boolean goesOn = true;
+        while (goesOn && held.state == Claim.State.HELD) {
+            Request first = resource.queue.head();
+            if (first == null) {
+                if (held.isIdle() && !resource.isLingering()) {
+                    resource.claims.giveBack(held, Caller.GOES_ON, null, out);
+                }
+                return;
+            }
+            boolean isToDrain = resource.isShared() && !held.isIdle();
+            if (isToDrain && !(held.suits(first) && held.hasRoomFor(first) && !resource.claims.isSpent(held))) {
+                return;
+            }
+            goesOn = passOn(resource, held, first, out) && resource.isShared();
+        }
+    }
+
+    /** Hands a grant to the head of the queue, or to one that goes past it; whether it did. */
+    static boolean passOn(LocalSynchronizer resource, LocalClaim held, Request first, DeferredActions out) {
+        if (!resource.part.validity.mayPassOn(held)) {
+            out.add(() -> resource.part.validity.expireIfDue(held));
+        } else if (!resource.part.validity.mayHandOn(held)) {
+            out.add(() -> resource.part.validity.resolveDoubt(held));
+        } else if (resource.spec.kind() == Kind.LATCH && !held.suits(first)) {
+            if (!held.isCovering) {
+                resource.claims.giveBack(held, Caller.GOES_ON, null, out);
+            }
+        } else if (resource.claims.mustYield(held, first)) {
+            resource.claims.giveWay(held, first, resource.queue, out);
+        } else {
+            resource.queue.remove(first);
+            try {
+                if (serve(resource, held, first, out)) {
+                    return true;
+                }
+            } finally {
+                if (!first.isDone()) {
+                    resource.queue.prepend(first);
+                }
+            }
+            resource.claims.advance(held, resource.queue, out);
+        }
+        return false;
+    }
+}
