@@ -11,9 +11,6 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.TermEnd;
 import dev.holdfast.engine.client.ClientContext;
-import dev.holdfast.engine.execution.Failsafe;
-import dev.holdfast.engine.execution.Once;
-import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
@@ -28,7 +25,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +39,7 @@ import org.slf4j.LoggerFactory;
  * once or after a pause (PAUSED).
  *
  * The calls to the candidate need no queue of their own: each is made by the state machine when the one before has
- * returned, and nothing goes on meanwhile. The class is long because these states are one machine: to take a state out
- * would only move its fields behind a second lock.
+ * returned, and nothing goes on meanwhile.
  */
 
 /** A campaign. Thread-safe; its lock is a leaf, never held while anything is called. */
@@ -56,6 +51,7 @@ final class EngineCampaign implements Campaign {
     final ResourceName name;
     private final CampaignOptions options;
     private final Candidate candidate;
+    private final CandidateThread thread;
     private final Acquirer seat;
 
     /** For who waits in {@link #close()}: completed at once. */
@@ -83,9 +79,6 @@ final class EngineCampaign implements Campaign {
     /** How often in a row something has failed; what the pause grows with. */
     private int troubles;
 
-    /** The thread that runs the candidate just now. */
-    private volatile @Nullable Thread runner;
-
     EngineCampaign(
             LocalResources resources,
             Elections elections,
@@ -97,6 +90,7 @@ final class EngineCampaign implements Campaign {
         this.name = name;
         this.options = options;
         this.candidate = candidate;
+        this.thread = new CandidateThread(context, name, options);
         this.seat = new Acquirer(resources, name, EngineElection.SEAT);
     }
 
@@ -178,7 +172,7 @@ final class EngineCampaign implements Campaign {
         log.info("resource={} store={} term={} elected", name, context.product(), fresh.term());
         HoldHandle.of(hold).whenLost(loss -> end(fresh, TermEnd.lost(loss)));
         elections.news(name);
-        execute(() -> runElected(fresh));
+        thread.execute(() -> runElected(fresh));
     }
 
     /** It could not be asked for, or was lost before it began. */
@@ -205,7 +199,7 @@ final class EngineCampaign implements Campaign {
                     failure);
         }
         elections.standDown(this);
-        execute(() -> {
+        thread.execute(() -> {
             tellError(failure);
             standAgain(true, false);
         });
@@ -231,7 +225,7 @@ final class EngineCampaign implements Campaign {
         } finally {
             lock.unlock();
         }
-        Throwable failure = of.wasTold ? call(() -> candidate.onElected(of)) : null;
+        Throwable failure = of.wasTold ? thread.call(() -> candidate.onElected(of)) : null;
         interrupt.disarm();
         if (failure != null && taskFailed(of, failure)) {
             note(failure);
@@ -292,7 +286,7 @@ final class EngineCampaign implements Campaign {
             elections.standDown(this);
         }
         if (isTaskOver) {
-            execute(() -> conclude(of));
+            thread.execute(() -> conclude(of));
         }
         return true;
     }
@@ -301,7 +295,7 @@ final class EngineCampaign implements Campaign {
     private void conclude(EngineLeadership of) {
         TermEnd how = endOf(of);
         if (of.wasTold) {
-            Throwable failure = call(() -> candidate.onLost(of, how));
+            Throwable failure = thread.call(() -> candidate.onLost(of, how));
             if (failure != null) {
                 note(failure);
                 log.warn("resource={} term={} the candidate failed when its term was over", name, of.term(), failure);
@@ -478,7 +472,7 @@ final class EngineCampaign implements Campaign {
         }
         elections.remove(this);
         if (why instanceof ClientClosedException) {
-            execute(() -> {
+            thread.execute(() -> {
                 tellError(why);
                 tellEnd();
             });
@@ -495,7 +489,7 @@ final class EngineCampaign implements Campaign {
     @Override
     public void close() {
         closeAsync();
-        if (Thread.currentThread() == runner) {
+        if (thread.isCurrent()) {
             return;
         }
         try {
@@ -514,54 +508,10 @@ final class EngineCampaign implements Campaign {
 
     // ---- The candidate
 
-    /** What may be thrown by a candidate. */
-    private interface CandidateCall {
-        void run() throws Exception;
-    }
-
-    /** Calls the candidate; answers what it threw. */
-    private @Nullable Throwable call(CandidateCall action) {
-        runner = Thread.currentThread();
-        try {
-            action.run();
-            return null;
-        } catch (Exception | Error e) {
-            return e;
-        } finally {
-            runner = null;
-        }
-    }
-
     private void tellError(Throwable failure) {
-        Throwable another = call(() -> candidate.onError(failure));
+        Throwable another = thread.call(() -> candidate.onError(failure));
         if (another != null) {
             log.warn("resource={} the candidate failed when it was told of an error", name, another);
-        }
-    }
-
-    private void execute(Runnable task) {
-        Once once = new Once(task);
-        Executor chosen = options.executor().orElse(null);
-        if (chosen == null) {
-            onOwnThread(once);
-            return;
-        }
-        // It may run the task in the thread that brings it: that must not be one of a store.
-        context.callbacks().runLossListener(() -> {
-            if (Failsafe.run("handing a step of the campaign to its executor", () -> chosen.execute(once)) != null) {
-                onOwnThread(once);
-            }
-        });
-    }
-
-    /**
-     * On a callback thread where none of its own can be started: who was elected must be told, and give way some time.
-     */
-    private void onOwnThread(Runnable task) {
-        Once once = new Once(task);
-        String threadName = "holdfast-candidate-" + ResourceName.printable(name.value());
-        if (Failsafe.run("a thread for a candidate", () -> SystemEnvironment.startThread(threadName, once)) != null) {
-            context.callbacks().run(once);
         }
     }
 
