@@ -149,28 +149,8 @@ public final class LocalClaim extends Claim {
     }
 
     @Override
-    public void taken(DeferredActions out) {
-        resource.taken(this, out);
-    }
-
-    @Override
-    public void tooHeavy(Supplier<RuntimeException> why, DeferredActions out) {
-        resource.tooHeavy(this, why, out);
-    }
-
-    @Override
-    public void refused(Supplier<RuntimeException> why, DeferredActions out) {
-        resource.refused(this, why, out);
-    }
-
-    @Override
-    public void unanswerable(Supplier<RuntimeException> why, DeferredActions out) {
-        resource.unanswerable(this, why, out);
-    }
-
-    @Override
-    public void denied(Supplier<RuntimeException> why, DeferredActions out) {
-        resource.denied(this, why, out);
+    public void notGranted(Denial how, @Nullable Supplier<RuntimeException> why, DeferredActions out) {
+        resource.notGranted(this, how, why, out);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.holdfast.engine.local;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Kind;
@@ -131,15 +132,8 @@ public abstract class LocalResource {
 
     public abstract void queued(LocalClaim claim, DeferredActions out);
 
-    public abstract void taken(LocalClaim claim, DeferredActions out);
-
-    public abstract void tooHeavy(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
-
-    public abstract void refused(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
-
-    public abstract void unanswerable(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
-
-    public abstract void denied(LocalClaim claim, Supplier<RuntimeException> why, DeferredActions out);
+    abstract void notGranted(
+            LocalClaim claim, Claim.Denial how, @Nullable Supplier<RuntimeException> why, DeferredActions out);
 
     public abstract void vanished(LocalClaim claim, DeferredActions out);
 

@@ -254,48 +254,21 @@ public final class LocalSynchronizer extends LocalResource {
         react(out);
     }
 
-    /** A claim was not made, because others have or want the lock: the requests it was for are told so. */
     @Override
-    public void taken(LocalClaim of, DeferredActions out) {
-        if (claims.refused(of, out)) {
-            endThose(request -> of.suits(request) && (request.isTry || !of.isBarging), null, out);
-        }
-        react(out);
-    }
-
-    /** A claim was not made, for it asks for more than there is: so do those who ask for as much or more. */
-    @Override
-    public void tooHeavy(LocalClaim of, Supplier<RuntimeException> why, DeferredActions out) {
-        if (claims.refused(of, out)) {
-            endThose(request -> request.weight() >= of.weight, why, out);
-        }
-        react(out);
-    }
-
-    /** A claim was not made for a reason that holds for every claim of this resource: all that wait here fail. */
-    @Override
-    public void refused(LocalClaim of, Supplier<RuntimeException> why, DeferredActions out) {
-        if (claims.refused(of, out)) {
-            failAll(why, out);
-        }
-        react(out);
-    }
-
-    /**
-     * The store does not answer what was asked: the requests fail, and the claim is withdrawn once it can have no
-     * effect any more.
-     */
-    @Override
-    public void unanswerable(LocalClaim of, Supplier<RuntimeException> why, DeferredActions out) {
-        endThose(of::suits, why, out);
-        react(out);
-    }
-
-    /** As {@link #unanswerable}, for a reason that holds for every claim of this resource. */
-    @Override
-    public void denied(LocalClaim of, Supplier<RuntimeException> why, DeferredActions out) {
-        if (!of.isDead) {
-            failAll(why, out);
+    void notGranted(LocalClaim of, Claim.Denial how, @Nullable Supplier<RuntimeException> why, DeferredActions out) {
+        boolean isAwaited = switch (how) {
+            case TAKEN, TOO_HEAVY, REFUSED -> claims.refused(of, out);
+            case UNANSWERED -> true;
+            case UNREACHABLE -> !of.isDead;
+        };
+        if (isAwaited) {
+            Predicate<Request> concerned = switch (how) {
+                case TAKEN -> request -> of.suits(request) && (request.isTry || !of.isBarging);
+                case TOO_HEAVY -> request -> request.weight() >= of.weight;
+                case UNANSWERED -> of::suits;
+                case REFUSED, UNREACHABLE -> request -> true;
+            };
+            endThose(concerned, why, out);
         }
         react(out);
     }

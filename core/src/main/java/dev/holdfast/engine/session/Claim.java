@@ -30,6 +30,20 @@ public abstract class Claim {
         OVER
     }
 
+    /** Why a claim was not granted, and whom that concerns. */
+    public enum Denial {
+        /** Others have or want the resource. */
+        TAKEN,
+        /** It asks for more than there is: so do requests for as much or more. */
+        TOO_HEAVY,
+        /** It was not made, for a reason that holds for every claim of its resource. */
+        REFUSED,
+        /** The store does not answer what was asked; it is withdrawn once it can have no effect any more. */
+        UNANSWERED,
+        /** The store does not answer, for a reason that holds for every claim of its resource. */
+        UNREACHABLE
+    }
+
     public final ClaimRef ref;
     public final Session session;
     public final Lease lease;
@@ -130,20 +144,12 @@ public abstract class Claim {
     /** It stands in the store's queue. */
     public abstract void queued(DeferredActions out);
 
-    /** It was not made, because others have or want the resource. */
-    public abstract void taken(DeferredActions out);
-
-    /** It was not made, for it asks for more than there is. */
-    public abstract void tooHeavy(Supplier<RuntimeException> why, DeferredActions out);
-
-    /** It was not made for a reason that holds for every claim of its resource. */
-    public abstract void refused(Supplier<RuntimeException> why, DeferredActions out);
-
-    /** The store does not answer what was asked. */
-    public abstract void unanswerable(Supplier<RuntimeException> why, DeferredActions out);
-
-    /** As {@link #unanswerable}, for a reason that holds for every claim of its resource. */
-    public abstract void denied(Supplier<RuntimeException> why, DeferredActions out);
+    /**
+     * It was not granted, and what waits for it fails, or some of it.
+     *
+     * @param why the failure; null if others have or want the resource, which is none
+     */
+    public abstract void notGranted(Denial how, @Nullable Supplier<RuntimeException> why, DeferredActions out);
 
     /** The store does not know it. */
     public abstract void vanished(DeferredActions out);

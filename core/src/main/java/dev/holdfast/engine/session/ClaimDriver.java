@@ -13,7 +13,6 @@ import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
 import dev.holdfast.spi.Command.Waiting;
-import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
@@ -22,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -155,20 +155,16 @@ public final class ClaimDriver {
                     }
                 }
             } else if (reply instanceof Reply.Refused refused) {
-                if (refused.reason() == Refusal.TAKEN) {
-                    claim.taken(out);
-                } else if (refused.reason() == Refusal.TOO_HEAVY) {
-                    claim.tooHeavy(refusal(claim, refused), out);
-                } else {
-                    claim.refused(refusal(claim, refused), out);
-                }
+                claim.notGranted(denial(refused), reasonOf(claim, refused), out);
             } else if (reply instanceof Reply.Absent) {
                 claim.vanished(out);
             } else if (reply instanceof Reply.SessionEnded) {
                 out.add(() -> part.keeper.endedAtStore(claim.session));
             } else {
-                claim.refused(
-                        () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)), out);
+                claim.notGranted(
+                        Claim.Denial.REFUSED,
+                        () -> context.storeFailure(claim.ref.resource().value(), ProtocolViolation.reply(reply)),
+                        out);
             }
             if (claim.isDead && !claim.isSettling) {
                 part.settler.retract(claim.ref);
@@ -198,12 +194,24 @@ public final class ClaimDriver {
         }
     }
 
-    private Supplier<RuntimeException> refusal(Claim claim, Reply.Refused refused) {
+    private static Claim.Denial denial(Reply.Refused refused) {
+        return switch (refused.reason()) {
+            case TAKEN -> Claim.Denial.TAKEN;
+            case TOO_HEAVY -> Claim.Denial.TOO_HEAVY;
+            default -> Claim.Denial.REFUSED;
+        };
+    }
+
+    /** The failure that a refusal is for those who wait; null if it is none. */
+    private @Nullable Supplier<RuntimeException> reasonOf(Claim claim, Reply.Refused refused) {
         String name = claim.ref.resource().value();
-        return refused.reason() == Refusal.EXHAUSTED
-                ? () -> context.storeFailure(
-                        name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null))
-                : () -> new LockMismatchException(name, context.product(), refused.detail());
+        return switch (refused.reason()) {
+            case TAKEN -> null;
+            case EXHAUSTED ->
+                () -> context.storeFailure(
+                        name, new StoreException(Reason.DENIED, Effect.NONE, refused.detail(), null));
+            default -> () -> new LockMismatchException(name, context.product(), refused.detail());
+        };
     }
 
     private void failed(Claim claim, int tokens, long epoch, int number, StoreException failure) {
@@ -238,17 +246,19 @@ public final class ClaimDriver {
         claim.step(out -> {
             note(claim, false);
             if (failure.reason() != Reason.UNAVAILABLE) {
-                claim.denied(why, out);
+                claim.notGranted(Claim.Denial.UNREACHABLE, why, out);
             } else if (claim.isTry()) {
-                claim.unanswerable(why, out);
+                claim.notGranted(Claim.Denial.UNANSWERED, why, out);
             }
         });
     }
 
     /** What waits for a queued claim fails: a person has to act before the store can tell anything of it. */
     void deny(Claim claim, StoreException failure) {
-        claim.step(out ->
-                claim.denied(() -> context.storeFailure(claim.ref.resource().value(), failure), out));
+        claim.step(out -> claim.notGranted(
+                Claim.Denial.UNREACHABLE,
+                () -> context.storeFailure(claim.ref.resource().value(), failure),
+                out));
     }
 
     /**
