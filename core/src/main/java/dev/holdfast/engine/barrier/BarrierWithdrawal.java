@@ -7,10 +7,10 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.spi.Caller;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BarrierWithdrawal {
 
-    private static final long MIN_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final int MAX_DOUBLINGS = 5;
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofSeconds(1), 5);
 
     private final BarrierEntry entering;
     private final EngineBarrier barrier;
@@ -121,8 +120,7 @@ final class BarrierWithdrawal {
     @SuppressWarnings("NonAtomicVolatileUpdate") // one request at a time
     private void requestLater() {
         if (!context.isClosing()) {
-            long pause = MIN_RETRY_NANOS << Math.min(failures++, MAX_DOUBLINGS);
-            context.environment().schedule(Jitter.spread(context.environment(), pause), this::requestLock);
+            BACKOFF.retry(context.environment(), failures++, this::requestLock);
         }
     }
 

@@ -5,7 +5,7 @@ import dev.holdfast.LockMismatchException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
@@ -14,8 +14,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +42,7 @@ public final class LatchCall implements CommandSender.Answer {
         Command make(Session session, long epoch);
     }
 
-    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    private static final int MAX_DOUBLINGS = 6;
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
 
     private final ClientContext context;
     private final StorePart part;
@@ -134,8 +133,7 @@ public final class LatchCall implements CommandSender.Answer {
     }
 
     private void sendLater() {
-        long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
-        context.environment().schedule(Jitter.spread(context.environment(), delay), this::again);
+        BACKOFF.retry(context.environment(), failures, this::again);
     }
 
     @Override

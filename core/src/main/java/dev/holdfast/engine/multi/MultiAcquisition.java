@@ -6,14 +6,14 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.Failures;
 import dev.holdfast.engine.local.Acquirer;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
 /** One call that acquires all parts for the calling thread, or none. Used by that thread alone. */
 final class MultiAcquisition {
 
-    private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final int MAX_DOUBLINGS = 6;
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(1), 6);
 
     private final ClientContext context;
     private final List<MultiLockMember> parts;
@@ -158,7 +157,7 @@ final class MultiAcquisition {
     }
 
     private void pause(int failures) throws InterruptedException {
-        long nanos = Jitter.spread(context.environment(), MIN_PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
+        long nanos = BACKOFF.pause(context.environment(), failures);
         long until = context.environment().monotonicNanos() + wait.leftNanos(nanos);
         while (until - context.environment().monotonicNanos() > 0) {
             if (Thread.interrupted()) {

@@ -5,7 +5,7 @@ import dev.holdfast.LockMismatchException;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.DeferredActions;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
@@ -17,9 +17,9 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,8 +38,7 @@ import org.slf4j.LoggerFactory;
 public final class ClaimDriver {
     private static final Logger log = LoggerFactory.getLogger(ClaimDriver.class);
 
-    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    private static final int MAX_DOUBLINGS = 6;
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
 
     private final StorePart part;
     private final ClientContext context;
@@ -219,8 +218,7 @@ public final class ClaimDriver {
         if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             againAfterRaise(claim, tokens, epoch, number);
         } else {
-            long delay = MIN_RETRY_NANOS << Math.min(claim.failures, MAX_DOUBLINGS);
-            environment.schedule(Jitter.spread(environment, delay), () -> again(claim, tokens, number));
+            BACKOFF.retry(environment, claim.failures, () -> again(claim, tokens, number));
         }
         part.troubled(failure);
     }
@@ -335,8 +333,7 @@ public final class ClaimDriver {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                environment.schedule(
-                        Jitter.spread(environment, MIN_RETRY_NANOS), () -> advanceIfHeld(held, blockEnd, tokens));
+                BACKOFF.retry(environment, 0, () -> advanceIfHeld(held, blockEnd, tokens));
                 part.troubled(failure);
             }
         });
@@ -375,7 +372,7 @@ public final class ClaimDriver {
                     if (held.own != null) {
                         held.own.askedSteps = 0;
                     }
-                    environment.schedule(Jitter.spread(environment, MIN_RETRY_NANOS), () -> pollAgain(held));
+                    BACKOFF.retry(environment, 0, () -> pollAgain(held));
                 }
                 part.troubled(failure);
             }
@@ -416,15 +413,14 @@ public final class ClaimDriver {
 
             @Override
             public void failure(StoreException failure, long sentAt) {
-                long delay;
+                int failures;
                 waiting.lock().lock();
                 try {
-                    delay = MIN_RETRY_NANOS << Math.min(waiting.coverFailures, MAX_DOUBLINGS);
-                    waiting.coverFailures++;
+                    failures = waiting.coverFailures++;
                 } finally {
                     waiting.lock().unlock();
                 }
-                environment.schedule(Jitter.spread(environment, delay), () -> coverAgain(waiting));
+                BACKOFF.retry(environment, failures, () -> coverAgain(waiting));
                 part.troubled(failure);
             }
         });

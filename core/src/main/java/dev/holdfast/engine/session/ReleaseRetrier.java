@@ -2,8 +2,8 @@ package dev.holdfast.engine.session;
 
 import dev.holdfast.Environment;
 import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
-import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -11,9 +11,9 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +45,7 @@ public final class ReleaseRetrier {
     /** For settlements whose end interests nobody. */
     public static final Done NOBODY = (reply, isFirst) -> {};
 
-    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final int MAX_DOUBLINGS = 6;
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 6);
 
     private final CommandSender wire;
     private final Environment environment;
@@ -187,8 +186,9 @@ public final class ReleaseRetrier {
                     finish(command, done, null, false);
                     return;
                 }
-                long delay = Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
-                later(delay, () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
+                later(
+                        BACKOFF.pause(environment, failures),
+                        () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
             }
         });
     }

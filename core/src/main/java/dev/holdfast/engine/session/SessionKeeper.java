@@ -5,6 +5,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.CommandSender;
@@ -28,9 +29,8 @@ import org.slf4j.LoggerFactory;
 public final class SessionKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
-    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 5);
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final int MAX_DOUBLINGS = 5;
 
     public static final int LOOKS_PER_KEEP_ALIVE = 3;
 
@@ -325,8 +325,7 @@ public final class SessionKeeper {
             afterRaise(of, above, again);
             return;
         }
-        long pause = MIN_RETRY_NANOS << Math.min(failures - 1, MAX_DOUBLINGS);
-        afterRaise(of, above, () -> environment.schedule(Jitter.spread(environment, pause), again));
+        afterRaise(of, above, () -> BACKOFF.retry(environment, failures - 1, again));
     }
 
     /**
@@ -429,10 +428,10 @@ public final class SessionKeeper {
      * soon as it is used. Called under the lock.
      */
     private long pauseAfter(Session ended) {
-        boolean wasBrief = clock.now() - ended.openedAt < MIN_RETRY_NANOS << Math.min(briefInRow, MAX_DOUBLINGS);
+        boolean wasBrief = clock.now() - ended.openedAt < BACKOFF.nanosAfter(briefInRow);
         briefInRow = wasBrief ? briefInRow + 1 : 0;
         isPausing = briefInRow > 1;
-        return isPausing ? Jitter.spread(environment, MIN_RETRY_NANOS << Math.min(briefInRow - 2, MAX_DOUBLINGS)) : 0;
+        return isPausing ? BACKOFF.pause(environment, briefInRow - 2) : 0;
     }
 
     private void endPause() {
@@ -527,9 +526,9 @@ public final class SessionKeeper {
             lock.unlock();
         }
         long most = Math.max(
-                MIN_RETRY_NANOS,
+                BACKOFF.firstNanos(),
                 Math.min(MAX_RETRY_NANOS, options.keepAliveEvery().toNanos() / 3));
-        return Jitter.spread(environment, Math.min(most, MIN_RETRY_NANOS << exponent));
+        return Jitter.spread(environment, Math.min(most, BACKOFF.firstNanos() << exponent));
     }
 
     private static void cancel(Environment.@Nullable Timer timer) {

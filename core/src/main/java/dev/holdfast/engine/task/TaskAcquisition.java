@@ -8,7 +8,7 @@ import dev.holdfast.engine.observe.AcquisitionObserver;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
@@ -28,7 +28,6 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -42,7 +41,7 @@ final class TaskAcquisition {
 
     static final Mode MODE = Mode.unowned(new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1);
 
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final Backoff BACKOFF = Backoff.every(Duration.ofMillis(50));
 
     /**
      * What came of it.
@@ -200,12 +199,11 @@ final class TaskAcquisition {
         if (failure.effect() == Effect.NONE && sending == Sending.FIRST) {
             // Nothing came of it, so there is nothing to end; and a store that refuses would refuse that too.
             turns.forget(ref);
-            context.environment().schedule(Jitter.spread(context.environment(), RETRY_NANOS), this::ask);
+            BACKOFF.retry(context.environment(), 0, this::ask);
         } else if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
         } else {
-            long delay = Jitter.spread(context.environment(), RETRY_NANOS);
-            context.environment().schedule(delay, () -> again(session, ref));
+            BACKOFF.retry(context.environment(), 0, () -> again(session, ref));
         }
         part.troubled(failure);
     }

@@ -17,7 +17,7 @@ import dev.holdfast.engine.session.PendingRevocation;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionKeeper;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -49,7 +48,7 @@ import org.slf4j.LoggerFactory;
 final class TaskHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(TaskHold.class);
 
-    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final Backoff BACKOFF = Backoff.every(Duration.ofMillis(20));
 
     final ClaimRef ref;
     private final TaskHolds turns;
@@ -374,8 +373,7 @@ final class TaskHold implements HoldHandle {
             public void failure(StoreException failure, long sentAt) {
                 answered();
                 if (inDoubt()) {
-                    context.environment()
-                            .schedule(Jitter.spread(context.environment(), MIN_RETRY_NANOS), TaskHold.this::poll);
+                    BACKOFF.retry(context.environment(), 0, TaskHold.this::poll);
                 }
                 part.troubled(failure);
             }

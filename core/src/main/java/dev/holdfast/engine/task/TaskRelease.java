@@ -7,7 +7,7 @@ import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.time.Jitter;
+import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.ClaimRef;
@@ -29,8 +29,7 @@ import org.slf4j.LoggerFactory;
 final class TaskRelease {
     private static final Logger log = LoggerFactory.getLogger(TaskRelease.class);
 
-    private static final long MIN_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final int MAX_DOUBLINGS = 6;
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 6);
 
     /** The grain of the stores. */
     private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -120,11 +119,7 @@ final class TaskRelease {
                     return;
                 }
                 // At the latest when the least time has passed, the release takes over, which knows when to stop.
-                long delay = MIN_RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS);
-                context.environment()
-                        .schedule(
-                                Jitter.spread(context.environment(), delay),
-                                () -> giveBack(Caller.GOES_ON, beganAt, failures + 1));
+                BACKOFF.retry(context.environment(), failures, () -> giveBack(Caller.GOES_ON, beganAt, failures + 1));
             }
         });
     }
