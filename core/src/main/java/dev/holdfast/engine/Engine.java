@@ -61,7 +61,7 @@ public final class Engine {
         context = ClientContext.of(environment, options, rules, store.traits());
         parts = new StoreParts(context, store);
         primitives = new Primitives(parts);
-        parts.serve(new Starting(), primitives.local, primitives.turns);
+        parts.serve(new Starting(), primitives.local, primitives.tasks);
     }
 
     /** Waits for the first session. */
@@ -230,7 +230,7 @@ public final class Engine {
                 .schedule(
                         context.options().storeTimeout().toNanos(),
                         () -> endClose(part, ReleaseRetrier.Closing.UNCONFIRMED, open));
-        part.settler.settle(
+        part.retrier.settle(
                 new Command.CloseSession(session.id),
                 session,
                 Caller.GOES_ON,

@@ -39,20 +39,20 @@ import java.util.Collection;
 public final class Primitives {
     final LocalResources local;
     final Elections elections;
-    final TaskHolds turns;
+    final TaskHolds tasks;
     private final ClientContext context;
 
     Primitives(StoreParts parts) {
         context = parts.context;
         local = new LocalResources(parts);
         elections = new Elections(context);
-        turns = new TaskHolds(parts);
+        tasks = new TaskHolds(parts);
     }
 
     /** The client is closed. */
     void shut() {
         elections.shut();
-        turns.shut();
+        tasks.shut();
     }
 
     /** The lock of a name. */
@@ -115,7 +115,7 @@ public final class Primitives {
     /** The guard of a job. */
     public ScheduledTaskLock task(ResourceName name) {
         local.requireSupported(Lease.detached(LeaseExtension.SHORTEST), name);
-        return new EngineTaskLock(turns, name);
+        return new EngineTaskLock(tasks, name);
     }
 
     /** The double barrier of a name. */

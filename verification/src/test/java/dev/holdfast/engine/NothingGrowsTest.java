@@ -293,7 +293,7 @@ class NothingGrowsTest {
         }
         world.passes(hour.multipliedBy(2));
         isClean();
-        assertThat(engine.primitives().turns.isEmpty()).isTrue();
+        assertThat(engine.primitives().tasks.isEmpty()).isTrue();
         assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
     }
 

@@ -36,7 +36,7 @@ final class BarrierEntry {
     private final EngineBarrier barrier;
     private final ClientContext context;
     private final TotalWait wait;
-    private final PollBackoff looks;
+    private final PollBackoff backoff;
     private final CompletableFuture<BarrierMembership> result = new CompletableFuture<>();
 
     /** Why it gives up; it may turn out to be inside all the same. */
@@ -52,7 +52,7 @@ final class BarrierEntry {
         this.barrier = barrier;
         this.context = barrier.context;
         this.wait = wait;
-        this.looks = new PollBackoff(context.environment());
+        this.backoff = new PollBackoff(context.environment());
     }
 
     CompletableFuture<BarrierMembership> begin() {
@@ -68,7 +68,7 @@ final class BarrierEntry {
     /** Ends the waiting, unless the door is open: asks first. */
     void giveUp(Throwable why) {
         if (!result.isDone() && reason.compareAndSet(null, why)) {
-            looks.interrupt();
+            backoff.interrupt();
         }
     }
 
@@ -98,9 +98,9 @@ final class BarrierEntry {
         if (wait.isOver()) {
             giveUp(timedOut());
         }
-        looks.later(wait.leftNanos(Long.MAX_VALUE), look);
+        backoff.later(wait.leftNanos(Long.MAX_VALUE), look);
         if (reason.get() != null) {
-            looks.interrupt();
+            backoff.interrupt();
         }
     }
 

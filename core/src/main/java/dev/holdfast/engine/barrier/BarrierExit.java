@@ -14,7 +14,7 @@ final class BarrierExit {
     private final ClientContext context;
     private final long generation;
     private final TotalWait wait;
-    private final PollBackoff looks;
+    private final PollBackoff backoff;
     private final CompletableFuture<Boolean> result = new CompletableFuture<>();
 
     private BarrierExit(EngineBarrier barrier, long generation, TotalWait wait) {
@@ -22,7 +22,7 @@ final class BarrierExit {
         this.context = barrier.context;
         this.generation = generation;
         this.wait = wait;
-        this.looks = new PollBackoff(context.environment());
+        this.backoff = new PollBackoff(context.environment());
     }
 
     /** Ends with whether all have left within the wait. Ending the future ends the looking. */
@@ -46,7 +46,7 @@ final class BarrierExit {
             } else if (wait.isOver()) {
                 result.complete(false);
             } else {
-                looks.later(wait.leftNanos(Long.MAX_VALUE), this::look);
+                backoff.later(wait.leftNanos(Long.MAX_VALUE), this::look);
             }
         });
     }

@@ -26,8 +26,8 @@ public record ClientContext(
         StoreTraits traits,
         Failures failures,
         Callbacks callbacks,
-        AcquisitionObservers watches,
-        SpinWait wakeful,
+        AcquisitionObservers observers,
+        SpinWait spin,
         DoubtMonitor doubts,
         ClientLifecycle life) {
     private static final Logger log = LoggerFactory.getLogger(ClientContext.class);

@@ -31,7 +31,7 @@ public final class Elections {
     // All guarded by lock.
     private final Set<EngineCampaign> campaigns = new LinkedHashSet<>();
     private final Map<ResourceName, Deque<EngineCampaign>> queues = new HashMap<>();
-    private final Map<ResourceName, Set<LeaderPoller>> watches = new HashMap<>();
+    private final Map<ResourceName, Set<LeaderPoller>> pollers = new HashMap<>();
     private boolean isShut;
 
     public Elections(ClientContext context) {
@@ -98,22 +98,22 @@ public final class Elections {
         }
     }
 
-    public void add(LeaderPoller watch) {
+    public void add(LeaderPoller poller) {
         lock.lock();
         try {
             requireOpen();
-            watches.computeIfAbsent(watch.name, name -> new HashSet<>(1)).add(watch);
+            pollers.computeIfAbsent(poller.name, name -> new HashSet<>(1)).add(poller);
         } finally {
             lock.unlock();
         }
     }
 
-    public void remove(LeaderPoller watch) {
+    public void remove(LeaderPoller poller) {
         lock.lock();
         try {
-            Set<LeaderPoller> others = watches.get(watch.name);
-            if (others != null && others.remove(watch) && others.isEmpty()) {
-                watches.remove(watch.name);
+            Set<LeaderPoller> others = pollers.get(poller.name);
+            if (others != null && others.remove(poller) && others.isEmpty()) {
+                pollers.remove(poller.name);
             }
         } finally {
             lock.unlock();
@@ -125,7 +125,7 @@ public final class Elections {
         List<LeaderPoller> told;
         lock.lock();
         try {
-            told = List.copyOf(watches.getOrDefault(name, Set.of()));
+            told = List.copyOf(pollers.getOrDefault(name, Set.of()));
         } finally {
             lock.unlock();
         }
@@ -140,7 +140,7 @@ public final class Elections {
         try {
             isShut = true;
             ended = List.copyOf(campaigns);
-            watches.values().forEach(blind::addAll);
+            pollers.values().forEach(blind::addAll);
         } finally {
             lock.unlock();
         }
@@ -152,7 +152,7 @@ public final class Elections {
     public boolean isEmpty() {
         lock.lock();
         try {
-            return campaigns.isEmpty() && queues.isEmpty() && watches.isEmpty();
+            return campaigns.isEmpty() && queues.isEmpty() && pollers.isEmpty();
         } finally {
             lock.unlock();
         }

@@ -61,10 +61,10 @@ public final class EngineElection implements LeaderElection {
 
     @Override
     public Observation observe(Consumer<? super LeaderView> observer) {
-        LeaderPoller watch = new LeaderPoller(resources, elections, name, observer);
-        elections.add(watch);
-        watch.lookNow();
-        return watch;
+        LeaderPoller poller = new LeaderPoller(resources, elections, name, observer);
+        elections.add(poller);
+        poller.lookNow();
+        return poller;
     }
 
     @Override

@@ -41,11 +41,11 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
     public LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
             throws InterruptedException {
         resources.requireSupported(lease, name);
-        AcquisitionObserver watch =
-                resources.context.watches().begin(name, mode.spec().kind(), mode.weight());
+        AcquisitionObserver observer =
+                resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
         Request request = new Request(
-                mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, false, watch);
-        if (watch == null) {
+                mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, false, observer);
+        if (observer == null) {
             return await(face, request, waitNanos, isInterruptible);
         }
         WaitEnd end = WaitEnd.FAILED;
@@ -58,9 +58,9 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
             throw e;
         } finally {
             if (hold == null) {
-                watch.notGranted(end);
+                observer.notGranted(end);
             } else {
-                watch.granted(hold.rawToken());
+                observer.granted(hold.rawToken());
             }
         }
         return hold;
@@ -98,7 +98,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         if (request.isAskedFor) {
             resources
                     .context
-                    .wakeful()
+                    .spin()
                     .until(
                             () -> request.isDone() || !request.isAskedFor,
                             deadline - resources.context.environment().monotonicNanos());
@@ -179,11 +179,11 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
 
     private CompletableFuture<Hold> enter(Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
-        AcquisitionObserver watch =
-                resources.context.watches().begin(name, mode.spec().kind(), mode.weight());
-        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, watch);
-        if (watch != null) {
-            var unused = future.whenComplete((hold, failure) -> tell(watch, hold, failure));
+        AcquisitionObserver observer =
+                resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
+        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
+        if (observer != null) {
+            var unused = future.whenComplete((hold, failure) -> tell(observer, hold, failure));
         }
         try {
             resources.requireSupported(lease, name);
@@ -195,13 +195,13 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return future;
     }
 
-    private static void tell(AcquisitionObserver watch, @Nullable Hold hold, @Nullable Throwable failure) {
+    private static void tell(AcquisitionObserver observer, @Nullable Hold hold, @Nullable Throwable failure) {
         if (hold instanceof LocalHold granted) {
-            watch.granted(granted.rawToken());
+            observer.granted(granted.rawToken());
         } else if (failure instanceof CancellationException) {
-            watch.notGranted(WaitEnd.GIVEN_UP);
+            observer.notGranted(WaitEnd.GIVEN_UP);
         } else {
-            watch.notGranted(failure instanceof LockWaitTimeoutException ? WaitEnd.TAKEN : WaitEnd.FAILED);
+            observer.notGranted(failure instanceof LockWaitTimeoutException ? WaitEnd.TAKEN : WaitEnd.FAILED);
         }
     }
 

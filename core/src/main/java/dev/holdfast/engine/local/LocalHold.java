@@ -60,7 +60,7 @@ public class LocalHold implements HoldHandle {
      */
     private volatile boolean isClosed;
 
-    private final @Nullable AcquisitionObserver watch;
+    private final @Nullable AcquisitionObserver observer;
 
     /** Given back. Written under the lock of the resource. */
     private volatile boolean isOver;
@@ -93,9 +93,9 @@ public class LocalHold implements HoldHandle {
         this.isShare = request.isShare();
         this.writeDepth = resource.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
         this.isWriteHandle = writeDepth > 0;
-        this.watch = request.watch;
-        if (watch != null) {
-            watch.serve(grant.served > 0);
+        this.observer = request.observer;
+        if (observer != null) {
+            observer.serve(grant.served > 0);
         }
         this.token = token;
         this.isExtendable = request.isExtendable;
@@ -359,7 +359,7 @@ public class LocalHold implements HoldHandle {
         ClientContext context = resource.part.context;
         ReleaseOutcome outcome;
         try {
-            context.wakeful().until(end::isDone, Long.MAX_VALUE);
+            context.spin().until(end::isDone, Long.MAX_VALUE);
             outcome = Uninterruptibles.uninterruptibly(
                     end, 2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
@@ -409,8 +409,8 @@ public class LocalHold implements HoldHandle {
         }
         isClosed = true;
         CompletableFuture<ReleaseOutcome> stage = resource.release(this, caller);
-        if (watch != null) {
-            var unused = stage.thenAccept(watch::released);
+        if (observer != null) {
+            var unused = stage.thenAccept(observer::released);
         }
         return stage;
     }
@@ -444,8 +444,8 @@ public class LocalHold implements HoldHandle {
         List<Listener> told = listeners == null ? List.of() : listeners;
         listeners = null;
         told.stream().filter(Listener::isReaction).forEach(reaction -> out.add(() -> tell(reaction, lost)));
-        if (watch != null) {
-            out.add(() -> watch.lost(lost));
+        if (observer != null) {
+            out.add(() -> observer.lost(lost));
         }
         told.stream().filter(one -> !one.isReaction).forEach(one -> out.add(() -> tell(one, lost)));
     }

@@ -86,7 +86,7 @@ public final class Request {
     public long number = Long.MAX_VALUE;
 
     /** Is told what becomes of it and of its hold; null if nobody looks on. */
-    public final @Nullable AcquisitionObserver watch;
+    public final @Nullable AcquisitionObserver observer;
 
     public Request(
             Mode mode,
@@ -97,7 +97,7 @@ public final class Request {
             boolean isExtendable,
             boolean isTry,
             boolean isOfEngine,
-            @Nullable AcquisitionObserver watch) {
+            @Nullable AcquisitionObserver observer) {
         this.name = name;
         this.owner = mode.isOwned() ? waiter : null;
         this.waiter = waiter;
@@ -107,7 +107,7 @@ public final class Request {
         this.isExtendable = isExtendable;
         this.isTry = isTry;
         this.isOfEngine = isOfEngine;
-        this.watch = watch;
+        this.observer = observer;
     }
 
     /** How much of the capacity it needs. */

@@ -404,7 +404,7 @@ final class ResourceClaims extends GrantList {
         if (held.weight > weight) {
             held.weight = weight;
             FixedLeaseState outliving = held.outliving();
-            out.add(() -> resource.part.settler.settle(
+            out.add(() -> resource.part.retrier.settle(
                     new Command.ShrinkTo(held.ref, weight),
                     held.session,
                     outliving,
@@ -428,8 +428,8 @@ final class ResourceClaims extends GrantList {
         if (held.cohort != null) {
             lastCohort = held.cohort.used;
         }
-        if (held.own != null && held.own.watch != null) {
-            held.own.watch.cancel();
+        if (held.own != null && held.own.expiry != null) {
+            held.own.expiry.cancel();
         }
         if (hasGrant(held)) {
             removeGrant(held);
@@ -452,11 +452,11 @@ final class ResourceClaims extends GrantList {
         if (over.isSettling) {
             return;
         }
-        resource.part.settler.announce(command);
+        resource.part.retrier.announce(command);
         over.isSettling = true;
         ReleaseRetrier.Done done = end == null ? ReleaseRetrier.NOBODY : end;
         FixedLeaseState outliving = over.outliving();
-        out.add(() -> resource.part.settler.settle(command, over.session, outliving, caller, done));
+        out.add(() -> resource.part.retrier.settle(command, over.session, outliving, caller, done));
     }
 
     /**
@@ -509,7 +509,7 @@ final class ResourceClaims extends GrantList {
         if (!isKnown) {
             // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
             // for a withdrawal before the epoch is raised could come before the claim.
-            resource.part.settler.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+            resource.part.retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
         } else if (resource.part.context.rules().returnsUnwantedGrants()) {
             settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
         }
@@ -552,10 +552,10 @@ final class ResourceClaims extends GrantList {
     private void withdrawOnceRetired(LocalClaim over, DeferredActions out) {
         Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
         over.isSettling = true;
-        resource.part.settler.announce(command);
+        resource.part.retrier.announce(command);
         FixedLeaseState outliving = over.outliving();
         out.add(() -> over.session.afterRetirement(() ->
-                resource.part.settler.settle(command, over.session, outliving, Caller.GOES_ON, ReleaseRetrier.NOBODY)));
+                resource.part.retrier.settle(command, over.session, outliving, Caller.GOES_ON, ReleaseRetrier.NOBODY)));
     }
 
     /** All claims and grants of a session are over. */

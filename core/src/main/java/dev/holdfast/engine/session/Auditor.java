@@ -100,7 +100,7 @@ public final class Auditor {
             if (ref.claim() > newest || known.contains(ref)) {
                 continue;
             }
-            if (part.settler.isForgotten(ref, quietBefore)) {
+            if (part.retrier.isForgotten(ref, quietBefore)) {
                 log.error(
                         "resource={} claim={} was forgotten on its way to its end; it is withdrawn",
                         ref.resource(),
@@ -133,7 +133,7 @@ public final class Auditor {
 
     private void withdraw(ClaimRef ref, Session session) {
         Command.Withdraw command = new Command.Withdraw(ref, Command.Sending.REPEAT);
-        part.settler.announce(command);
-        part.settler.settle(command, session, Caller.GOES_ON, ReleaseRetrier.NOBODY);
+        part.retrier.announce(command);
+        part.retrier.settle(command, session, Caller.GOES_ON, ReleaseRetrier.NOBODY);
     }
 }

@@ -166,7 +166,7 @@ public final class ClaimDriver {
                         out);
             }
             if (claim.isDead && !claim.isSettling) {
-                part.settler.retract(claim.ref);
+                part.retrier.retract(claim.ref);
             }
         } finally {
             claim.lock().unlock();

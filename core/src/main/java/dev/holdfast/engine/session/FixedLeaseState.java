@@ -21,7 +21,7 @@ public final class FixedLeaseState {
     volatile long askedSteps;
 
     /** Looks whether it has ended; set anew when the end moves. */
-    public Environment.@Nullable Timer watch;
+    public Environment.@Nullable Timer expiry;
 
     /** Its length as asked for, or as last extended. */
     public long lengthNanos;

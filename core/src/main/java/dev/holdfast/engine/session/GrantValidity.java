@@ -83,12 +83,12 @@ public final class GrantValidity {
         long soon = context.options().keepAliveEvery().toNanos() / SessionKeeper.LOOKS_PER_KEEP_ALIVE;
         grant.lock().lock();
         try {
-            if (own.watch != null) {
-                own.watch.cancel();
+            if (own.expiry != null) {
+                own.expiry.cancel();
             }
             if (grant.state == Claim.State.HELD) {
                 long left = own.deadline - clock.now();
-                own.watch = context.environment().schedule(Math.min(left, soon), () -> {
+                own.expiry = context.environment().schedule(Math.min(left, soon), () -> {
                     expireIfDue(grant);
                     watchLease(grant, own);
                 });

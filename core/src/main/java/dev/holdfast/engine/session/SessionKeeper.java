@@ -47,7 +47,7 @@ public final class SessionKeeper {
     private final ElapsedClock clock;
     private final SafetyRules rules;
     private final ClientOptions options;
-    private final ReleaseRetrier settler;
+    private final ReleaseRetrier retrier;
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock; session and attempts are also read without it.
@@ -77,7 +77,7 @@ public final class SessionKeeper {
         this.clock = part.context.clock();
         this.rules = part.context.rules();
         this.options = part.context.options();
-        this.settler = part.settler;
+        this.retrier = part.retrier;
     }
 
     /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
@@ -135,7 +135,7 @@ public final class SessionKeeper {
                     public void late(Reply reply, long sentAt) {
                         if (reply instanceof Reply.SessionOpened opened) {
                             // Nobody waits for it any more; without this it would stand at the store for one ttl.
-                            settler.closeOrphan(opened.session());
+                            retrier.closeOrphan(opened.session());
                         }
                     }
                 });
@@ -161,7 +161,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         if (late) {
-            settler.closeOrphan(opened.session());
+            retrier.closeOrphan(opened.session());
             schedule(retryDelay(), () -> open(Caller.GOES_ON));
             return;
         }
@@ -209,7 +209,7 @@ public final class SessionKeeper {
             part.opened();
             return false;
         }
-        settler.closeOrphan(of.id);
+        retrier.closeOrphan(of.id);
         part.over(of, Loss.Cause.SESSION_ENDED);
         return true;
     }

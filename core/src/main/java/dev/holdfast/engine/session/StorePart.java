@@ -36,7 +36,7 @@ public final class StorePart {
     public final ClientContext context;
     public final int number;
     public final CommandSender wire;
-    public final ReleaseRetrier settler;
+    public final ReleaseRetrier retrier;
     public final SessionKeeper keeper;
     public final ClaimDriver driver;
     public final GrantValidity validity;
@@ -71,7 +71,7 @@ public final class StorePart {
                 context.clock(),
                 context.options().storeTimeout().dividedBy(2),
                 SessionKeeper.patience(context.options().sessionTtl()));
-        settler = new ReleaseRetrier(wire, context.environment(), context.clock());
+        retrier = new ReleaseRetrier(wire, context.environment(), context.clock());
         keeper = new SessionKeeper(this);
         driver = new ClaimDriver(this);
         validity = new GrantValidity(this);
@@ -133,7 +133,7 @@ public final class StorePart {
         return !isWanted
                 && waiting.isEmpty()
                 && wire.isIdle()
-                && settler.isIdle()
+                && retrier.isIdle()
                 && users.get().stream().noneMatch(user -> user.isUsing(this))
                 && !context.isClosing();
     }
@@ -163,7 +163,7 @@ public final class StorePart {
 
     /** Whether a claim is believed by anybody here, or its end is on its way. */
     public boolean isKnown(ClaimRef ref) {
-        return settler.isPending(ref) || users.get().stream().anyMatch(user -> user.knows(ref));
+        return retrier.isPending(ref) || users.get().stream().anyMatch(user -> user.knows(ref));
     }
 
     /** A number that no other client draws, for all that can be known: not even one with the same randomness. */
@@ -203,7 +203,7 @@ public final class StorePart {
     /** All holds of a session are lost. */
     public void over(Session session, Loss.Cause cause) {
         if (session.state == Session.State.ABANDONED) {
-            settler.settle(
+            retrier.settle(
                     new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> session.retired());
         } else {
             session.retired();
@@ -250,7 +250,7 @@ public final class StorePart {
     public boolean endClose(ReleaseRetrier.Closing how) {
         boolean isFirst = closeEnded.compareAndSet(false, true);
         if (isFirst) {
-            settler.stop(how);
+            retrier.stop(how);
             wire.close();
         }
         return isFirst;

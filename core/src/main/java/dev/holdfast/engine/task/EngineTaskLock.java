@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
 public final class EngineTaskLock implements ScheduledTaskLock {
 
     private final ClientContext context;
-    private final TaskHolds turns;
+    private final TaskHolds tasks;
     private final ResourceName name;
 
-    public EngineTaskLock(TaskHolds turns, ResourceName name) {
-        this.context = turns.context;
-        this.turns = turns;
+    public EngineTaskLock(TaskHolds tasks, ResourceName name) {
+        this.context = tasks.context;
+        this.tasks = tasks;
         this.name = name;
     }
 
@@ -45,12 +45,12 @@ public final class EngineTaskLock implements ScheduledTaskLock {
             Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E {
         Objects.requireNonNull(task, "task");
         TaskAcquisition.Result result = await(call(atMost, atLeast).begin(Caller.WAITS));
-        TaskHold turn = result.turn();
-        if (turn == null) {
+        TaskHold hold = result.hold();
+        if (hold == null) {
             return new TaskRun.Skipped<>(result.why());
         }
-        turn.started();
-        return new TaskRun.Ran<>(LossInterrupt.run(turn, task));
+        hold.started();
+        return new TaskRun.Ran<>(LossInterrupt.run(hold, task));
     }
 
     private static TaskAcquisition.Result await(CompletableFuture<TaskAcquisition.Result> asked) {
@@ -71,15 +71,15 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         CompletableFuture<TaskAcquisition.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
         passCancellation(stage, asked);
         var unused = asked.whenComplete((result, failure) -> context.callbacks().run(() -> {
-            TaskHold turn = failure == null ? result.turn() : null;
+            TaskHold hold = failure == null ? result.hold() : null;
             if (failure != null) {
                 stage.completeExceptionally(failure);
-            } else if (turn == null) {
+            } else if (hold == null) {
                 stage.complete(new TaskRun.Skipped<>(result.why()));
             } else if (stage.isDone()) {
-                turn.cancelled();
+                hold.cancelled();
             } else {
-                run(turn, task, stage);
+                run(hold, task, stage);
             }
         }));
         return stage;
@@ -94,27 +94,27 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     private <T extends @Nullable Object> void run(
-            TaskHold turn,
+            TaskHold hold,
             Function<? super Hold, ? extends CompletionStage<T>> task,
             CompletableFuture<TaskRun<T>> stage) {
-        turn.started();
+        hold.started();
         CompletableFuture<T> work;
         try {
-            work = task.apply(turn).toCompletableFuture();
+            work = task.apply(hold).toCompletableFuture();
         } catch (RuntimeException | Error e) {
             work = CompletableFuture.failedFuture(e);
         }
         CompletableFuture<T> begun = work;
         passCancellation(stage, begun);
-        turn.onLost(loss -> begun.cancel(false));
+        hold.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
-            var unusedEnd = turn.finish(Caller.GOES_ON)
-                    .thenAccept(how -> context.callbacks().run(() -> tell(turn, how, value, failure, stage)));
+            var unusedEnd = hold.finish(Caller.GOES_ON)
+                    .thenAccept(how -> context.callbacks().run(() -> tell(hold, how, value, failure, stage)));
         });
     }
 
     private static <T extends @Nullable Object> void tell(
-            TaskHold turn,
+            TaskHold hold,
             ReleaseOutcome how,
             T value,
             @Nullable Throwable failure,
@@ -122,7 +122,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         try {
-            turn.throwIfLostBy(how);
+            hold.throwIfLostBy(how);
         } catch (LockLostException lost) {
             if (cause != null) {
                 lost.addSuppressed(cause);
@@ -145,7 +145,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         if (atLeast.isNegative() || atLeast.compareTo(atMost) > 0) {
             throw new IllegalArgumentException("atLeast must be zero to atMost (" + atMost + "), but was " + atLeast);
         }
-        return new TaskAcquisition(turns, name, atMost, atLeast);
+        return new TaskAcquisition(tasks, name, atMost, atLeast);
     }
 
     @Override

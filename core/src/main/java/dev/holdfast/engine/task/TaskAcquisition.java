@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * waits for any more is withdrawn, once it can take no effect that is not known.
  */
 
-/** One attempt to get a turn for a task. */
+/** One attempt to get a hold for a task. */
 final class TaskAcquisition {
 
     static final Mode MODE = Mode.unowned(new ResourceSpec(Kind.TASK, 1, Order.FAIR), 1);
@@ -46,34 +46,34 @@ final class TaskAcquisition {
     /**
      * What came of it.
      *
-     * @param turn the turn, or null if another has it
+     * @param hold the hold, or null if another has it
      * @param why who that is
      */
-    record Result(@Nullable TaskHold turn, String why) {}
+    record Result(@Nullable TaskHold hold, String why) {}
 
-    private final TaskHolds turns;
+    private final TaskHolds tasks;
     private final ClientContext context;
     private final StorePart part;
     private final ResourceName name;
     private final Duration atMost;
     private final Duration atLeast;
-    private final @Nullable AcquisitionObserver watch;
+    private final @Nullable AcquisitionObserver observer;
     private final CompletableFuture<Result> result = new CompletableFuture<>();
 
     /** How often a command was sent again in a row, no matter for which claim. */
     private volatile int failures;
 
-    /** The claim that a turn was made of: it is the turn's to end. */
+    /** The claim that a hold was made of: it is the hold's to end. */
     private volatile @Nullable ClaimRef served;
 
-    TaskAcquisition(TaskHolds turns, ResourceName name, Duration atMost, Duration atLeast) {
-        this.turns = turns;
-        this.context = turns.context;
-        this.part = turns.part(name);
+    TaskAcquisition(TaskHolds tasks, ResourceName name, Duration atMost, Duration atLeast) {
+        this.tasks = tasks;
+        this.context = tasks.context;
+        this.part = tasks.part(name);
         this.name = name;
         this.atMost = atMost;
         this.atLeast = atLeast;
-        this.watch = context.watches().begin(name, MODE.spec().kind(), MODE.weight());
+        this.observer = context.observers().begin(name, MODE.spec().kind(), MODE.weight());
     }
 
     /** The part of the store that the task belongs to. */
@@ -92,17 +92,17 @@ final class TaskAcquisition {
                             () -> fail(context.failures().taskUnanswered(name.value(), atMost)));
             var unused = result.whenComplete((done, failure) -> {
                 alarm.cancel();
-                turns.stopWaiting(this);
+                tasks.stopWaiting(this);
             });
         }
-        if (watch != null) {
+        if (observer != null) {
             var unused = result.whenComplete((done, failure) -> {
                 if (result.isCancelled()) {
-                    watch.notGranted(WaitEnd.GIVEN_UP);
+                    observer.notGranted(WaitEnd.GIVEN_UP);
                 } else if (failure != null) {
-                    watch.notGranted(WaitEnd.FAILED);
-                } else if (done.turn() == null) {
-                    watch.notGranted(WaitEnd.TAKEN);
+                    observer.notGranted(WaitEnd.FAILED);
+                } else if (done.hold() == null) {
+                    observer.notGranted(WaitEnd.TAKEN);
                 }
             });
         }
@@ -121,11 +121,11 @@ final class TaskAcquisition {
         Session session = part.session();
         if (session == null) {
             part.needSession(Caller.GOES_ON);
-            turns.awaitSession(this);
+            tasks.awaitSession(this);
             return;
         }
         ClaimRef ref = part.nextRef(name, session);
-        turns.know(ref);
+        tasks.know(ref);
         send(session, ref, Sending.FIRST, caller);
     }
 
@@ -140,7 +140,7 @@ final class TaskAcquisition {
                 if (reply instanceof Reply.Granted granted) {
                     granted(session, ref, sending, granted, sentAt, steps);
                 } else if (reply instanceof Reply.Refused refused) {
-                    turns.forget(ref);
+                    tasks.forget(ref);
                     refused(refused);
                 } else if (reply instanceof Reply.Stale) {
                     part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
@@ -173,11 +173,11 @@ final class TaskAcquisition {
             return;
         }
         long token = granted.tokens().first();
-        TaskHold turn = new TaskHold(turns, part, ref, session, token, atMost, atLeast, watch);
-        turn.begin(deadline, now + lease, steps);
+        TaskHold hold = new TaskHold(tasks, part, ref, session, token, atMost, atLeast, observer);
+        hold.begin(deadline, now + lease, steps);
         served = ref;
-        if (!result.complete(new Result(turn, ""))) {
-            turn.giveUp();
+        if (!result.complete(new Result(hold, ""))) {
+            hold.giveUp();
         }
     }
 
@@ -198,7 +198,7 @@ final class TaskAcquisition {
         }
         if (failure.effect() == Effect.NONE && sending == Sending.FIRST) {
             // Nothing came of it, so there is nothing to end; and a store that refuses would refuse that too.
-            turns.forget(ref);
+            tasks.forget(ref);
             BACKOFF.retry(context.environment(), 0, this::ask);
         } else if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             part.keeper.afterRaise(session, epoch, failures, () -> again(session, ref));
@@ -229,13 +229,13 @@ final class TaskAcquisition {
 
     /** Withdraws a claim; after that it is asked for with another, if somebody still waits. */
     private void withdraw(Session session, ClaimRef ref, Sending outcome) {
-        part.settler.settle(
+        part.retrier.settle(
                 new Command.Withdraw(ref, outcome),
                 session,
                 new FixedLeaseState(atMost.toNanos()),
                 Caller.GOES_ON,
                 (reply, isFirst) -> {
-                    turns.forget(ref);
+                    tasks.forget(ref);
                     ask();
                 });
     }

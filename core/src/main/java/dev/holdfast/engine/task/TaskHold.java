@@ -44,19 +44,19 @@ import org.slf4j.LoggerFactory;
  * says that it was taken away.
  */
 
-/** The turn of one task, from its grant to the end of the task. Thread-safe; its lock is a leaf. */
+/** The hold of one task, from its grant to the end of the task. Thread-safe; its lock is a leaf. */
 final class TaskHold implements HoldHandle {
     private static final Logger log = LoggerFactory.getLogger(TaskHold.class);
 
     private static final Backoff BACKOFF = Backoff.every(Duration.ofMillis(20));
 
     final ClaimRef ref;
-    private final TaskHolds turns;
+    private final TaskHolds tasks;
     private final ClientContext context;
     private final StorePart part;
     private final long token;
     private final Duration atMost;
-    private final @Nullable AcquisitionObserver watch;
+    private final @Nullable AcquisitionObserver observer;
     private final TaskRelease ending;
     private final UserStage<ReleaseOutcome> toldOfEnd = new UserStage<>();
     private final PendingRevocation contradiction = new PendingRevocation();
@@ -82,22 +82,22 @@ final class TaskHold implements HoldHandle {
     private long endsAt;
 
     TaskHold(
-            TaskHolds turns,
+            TaskHolds tasks,
             StorePart part,
             ClaimRef ref,
             Session session,
             long token,
             Duration atMost,
             Duration atLeast,
-            @Nullable AcquisitionObserver watch) {
-        this.turns = turns;
-        this.context = turns.context;
+            @Nullable AcquisitionObserver observer) {
+        this.tasks = tasks;
+        this.context = tasks.context;
         this.part = part;
         this.ref = ref;
         this.token = token;
         this.atMost = atMost;
-        this.watch = watch;
-        this.ending = new TaskRelease(turns, part, ref, session, token, atMost, atLeast, watch);
+        this.observer = observer;
+        this.ending = new TaskRelease(tasks, part, ref, session, token, atMost, atLeast, observer);
     }
 
     /** It was granted. Called once, before anybody else has it. */
@@ -107,22 +107,22 @@ final class TaskHold implements HoldHandle {
         clearedSteps = steps;
         beganAt = context.clock().now();
         askedAt = beganAt;
-        turns.add(this);
+        tasks.add(this);
         lookLater();
     }
 
     /** The task begins. Called once, on the thread that runs it. */
     void started() {
         beganAt = context.clock().now();
-        if (watch != null) {
-            watch.granted(token);
+        if (observer != null) {
+            observer.granted(token);
         }
     }
 
     /** Nobody waits for it any more, as was found before its task began. */
     void cancelled() {
-        if (watch != null) {
-            watch.notGranted(WaitEnd.GIVEN_UP);
+        if (observer != null) {
+            observer.notGranted(WaitEnd.GIVEN_UP);
         }
         giveUp();
     }
@@ -267,8 +267,8 @@ final class TaskHold implements HoldHandle {
         }
         reacting.forEach(reaction -> Failsafe.run("the reaction to a loss", () -> reaction.accept(lost)));
         context.noteLoss(lost);
-        if (watch != null) {
-            watch.lost(lost);
+        if (observer != null) {
+            observer.lost(lost);
         }
         told.forEach(listener -> tell(listener, lost));
     }
@@ -434,13 +434,13 @@ final class TaskHold implements HoldHandle {
         throwIfLostBy(how);
     }
 
-    /** The task has ended: gives the turn back, or leaves it to end when its least time has passed. */
+    /** The task has ended: gives the hold back, or leaves it to end when its least time has passed. */
     CompletableFuture<ReleaseOutcome> finish(Caller caller) {
         check();
         if (end()) {
             if (loss != null) {
                 ending.complete(ReleaseOutcome.LOST);
-                turns.forgetAfter(ref, Math.max(0, endsAt - context.clock().now()));
+                tasks.forgetAfter(ref, Math.max(0, endsAt - context.clock().now()));
             } else {
                 ending.giveBack(caller, beganAt);
             }
@@ -467,7 +467,7 @@ final class TaskHold implements HoldHandle {
         } finally {
             lock.unlock();
         }
-        turns.remove(this);
+        tasks.remove(this);
         return true;
     }
 

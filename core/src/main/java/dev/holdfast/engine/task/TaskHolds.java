@@ -51,29 +51,29 @@ public final class TaskHolds implements SessionUser {
         context.environment().schedule(leaseNanos + spare, () -> forget(ref));
     }
 
-    // ---- Turns
+    // ---- Holds
 
     /** The part of the store to which a task belongs. */
     public StorePart part(ResourceName name) {
         return parts.of(name);
     }
 
-    public void add(TaskHold turn) {
-        running.put(turn.ref, turn);
+    public void add(TaskHold hold) {
+        running.put(hold.ref, hold);
         if (context.isClosing()) {
-            turn.clientClosed();
+            hold.clientClosed();
         }
     }
 
-    public void remove(TaskHold turn) {
-        running.remove(turn.ref);
+    public void remove(TaskHold hold) {
+        running.remove(hold.ref);
     }
 
     @Override
     public void revoked(ClaimRef ref) {
-        TaskHold turn = running.get(ref);
-        if (turn != null) {
-            turn.contradicted();
+        TaskHold hold = running.get(ref);
+        if (hold != null) {
+            hold.contradicted();
         }
     }
 

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * One command at a time is on its way, so this needs no lock: whoever gets its answer, or its failure, goes on.
  */
 
-/** The end of one turn at the store: it is released there, or left to end by itself when its least time has passed. */
+/** The end of one hold at the store: it is released there, or left to end by itself when its least time has passed. */
 final class TaskRelease {
     private static final Logger log = LoggerFactory.getLogger(TaskRelease.class);
 
@@ -37,7 +37,7 @@ final class TaskRelease {
     /** What came of it, as far as was known in time. Never fails. */
     final CompletableFuture<ReleaseOutcome> outcome = new CompletableFuture<>();
 
-    private final TaskHolds turns;
+    private final TaskHolds tasks;
     private final ClientContext context;
     private final StorePart part;
     private final ClaimRef ref;
@@ -45,27 +45,27 @@ final class TaskRelease {
     private final long token;
     private final Duration atMost;
     private final long atLeastNanos;
-    private final @Nullable AcquisitionObserver watch;
+    private final @Nullable AcquisitionObserver observer;
     private final FixedLeaseState atStore;
 
     TaskRelease(
-            TaskHolds turns,
+            TaskHolds tasks,
             StorePart part,
             ClaimRef ref,
             Session session,
             long token,
             Duration atMost,
             Duration atLeast,
-            @Nullable AcquisitionObserver watch) {
-        this.turns = turns;
-        this.context = turns.context;
+            @Nullable AcquisitionObserver observer) {
+        this.tasks = tasks;
+        this.context = tasks.context;
         this.part = part;
         this.ref = ref;
         this.session = session;
         this.token = token;
         this.atMost = atMost;
         this.atLeastNanos = atLeast.toNanos();
-        this.watch = watch;
+        this.observer = observer;
         this.atStore = new FixedLeaseState(atMost.toNanos());
     }
 
@@ -85,10 +85,10 @@ final class TaskRelease {
 
     /** Gives it back at once. */
     void release(Caller caller) {
-        part.settler.settle(new Command.Release(ref), session, atStore, caller, new ReleaseRetrier.Done() {
+        part.retrier.settle(new Command.Release(ref), session, atStore, caller, new ReleaseRetrier.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
-                turns.forget(ref);
+                tasks.forget(ref);
                 complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply));
             }
 
@@ -108,14 +108,14 @@ final class TaskRelease {
             public void reply(Reply reply, long sentAt) {
                 atStore.extended(leftNanos, context.clock().now(), session.goneAt());
                 complete(outcomeOf(reply));
-                turns.forgetAfter(ref, leftNanos);
+                tasks.forgetAfter(ref, leftNanos);
             }
 
             @Override
             public void failure(StoreException failure, long sentAt) {
                 complete(ReleaseOutcome.UNCONFIRMED);
                 if (failure.reason() == StoreException.Reason.CLOSED) {
-                    turns.forgetAfter(ref, leftNanos);
+                    tasks.forgetAfter(ref, leftNanos);
                     return;
                 }
                 // At the latest when the least time has passed, the release takes over, which knows when to stop.
@@ -124,7 +124,7 @@ final class TaskRelease {
         });
     }
 
-    /** What an answer says of the turn. It counts if it is the first: after a failure, ours may have ended it. */
+    /** What an answer says of the hold. It counts if it is the first: after a failure, ours may have ended it. */
     private static ReleaseOutcome outcomeOf(Reply reply) {
         return reply instanceof Reply.Absent ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
     }
@@ -141,8 +141,8 @@ final class TaskRelease {
                         token,
                         atMost);
             }
-            if (watch != null) {
-                watch.released(how);
+            if (observer != null) {
+                observer.released(how);
             }
         }
     }
