@@ -59,7 +59,7 @@ public final class Elections {
     }
 
     /** A campaign stands, behind those of this client that stand already. */
-    public void stand(EngineCampaign campaign) {
+    void stand(EngineCampaign campaign) {
         boolean isFirst;
         lock.lock();
         try {

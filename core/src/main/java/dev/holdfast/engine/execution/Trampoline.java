@@ -44,7 +44,7 @@ public final class Trampoline {
     }
 
     /** Runs code of users on this thread: at once, unless a reaction is to return first, or too many callbacks. */
-    public static void callBack(Runnable callback) {
+    static void callBack(Runnable callback) {
         Trampoline present = PRESENT.get();
         if (present != null && (present.isReacting || present.nested >= MAX_NESTED_CALLBACKS)) {
             present.callbacks.add(callback);

@@ -43,7 +43,7 @@ public final class LocalClaim extends Claim {
     boolean isToLeaveRoom;
 
     /** How many local holds were made under it; begins again at 1 when there are too many to count. */
-    public int served;
+    int served;
 
     /** The local hold that is alone under this grant; null if there is none. */
     private @Nullable LocalHold tenant;
@@ -69,12 +69,12 @@ public final class LocalClaim extends Claim {
     long tokenEnd;
 
     /** The newest token that a hold has under it; the cursor may be before a block of which none was taken yet. */
-    public long newestToken;
+    long newestToken;
 
     @Nullable
     CohortState cohort;
 
-    public LocalClaim(
+    LocalClaim(
             LocalResource resource,
             ClaimRef ref,
             Session session,
@@ -193,7 +193,7 @@ public final class LocalClaim extends Claim {
     // ---- The local holds under a grant
 
     /** Whether a grant of this claim is what a request needs. */
-    public boolean suits(Request request) {
+    boolean suits(Request request) {
         if (bound != null || request.hasOwnLease()) {
             return bound == request;
         }
@@ -280,14 +280,14 @@ public final class LocalClaim extends Claim {
     }
 
     /** Whether someone has a turn that is not over. */
-    public boolean isTurn(long now) {
+    boolean isTurn(long now) {
         return turn != null && !turn.isOver(now);
     }
 
     // ---- Tokens
 
     /** Takes a block if it is newer than all it has had; the cursor never goes back. */
-    public void adopt(TokenBlock block) {
+    void adopt(TokenBlock block) {
         if (block.first() <= blockEnd()) {
             return;
         }
@@ -328,7 +328,7 @@ public final class LocalClaim extends Claim {
     }
 
     /** The end of the newest block, by which an advance is guarded. */
-    public long blockEnd() {
+    long blockEnd() {
         return cohort != null && cohort.spare != null ? cohort.spare.last() : tokenEnd;
     }
 

@@ -107,12 +107,12 @@ public class LocalHold implements HoldHandle {
     }
 
     /** Who has it, for look-up. */
-    public Object key() {
+    Object key() {
         return owner == null ? this : owner;
     }
 
     /** A write hold becomes a read hold. Called under the lock of the resource. */
-    public void shrink() {
+    void shrink() {
         isShare = true;
     }
 

@@ -32,7 +32,7 @@ public abstract class LocalResource {
      */
     public volatile @Nullable LocalHold current;
 
-    public LocalResource(StorePart part, ResourceName name, ResourceSpec spec) {
+    LocalResource(StorePart part, ResourceName name, ResourceSpec spec) {
         this.part = part;
         this.name = name;
         this.spec = spec;
@@ -111,7 +111,7 @@ public abstract class LocalResource {
     public abstract CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller);
 
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
-    public abstract void downgrade(LocalHold hold);
+    abstract void downgrade(LocalHold hold);
 
     /** Somebody is told the id of permits. */
     public void name(LocalHold hold) {

@@ -61,7 +61,7 @@ public final class LocalSynchronizer extends LocalResource {
     private boolean isRemoved;
 
     /** Makes the resource of a name, which leaves {@code registry} when nobody uses it any more. */
-    public LocalSynchronizer(
+    LocalSynchronizer(
             StorePart part,
             ConcurrentMap<ResourceName, LocalSynchronizer> registry,
             ResourceName name,
@@ -345,7 +345,7 @@ public final class LocalSynchronizer extends LocalResource {
     }
 
     /** Fails all that wait here. */
-    public void failWaiting(Supplier<RuntimeException> why) {
+    void failWaiting(Supplier<RuntimeException> why) {
         step(out -> {
             failAll(why, out);
             react(out);
@@ -359,7 +359,7 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** The claim or grant of this identity, if it is here. */
     @Nullable
-    public LocalClaim claimOf(ClaimRef ref) {
+    LocalClaim claimOf(ClaimRef ref) {
         lock.lock();
         try {
             return claims.find(ref);

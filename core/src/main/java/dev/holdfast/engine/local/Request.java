@@ -22,7 +22,7 @@ public final class Request {
     public final @Nullable Thread owner;
 
     /** The thread that parks for it; null for a stage. */
-    public final @Nullable Thread waiter;
+    final @Nullable Thread waiter;
 
     /** The stage to complete; null for a thread. */
     public final @Nullable CompletableFuture<Hold> future;
@@ -50,7 +50,7 @@ public final class Request {
     @Nullable
     public Request next;
 
-    public boolean isQueued;
+    boolean isQueued;
 
     /**
      * At the head of the queue while another has its turn: it looks for itself at short intervals. Written under the
@@ -88,7 +88,7 @@ public final class Request {
     /** Is told what becomes of it and of its hold; null if nobody looks on. */
     public final @Nullable AcquisitionObserver observer;
 
-    public Request(
+    Request(
             Mode mode,
             ResourceName name,
             @Nullable Thread waiter,

@@ -75,7 +75,7 @@ public final class RequestCompletion {
     }
 
     /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
-    public static RuntimeException unanswered(ClientContext context, Request request, long waitNanos) {
+    static RuntimeException unanswered(ClientContext context, Request request, long waitNanos) {
         String name = request.name.value();
         return request.isTry
                 ? context.failures().unanswered(name, context.options().storeTimeout())

@@ -28,7 +28,7 @@ public final class AcquisitionObserver {
     private boolean wasGranted;
     private @Nullable Loss loss;
 
-    public AcquisitionObserver(List<Acquisition> told) {
+    AcquisitionObserver(List<Acquisition> told) {
         this.told = told;
     }
 
@@ -90,7 +90,7 @@ public final class AcquisitionObserver {
         }
     }
 
-    public static void guarded(Runnable call) {
+    static void guarded(Runnable call) {
         try {
             call.run();
         } catch (RuntimeException | Error e) {

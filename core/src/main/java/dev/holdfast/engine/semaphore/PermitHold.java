@@ -20,7 +20,7 @@ public final class PermitHold extends LocalHold implements Permits {
     /** Null until somebody asks. */
     private volatile @Nullable String id;
 
-    public PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
+    PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
         super(resource, grant, request, token);
         this.permits = request.weight();
     }

@@ -39,7 +39,7 @@ public final class Auditor {
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile long lastRun;
 
-    public Auditor(StorePart part) {
+    Auditor(StorePart part) {
         this.part = part;
         this.context = part.context;
         this.lastRun = context.clock().now();

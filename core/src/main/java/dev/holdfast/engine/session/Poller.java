@@ -89,7 +89,7 @@ public final class Poller {
     }
 
     /** Polls all at once: pushes may have been missed. */
-    public void pollAll() {
+    void pollAll() {
         tick(true);
     }
 

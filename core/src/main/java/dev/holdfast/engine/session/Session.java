@@ -40,7 +40,7 @@ public final class Session {
     public volatile long clearedSteps;
 
     /** What was pushed against its being alive. */
-    public final PendingRevocation contradiction = new PendingRevocation();
+    final PendingRevocation contradiction = new PendingRevocation();
 
     /** Completed when the store takes nothing new from this session any more. */
     private final CompletableFuture<Void> retirement = new CompletableFuture<>();

@@ -70,7 +70,7 @@ public final class SessionKeeper {
     private Environment.@Nullable Timer renewal;
     private Environment.@Nullable Timer watch;
 
-    public SessionKeeper(StorePart part) {
+    SessionKeeper(StorePart part) {
         this.part = part;
         this.wire = part.wire;
         this.environment = part.context.environment();

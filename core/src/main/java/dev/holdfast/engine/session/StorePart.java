@@ -55,7 +55,7 @@ public final class StorePart {
      *
      * @param users the users of its sessions
      */
-    public StorePart(
+    StorePart(
             ClientContext context,
             LockStore store,
             int number,
@@ -142,7 +142,7 @@ public final class StorePart {
      * How long to wait rather than so long, so that parts whose time has come at about the same moment are renewed at
      * the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
      */
-    public long together(long delay) {
+    long together(long delay) {
         long grain = context.options().keepAliveEvery().toNanos() / 4;
         if (!isOneOfSeveral || delay <= grain) {
             return delay;
@@ -162,7 +162,7 @@ public final class StorePart {
     }
 
     /** Whether a claim is believed by anybody here, or its end is on its way. */
-    public boolean isKnown(ClaimRef ref) {
+    boolean isKnown(ClaimRef ref) {
         return retrier.isPending(ref) || users.get().stream().anyMatch(user -> user.knows(ref));
     }
 
@@ -201,7 +201,7 @@ public final class StorePart {
     }
 
     /** All holds of a session are lost. */
-    public void over(Session session, Loss.Cause cause) {
+    void over(Session session, Loss.Cause cause) {
         if (session.state == Session.State.ABANDONED) {
             retrier.settle(
                     new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> session.retired());
@@ -226,7 +226,7 @@ public final class StorePart {
     }
 
     /** A keep-alive was acknowledged. */
-    public void renewed(Session session) {
+    void renewed(Session session) {
         context.doubts().signalNews();
         tell(user -> user.renewed(this));
         auditor.runIfDue(session);
