@@ -78,9 +78,9 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     private static final String QUESTION = "?";
     private static final String OPEN = "open";
 
-    public final ClientContext context;
+    final ClientContext context;
     private final LocalResources resources;
-    public final ResourceName name;
+    final ResourceName name;
     private final ResourceName opened;
     private final ResourceSpec places;
     private final Acquirer door;
@@ -214,7 +214,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     /** The number that was opened last. */
-    public CompletableFuture<LatchCall.Answer> newest() {
+    CompletableFuture<LatchCall.Answer> newest() {
         return LatchCall.countDown(resources.part(opened), opened, 0, QUESTION, Caller.GOES_ON);
     }
 
@@ -232,7 +232,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     /** Who has a place, in one state of the store. */
-    public CompletableFuture<List<Party>> present() {
+    CompletableFuture<List<Party>> present() {
         return ResourceInspection.askForAll(resources.part(name).wire, name, Caller.GOES_ON)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
@@ -256,7 +256,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     /** Writes a number under the lock of the door, and lets in all whose tokens are not above it. */
-    public CompletableFuture<Boolean> open(LocalHold lock, long number) {
+    CompletableFuture<Boolean> open(LocalHold lock, long number) {
         return BarrierOpening.begin(resources.part(opened), opened, lock.grant.session, number);
     }
 

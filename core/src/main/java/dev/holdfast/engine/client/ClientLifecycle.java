@@ -19,7 +19,7 @@ public final class ClientLifecycle {
         this.failures = failures;
     }
 
-    public boolean isClosing() {
+    boolean isClosing() {
         return isClosing.get();
     }
 

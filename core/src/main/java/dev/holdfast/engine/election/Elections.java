@@ -39,7 +39,7 @@ public final class Elections {
     }
 
     /** Takes in a new campaign. */
-    public void add(EngineCampaign campaign) {
+    void add(EngineCampaign campaign) {
         lock.lock();
         try {
             requireOpen();
@@ -49,7 +49,7 @@ public final class Elections {
         }
     }
 
-    public void remove(EngineCampaign campaign) {
+    void remove(EngineCampaign campaign) {
         lock.lock();
         try {
             campaigns.remove(campaign);
@@ -98,7 +98,7 @@ public final class Elections {
         }
     }
 
-    public void add(LeaderPoller poller) {
+    void add(LeaderPoller poller) {
         lock.lock();
         try {
             requireOpen();
@@ -108,7 +108,7 @@ public final class Elections {
         }
     }
 
-    public void remove(LeaderPoller poller) {
+    void remove(LeaderPoller poller) {
         lock.lock();
         try {
             Set<LeaderPoller> others = pollers.get(poller.name);
@@ -121,7 +121,7 @@ public final class Elections {
     }
 
     /** A term of this client has begun or ended: its own observers need not wait for their next look. */
-    public void news(ResourceName name) {
+    void news(ResourceName name) {
         List<LeaderPoller> told;
         lock.lock();
         try {

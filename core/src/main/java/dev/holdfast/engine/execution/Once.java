@@ -14,7 +14,7 @@ public final class Once extends AtomicBoolean implements Runnable {
     }
 
     /** Makes sure that it does not begin any more, if it has not begun. */
-    public void cancel() {
+    void cancel() {
         set(true);
     }
 

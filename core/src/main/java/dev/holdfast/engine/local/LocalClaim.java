@@ -56,7 +56,7 @@ public final class LocalClaim extends Claim {
 
     /** Whose turn it is; null before it was first passed on. */
     @Nullable
-    public FairnessSlice turn;
+    FairnessSlice turn;
 
     // The place among the resource's grants.
     @Nullable
@@ -104,7 +104,7 @@ public final class LocalClaim extends Claim {
     }
 
     /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
-    public void open() {
+    void open() {
         if (own == null) {
             bound = null;
         }
@@ -210,7 +210,7 @@ public final class LocalClaim extends Claim {
         return tenant == null && (sharers == null || sharers.isEmpty() || request.isShare());
     }
 
-    public boolean isIdle() {
+    boolean isIdle() {
         return tenant == null && (sharers == null || sharers.isEmpty());
     }
 
@@ -219,7 +219,7 @@ public final class LocalClaim extends Claim {
         return tenant;
     }
 
-    public void take(LocalHold hold) {
+    void take(LocalHold hold) {
         served = served == Integer.MAX_VALUE ? 1 : served + 1;
         if (hold.isShare()) {
             share(hold);
@@ -228,7 +228,7 @@ public final class LocalClaim extends Claim {
         }
     }
 
-    public void leave(LocalHold hold) {
+    void leave(LocalHold hold) {
         if (tenant == hold) {
             tenant = null;
         } else if (sharers != null) {
@@ -237,7 +237,7 @@ public final class LocalClaim extends Claim {
     }
 
     /** Takes one who shares, who may have been alone here before. */
-    public void share(LocalHold hold) {
+    void share(LocalHold hold) {
         tenant = null;
         if (sharers == null) {
             sharers = new LinkedHashMap<>();
@@ -248,7 +248,7 @@ public final class LocalClaim extends Claim {
 
     /** The live hold of a thread under this grant. */
     @Nullable
-    public LocalHold holdOf(Thread thread) {
+    LocalHold holdOf(Thread thread) {
         if (tenant != null && tenant.owner == thread) {
             return tenant;
         }
@@ -256,7 +256,7 @@ public final class LocalClaim extends Claim {
     }
 
     /** All live holds under this grant. */
-    public List<LocalHold> holds() {
+    List<LocalHold> holds() {
         List<LocalHold> all = new ArrayList<>();
         if (tenant != null) {
             all.add(tenant);
@@ -270,7 +270,7 @@ public final class LocalClaim extends Claim {
     // ---- Turns
 
     /** The turn under this grant, which is over if there was none. */
-    public FairnessSlice turn() {
+    FairnessSlice turn() {
         FairnessSlice present = turn;
         if (present == null) {
             present = new FairnessSlice();

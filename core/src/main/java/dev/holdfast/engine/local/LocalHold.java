@@ -38,7 +38,7 @@ public class LocalHold implements HoldHandle {
 
     public final LocalResource resource;
     public final LocalClaim grant;
-    public final @Nullable Thread owner;
+    final @Nullable Thread owner;
     private final long token;
     private final boolean isExtendable;
 
@@ -102,7 +102,7 @@ public class LocalHold implements HoldHandle {
     }
 
     /** Whether it stands beside others under its grant. Called under the lock of the resource. */
-    public boolean isShare() {
+    boolean isShare() {
         return isShare;
     }
 
@@ -117,11 +117,11 @@ public class LocalHold implements HoldHandle {
     }
 
     /** Its owner has given it back. Called under the lock of the resource. */
-    public void end() {
+    void end() {
         isOver = true;
     }
 
-    public boolean isOver() {
+    boolean isOver() {
         return isOver;
     }
 
@@ -438,7 +438,7 @@ public class LocalHold implements HoldHandle {
     }
 
     /** Notes the end of the hold that its owner did not ask for. Called once, under the lock of the resource. */
-    public void lose(Loss lost, DeferredActions out) {
+    void lose(Loss lost, DeferredActions out) {
         // Before the listeners run: one that calls isHeld() must already see the loss.
         loss = lost;
         List<Listener> told = listeners == null ? List.of() : listeners;

@@ -25,7 +25,7 @@ public abstract class LocalResource {
     public final ResourceName name;
     public final ResourceSpec spec;
     /** Guards the claims, the grants and the holds of this resource. */
-    public final ReentrantLock lock = new ReentrantLock();
+    final ReentrantLock lock = new ReentrantLock();
     /**
      * The local hold that excludes all others; null if there is none, and for a semaphore. Written under the lock, read
      * by anyone.
@@ -48,12 +48,12 @@ public abstract class LocalResource {
         return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
     }
 
-    public final long now() {
+    final long now() {
         return part.context.clock().now();
     }
 
     /** Does something under the lock, and what follows from it afterwards. */
-    public void step(Consumer<DeferredActions> what) {
+    void step(Consumer<DeferredActions> what) {
         DeferredActions out = new DeferredActions();
         lock.lock();
         try {

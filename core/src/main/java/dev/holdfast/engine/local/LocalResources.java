@@ -56,7 +56,7 @@ public final class LocalResources implements SessionUser {
      *
      * @throws LockMismatchException if this process uses the name as something else
      */
-    public LocalSynchronizer enter(ResourceName name, ResourceSpec spec, Request request) {
+    LocalSynchronizer enter(ResourceName name, ResourceSpec spec, Request request) {
         StorePart part = parts.of(name);
         ConcurrentMap<ResourceName, LocalSynchronizer> ofPart = resourcesOf(part.number);
         while (true) {

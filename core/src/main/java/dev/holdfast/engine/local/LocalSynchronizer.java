@@ -96,7 +96,7 @@ public final class LocalSynchronizer extends LocalResource {
      *
      * @return false if this resource was removed meanwhile: take the next
      */
-    public boolean enter(Request request) {
+    boolean enter(Request request) {
         DeferredActions out = new DeferredActions();
         lock.lock();
         try {
@@ -160,7 +160,7 @@ public final class LocalSynchronizer extends LocalResource {
      *
      * @return whether it was taken back; if not, it has ended
      */
-    public boolean cancel(Request request) {
+    boolean cancel(Request request) {
         DeferredActions out = new DeferredActions();
         lock.lock();
         try {
@@ -353,7 +353,7 @@ public final class LocalSynchronizer extends LocalResource {
     }
 
     /** The session was opened or renewed, or a doubt is over: what waited for that goes on. */
-    public void goOn() {
+    void goOn() {
         step(this::react);
     }
 

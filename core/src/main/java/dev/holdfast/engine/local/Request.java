@@ -19,22 +19,22 @@ public final class Request {
     public final ResourceName name;
 
     /** The thread that will own the hold; null for a hold that owns itself. */
-    public final @Nullable Thread owner;
+    final @Nullable Thread owner;
 
     /** The thread that parks for it; null for a stage. */
     final @Nullable Thread waiter;
 
     /** The stage to complete; null for a thread. */
-    public final @Nullable CompletableFuture<Hold> future;
+    final @Nullable CompletableFuture<Hold> future;
 
     /** What it asks for. */
-    public final Mode mode;
+    final Mode mode;
 
-    public final Lease lease;
-    public final boolean isExtendable;
+    final Lease lease;
+    final boolean isExtendable;
 
     /** Makes a single attempt, and never queues at the store. */
-    public final boolean isTry;
+    final boolean isTry;
 
     /** Asked for by the engine itself: what follows runs on the thread that ends it, and waits for no code of users. */
     final boolean isOfEngine;
@@ -48,7 +48,7 @@ public final class Request {
     Request previous;
 
     @Nullable
-    public Request next;
+    Request next;
 
     boolean isQueued;
 
@@ -83,10 +83,10 @@ public final class Request {
     long sessionsAskedFor;
 
     /** Its place among all that were queued here, from 1; above all while it is not queued yet. */
-    public long number = Long.MAX_VALUE;
+    long number = Long.MAX_VALUE;
 
     /** Is told what becomes of it and of its hold; null if nobody looks on. */
-    public final @Nullable AcquisitionObserver observer;
+    final @Nullable AcquisitionObserver observer;
 
     Request(
             Mode mode,
@@ -115,33 +115,33 @@ public final class Request {
         return mode.weight();
     }
 
-    public boolean hasOwnLease() {
+    boolean hasOwnLease() {
         return lease.binding() != Lease.Binding.SESSION;
     }
 
     /** Whether it asks for a hold beside others. */
-    public boolean isShare() {
+    boolean isShare() {
         return mode.isShare();
     }
 
-    public boolean isDone() {
+    boolean isDone() {
         return isDone;
     }
 
     /** The hold, if it was granted. Read after {@link #isDone}. */
     @Nullable
-    public LocalHold hold() {
+    LocalHold hold() {
         return hold;
     }
 
     /** Why it failed; null if it was granted, or taken by another. Read after {@link #isDone}. */
     @Nullable
-    public Supplier<RuntimeException> failure() {
+    Supplier<RuntimeException> failure() {
         return failure;
     }
 
     /** Ends the request. Called under the lock of the resource; the wake-up follows when it is free. */
-    public void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
+    void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
         hold = granted;
         failure = why;
         isDone = true;

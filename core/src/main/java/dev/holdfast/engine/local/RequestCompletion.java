@@ -25,7 +25,7 @@ public final class RequestCompletion {
     }
 
     /** Runs what ends the stage of a request: on the callback executor, unless nobody but the engine depends on it. */
-    public static void tell(ClientContext context, Request request, Runnable end) {
+    static void tell(ClientContext context, Request request, Runnable end) {
         if (request.isOfEngine) {
             Trampoline.react(end);
         } else {
@@ -34,7 +34,7 @@ public final class RequestCompletion {
     }
 
     /** Tells the end of an asynchronous request to its stage, as of {@link #tell}. */
-    public static void complete(ClientContext context, Request request) {
+    static void complete(ClientContext context, Request request) {
         CompletableFuture<Hold> future = request.future;
         if (future == null) {
             return;

@@ -43,7 +43,7 @@ public final class BulkRelease {
      * Gives back, waits for the end as long as the call may, and tells what went wrong. Called by the owner of the
      * holds.
      */
-    public static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
+    static List<RuntimeException> of(ClientContext context, List<Hold> holds, TotalWait wait) {
         BulkRelease all = new BulkRelease(context, holds);
         try {
             Uninterruptibles.uninterruptibly(

@@ -46,7 +46,7 @@ public final class Auditor {
     }
 
     /** Begins an audit if the last one began a ttl ago. */
-    public void runIfDue(Session session) {
+    void runIfDue(Session session) {
         long now = context.clock().now();
         if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
             lastRun = now;

@@ -46,7 +46,7 @@ public abstract class Claim {
 
     public final ClaimRef ref;
     public final Session session;
-    public final Lease lease;
+    final Lease lease;
 
     /** What is known of its own lease; null if it has only the session's. */
     public final @Nullable FixedLeaseState own;
@@ -88,10 +88,10 @@ public abstract class Claim {
      * What was pushed against it; null if nothing ever was. What is pushed from then on is polled before it is
      * believed. Set under the lock of the resource.
      */
-    public volatile @Nullable PendingRevocation contradiction;
+    volatile @Nullable PendingRevocation contradiction;
 
     /** Failures in a row. */
-    public int failures;
+    int failures;
 
     /** When the newest command about it was sent or answered; and how many are on their way. For the audit. */
     public long settledAt;
@@ -99,7 +99,7 @@ public abstract class Claim {
     public int underWay;
 
     /** How often it was sent. */
-    public int sendings;
+    int sendings;
 
     /** When to poll it at the latest, while it is queued, and from when on it goes along with others. */
     long pollBy;
@@ -184,7 +184,7 @@ public abstract class Claim {
     }
 
     /** It was waiting at the store when these requests waited here. */
-    public void cover(long newest) {
+    void cover(long newest) {
         newestServed = Math.max(newestServed, newest);
     }
 

@@ -125,7 +125,7 @@ public final class ClaimDriver {
      * @param sentAt when the request was sent that is so answered
      * @param steps how many steps of the wall clock had been seen then
      */
-    public void take(Claim claim, Reply reply, long sentAt, long steps) {
+    void take(Claim claim, Reply reply, long sentAt, long steps) {
         DeferredActions out = new DeferredActions();
         claim.lock().lock();
         try {

@@ -65,7 +65,7 @@ public final class FixedLeaseState {
      * Whether a grant that outlives its session has surely ended at the store too, whose clock may be slower: it began
      * while the session could still live, and each extension while the grant could.
      */
-    public boolean isOverBy(long now, long sessionGoneAt) {
+    boolean isOverBy(long now, long sessionGoneAt) {
         long all = allNanos;
         return now - all - all / 4 - sessionGoneAt > 0;
     }

@@ -55,7 +55,7 @@ public final class Poller {
     }
 
     /** Takes a claim that waits in the store's queue. */
-    public void add(Claim claim, Duration recheckIn) {
+    void add(Claim claim, Duration recheckIn) {
         long now = context.clock().now();
         lock.lock();
         try {

@@ -75,7 +75,7 @@ public final class ReleaseRetrier {
         UNCONFIRMED
     }
 
-    public ReleaseRetrier(CommandSender wire, Environment environment, ElapsedClock clock) {
+    ReleaseRetrier(CommandSender wire, Environment environment, ElapsedClock clock) {
         this.wire = wire;
         this.environment = environment;
         this.clock = clock;
@@ -93,7 +93,7 @@ public final class ReleaseRetrier {
     }
 
     /** Whether nothing is to be ended. */
-    public boolean isIdle() {
+    boolean isIdle() {
         return pending.isEmpty() && waiting.isEmpty();
     }
 
@@ -130,7 +130,7 @@ public final class ReleaseRetrier {
     }
 
     /** The client is closed: nothing is sent any more, and what is asked for from here on ends as the close did. */
-    public void stop(Closing how) {
+    void stop(Closing how) {
         closing = how;
         waiting.keySet().forEach(this::goOn);
     }

@@ -30,14 +30,14 @@ public final class Session {
     public final long ttlNanos;
     private final List<Raise> raises = new ArrayList<>();
 
-    public volatile State state = State.ALIVE;
-    public volatile long deadline;
+    volatile State state = State.ALIVE;
+    volatile long deadline;
 
     /** The epoch under which commands are sent: the highest one that the store has acknowledged. */
     public volatile long epoch;
 
     /** How many steps of the wall clock had been seen when the newest acknowledged request was sent. */
-    public volatile long clearedSteps;
+    volatile long clearedSteps;
 
     /** What was pushed against its being alive. */
     final PendingRevocation contradiction = new PendingRevocation();

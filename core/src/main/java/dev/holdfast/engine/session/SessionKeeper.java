@@ -81,13 +81,13 @@ public final class SessionKeeper {
     }
 
     /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
-    public static Duration patience(Duration ttl) {
+    static Duration patience(Duration ttl) {
         return ttl.dividedBy(PATIENCES_PER_TTL);
     }
 
     /** The session that is alive, or null while there is none. */
     @Nullable
-    public Session current() {
+    Session current() {
         Session present = session;
         return present != null && present.isAlive() && !resting ? present : null;
     }
@@ -357,12 +357,12 @@ public final class SessionKeeper {
      * Whether holds of this session may not be relied on until the store was asked. A look at the clock must come
      * before.
      */
-    public boolean inDoubt(Session of) {
+    boolean inDoubt(Session of) {
         return (rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps()) || of.contradiction.isOpen();
     }
 
     /** Asks the store now. */
-    public void ask(Session of) {
+    void ask(Session of) {
         renew(of);
     }
 
@@ -384,7 +384,7 @@ public final class SessionKeeper {
     }
 
     /** Looks whether the deadline has passed, and tells the loss if so. */
-    public void check(Session of) {
+    void check(Session of) {
         if (of.isAlive() && !rules.isGood(clock.now(), of.deadline)) {
             end(of, Session.State.ABANDONED, Loss.Cause.EXPIRED);
         }
@@ -446,7 +446,7 @@ public final class SessionKeeper {
 
     /** No new session, no more renewals. */
     @Nullable
-    public Session close() {
+    Session close() {
         lock.lock();
         try {
             closed = true;

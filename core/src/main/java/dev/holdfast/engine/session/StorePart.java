@@ -188,14 +188,14 @@ public final class StorePart {
     }
 
     /** Tells the users of the sessions something; what one of them throws does not keep it from the others. */
-    public void tell(Consumer<SessionUser> news) {
+    void tell(Consumer<SessionUser> news) {
         users.get().forEach(user -> Failsafe.run("news of a session", () -> news.accept(user)));
     }
 
     // ---- What the keeper tells, without any lock
 
     /** A session is there: what waits for one may go on. */
-    public void opened() {
+    void opened() {
         tell(user -> user.opened(this));
         goOn(true);
     }

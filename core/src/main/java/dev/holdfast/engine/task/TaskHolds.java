@@ -41,7 +41,7 @@ public final class TaskHolds implements SessionUser {
         return known.contains(ref);
     }
 
-    public void forget(ClaimRef ref) {
+    void forget(ClaimRef ref) {
         known.remove(ref);
     }
 
@@ -54,18 +54,18 @@ public final class TaskHolds implements SessionUser {
     // ---- Holds
 
     /** The part of the store to which a task belongs. */
-    public StorePart part(ResourceName name) {
+    StorePart part(ResourceName name) {
         return parts.of(name);
     }
 
-    public void add(TaskHold hold) {
+    void add(TaskHold hold) {
         running.put(hold.ref, hold);
         if (context.isClosing()) {
             hold.clientClosed();
         }
     }
 
-    public void remove(TaskHold hold) {
+    void remove(TaskHold hold) {
         running.remove(hold.ref);
     }
 
@@ -80,7 +80,7 @@ public final class TaskHolds implements SessionUser {
     // ---- The client
 
     /** A call goes on when there is a session. */
-    public void awaitSession(TaskAcquisition call) {
+    void awaitSession(TaskAcquisition call) {
         waiting.add(call);
         StorePart part = call.part();
         if (part.session() != null) {

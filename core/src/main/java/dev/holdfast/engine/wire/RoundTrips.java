@@ -15,7 +15,7 @@ public final class RoundTrips {
     private final AtomicLongArray nanos = new AtomicLongArray(KEPT);
     private final AtomicInteger next = new AtomicInteger();
 
-    public void note(long roundTripNanos) {
+    void note(long roundTripNanos) {
         nanos.setPlain((next.getAndIncrement() & Integer.MAX_VALUE) % KEPT, roundTripNanos);
     }
 
