@@ -181,7 +181,8 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        Request request = new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
+        Request request =
+                new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
         if (observer != null) {
             var unused = future.whenComplete((hold, failure) -> tell(observer, hold, failure));
         }
