@@ -124,11 +124,9 @@ public final class BufferedClaimRows extends ClaimRows {
 
     /** With the session of the head, which is asked for next; the others' are only read when it is their turn. */
     private List<Claim> read(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.FRONT);
-        select.setBytes(1, resource.key);
-        select.setInt(2, AHEAD);
         List<Claim> claims = new ArrayList<>(AHEAD);
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row =
+                statements.bound(SqlTemplate.FRONT, resource.key, AHEAD).executeQuery()) {
             while (row.next()) {
                 Claim claim = claim(resource, row);
                 claims.add(claim);
@@ -165,7 +163,6 @@ public final class BufferedClaimRows extends ClaimRows {
         if (front.isAll && resource.grants == 0) {
             return null;
         }
-        flush();
         return super.find(resource, session, number);
     }
 
@@ -202,60 +199,10 @@ public final class BufferedClaimRows extends ClaimRows {
         uncounted.add(resource);
     }
 
-    // What is asked for more rarely is asked of the database as it is then.
-
+    /** What is queried more rarely is queried in the database, behind what has changed. */
     @Override
-    public List<Claim> waiters(Resource resource, int limit) throws SQLException {
+    protected PreparedStatement select(SqlTemplate template, Object... values) throws SQLException {
         flush();
-        return super.waiters(resource, limit);
-    }
-
-    @Override
-    public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
-        flush();
-        return super.waitersAbove(resource, weight);
-    }
-
-    @Override
-    public List<Claim> grants(Resource resource, int limit) throws SQLException {
-        flush();
-        return super.grants(resource, limit);
-    }
-
-    @Override
-    public List<Claim> grantsOf(Resource resource, long session) throws SQLException {
-        flush();
-        return super.grantsOf(resource, session);
-    }
-
-    @Override
-    public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
-        flush();
-        return super.grantsOver(resource, now);
-    }
-
-    @Override
-    @Nullable
-    public Claim grant(Resource resource, long token) throws SQLException {
-        flush();
-        return super.grant(resource, token);
-    }
-
-    @Override
-    public List<Held> grantedSessions(Resource resource) throws SQLException {
-        flush();
-        return super.grantedSessions(resource);
-    }
-
-    @Override
-    public long firstEnd(Resource resource) throws SQLException {
-        flush();
-        return super.firstEnd(resource);
-    }
-
-    @Override
-    public List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
-        flush();
-        return super.ofSession(session, afterNumber, afterKey, limit);
+        return super.select(template, values);
     }
 }

@@ -89,18 +89,18 @@ final class SqliteClients {
     /** Records our own instance, with the first session that it opens. */
     void addOwn() throws SQLException {
         if (read(own) == null) {
-            PreparedStatement insert = statements.prepare("INSERT INTO holdfast_client"
-                    + " (id, pid, started, pid_namespace, time_namespace, user, rule, followed)"
-                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-            insert.setLong(1, own);
-            insert.setLong(2, machine.self().pid());
-            insert.setLong(3, machine.self().started());
-            insert.setString(4, machine.pidNamespace());
-            insert.setString(5, machine.timeNamespace());
-            insert.setString(6, machine.user());
-            insert.setInt(7, ownRule.code);
-            insert.setString(8, text(ownFollowed));
-            StatementCache.changeOne(insert);
+            StatementCache.changeOne(statements.bound(
+                    "INSERT INTO holdfast_client"
+                            + " (id, pid, started, pid_namespace, time_namespace, user, rule, followed)"
+                            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    own,
+                    machine.self().pid(),
+                    machine.self().started(),
+                    machine.pidNamespace(),
+                    machine.timeNamespace(),
+                    machine.user(),
+                    ownRule.code,
+                    text(ownFollowed)));
         }
     }
 
@@ -108,19 +108,19 @@ final class SqliteClients {
     void record(Rule rule, List<Incarnation> followed) throws SQLException {
         ownRule = rule;
         ownFollowed = List.copyOf(followed);
-        PreparedStatement update = statements.prepare("UPDATE holdfast_client SET rule = ?, followed = ? WHERE id = ?");
-        update.setInt(1, rule.code);
-        update.setString(2, text(followed));
-        update.setLong(3, own);
-        update.executeUpdate();
+        statements
+                .bound("UPDATE holdfast_client SET rule = ?, followed = ? WHERE id = ?", rule.code, text(followed), own)
+                .executeUpdate();
     }
 
     /** Forgets a store instance without sessions: it would be added again. */
     void dropIfUnused(long client) throws SQLException {
-        PreparedStatement delete = statements.prepare("DELETE FROM holdfast_client WHERE id = ?1"
-                + " AND NOT EXISTS (SELECT 1 FROM holdfast_session WHERE client = ?1)");
-        delete.setLong(1, client);
-        delete.executeUpdate();
+        statements
+                .bound(
+                        "DELETE FROM holdfast_client WHERE id = ?1"
+                                + " AND NOT EXISTS (SELECT 1 FROM holdfast_session WHERE client = ?1)",
+                        client)
+                .executeUpdate();
     }
 
     /** Who was followed last. May be called by any thread. */

@@ -238,9 +238,7 @@ public final class MysqlNotificationListener implements NotificationListener {
 
     /** Until the server has noticed that an earlier connection is gone, that one has the lock. */
     private void takeLock() throws SQLException {
-        PreparedStatement take = statements.prepare("SELECT GET_LOCK(?, 0)");
-        take.setString(1, lockName);
-        try (ResultSet row = take.executeQuery()) {
+        try (ResultSet row = statements.bound("SELECT GET_LOCK(?, 0)", lockName).executeQuery()) {
             hasLock = row.next() && row.getInt(1) == 1;
         }
     }
@@ -300,9 +298,7 @@ public final class MysqlNotificationListener implements NotificationListener {
     /** Tells of those that do not wait any more. */
     private void look(List<ClaimRef> claims) throws SQLException {
         List<Signal> signals = new ArrayList<>();
-        PreparedStatement select = statements.prepare(look);
-        select.setString(1, json(claims));
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = statements.bound(look, json(claims)).executeQuery()) {
             while (row.next()) {
                 ClaimRef claim = claims.get(row.getInt(1));
                 boolean waits = row.getBoolean(2);

@@ -39,7 +39,7 @@ public final class PostgresProduct implements Product {
             + " FROM unnest(?) WITH ORDINALITY AS n (name, place), holdfast_meta WHERE one = 1 ORDER BY n.place"
             + " ON CONFLICT (name) DO NOTHING";
 
-    private static final String BURY = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
+    private static final String EXPIRE = "UPDATE holdfast_session SET epoch = " + Session.RETIRED + ", deadline = 0"
             + " WHERE id = (SELECT id FROM holdfast_session WHERE id = ? AND deadline = ? FOR UPDATE SKIP LOCKED)";
 
     /** In milliseconds. A wait that is too long is an error in the server's log. */
@@ -176,7 +176,7 @@ public final class PostgresProduct implements Product {
 
     @Override
     public boolean expire(StatementCache statements, Session session) throws SQLException {
-        PreparedStatement update = statements.prepare(statements.templates().of(BURY));
+        PreparedStatement update = statements.prepare(statements.templates().of(EXPIRE));
         update.setLong(1, session.id);
         update.setLong(2, session.deadline);
         return update.executeUpdate() > 0;

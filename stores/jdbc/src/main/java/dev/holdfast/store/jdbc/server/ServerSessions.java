@@ -75,28 +75,17 @@ public final class ServerSessions {
         long seconds = number(clock) / 1_000_000;
         long id = (seconds & 0xffff_ffffL) << RANDOM_BITS | random.nextLong() >>> (Long.SIZE - RANDOM_BITS);
         long ttl = Math.max(MIN_TTL_MICROS, Micros.of(command.ttl()));
-        PreparedStatement insert = statements.prepare(add);
-        insert.setLong(1, client);
-        insert.setLong(2, ttl);
-        insert.setBytes(3, command.label().getBytes(StandardCharsets.UTF_8));
-        insert.setLong(4, ttl);
-        insert.setLong(5, id);
-        StatementCache.changeOne(insert);
+        StatementCache.changeOne(
+                statements.bound(add, client, ttl, command.label().getBytes(StandardCharsets.UTF_8), ttl, id));
         return new Reply.SessionOpened(Session.idOf(id), Micros.duration(ttl));
     }
 
     private Reply keepAlive(KeepAlive command) throws SQLException {
         long id = Session.numberOf(command.session());
-        PreparedStatement update = statements.prepare(renew);
-        update.setLong(1, command.epoch());
-        update.setLong(2, id);
-        update.setLong(3, command.epoch());
-        if (update.executeUpdate() > 0) {
+        if (statements.bound(renew, command.epoch(), id, command.epoch()).executeUpdate() > 0) {
             return new Reply.SessionAlive();
         }
-        PreparedStatement select = statements.prepare(look);
-        select.setLong(1, id);
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = statements.bound(look, id).executeQuery()) {
             return row.next() ? new Reply.Stale() : new Reply.SessionEnded();
         }
     }

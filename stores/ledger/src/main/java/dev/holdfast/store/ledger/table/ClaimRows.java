@@ -5,7 +5,6 @@ import dev.holdfast.spi.ResourceName;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -46,70 +45,53 @@ public class ClaimRows {
         // As above.
     }
 
+    /** A query for claims. */
+    protected PreparedStatement select(SqlTemplate template, Object... values) throws SQLException {
+        return statements.bound(template, values);
+    }
+
     /** The row of a claim on a resource; null if there is none. */
     @Nullable
     public Claim find(Resource resource, long session, long number) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.CLAIM);
-        select.setLong(1, session);
-        select.setLong(2, number);
-        select.setBytes(3, resource.key);
-        return first(resource, select);
+        return StatementCache.first(
+                select(SqlTemplate.CLAIM, session, number, resource.key), row -> claim(resource, row));
     }
 
     /** The claim that waits longest; null if none does. */
     @Nullable
     public Claim head(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.HEAD);
-        select.setBytes(1, resource.key);
-        return first(resource, select);
+        return StatementCache.first(select(SqlTemplate.HEAD, resource.key), row -> claim(resource, row));
     }
 
     public List<Claim> waiters(Resource resource, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.WAITERS);
-        select.setBytes(1, resource.key);
-        select.setInt(2, limit);
-        return all(resource, select);
+        return StatementCache.all(select(SqlTemplate.WAITERS, resource.key, limit), row -> claim(resource, row));
     }
 
     /** The claims that wait and weigh more than that, head first. */
     public List<Claim> waitersAbove(Resource resource, int weight) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.WAITERS_ABOVE);
-        select.setBytes(1, resource.key);
-        select.setInt(2, weight);
-        return all(resource, select);
+        return StatementCache.all(select(SqlTemplate.WAITERS_ABOVE, resource.key, weight), row -> claim(resource, row));
     }
 
     /** The grants with rows of their own, oldest first. */
     public List<Claim> grants(Resource resource, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.GRANTS);
-        select.setBytes(1, resource.key);
-        select.setInt(2, limit);
-        return all(resource, select);
+        return StatementCache.all(select(SqlTemplate.GRANTS, resource.key, limit), row -> claim(resource, row));
     }
 
     public List<Claim> grantsOf(Resource resource, long session) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.GRANTS_OF_SESSION);
-        select.setBytes(1, resource.key);
-        select.setLong(2, session);
-        return all(resource, select);
+        return StatementCache.all(
+                select(SqlTemplate.GRANTS_OF_SESSION, resource.key, session), row -> claim(resource, row));
     }
 
     /** The grants with rows of their own whose own lease is over. */
     public List<Claim> grantsOver(Resource resource, long now) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.GRANTS_OVER);
-        select.setBytes(1, resource.key);
-        select.setLong(2, now);
-        return all(resource, select);
+        return StatementCache.all(select(SqlTemplate.GRANTS_OVER, resource.key, now), row -> claim(resource, row));
     }
 
     /** The grant with a row of its own that owns a token; null if none does. */
     @Nullable
     public Claim grant(Resource resource, long token) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.GRANT_OF_TOKEN);
-        select.setBytes(1, resource.key);
-        select.setLong(2, token);
-        select.setLong(3, token);
-        return first(resource, select);
+        return StatementCache.first(
+                select(SqlTemplate.GRANT_OF_TOKEN, resource.key, token, token), row -> claim(resource, row));
     }
 
     /** What a session holds of a resource by rows of their own. */
@@ -117,15 +99,9 @@ public class ClaimRows {
 
     /** The sessions of the grants with rows of their own. */
     public List<Held> grantedSessions(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.GRANTED_SESSIONS);
-        select.setBytes(1, resource.key);
-        List<Held> found = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                found.add(new Held(row.getLong(1), row.getLong(2), row.getLong(3)));
-            }
-        }
-        return found;
+        return StatementCache.all(
+                select(SqlTemplate.GRANTED_SESSIONS, resource.key),
+                row -> new Held(row.getLong(1), row.getLong(2), row.getLong(3)));
     }
 
     /**
@@ -133,12 +109,8 @@ public class ClaimRows {
      * none.
      */
     public long firstEnd(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.FIRST_END);
-        select.setBytes(1, resource.key);
-        try (ResultSet row = select.executeQuery()) {
-            long ends = row.next() ? row.getLong(1) : 0;
-            return ends == 0 ? Long.MAX_VALUE : ends;
-        }
+        Long ends = StatementCache.first(select(SqlTemplate.FIRST_END, resource.key), row -> row.getLong(1));
+        return ends == null || ends == 0 ? Long.MAX_VALUE : ends;
     }
 
     /** Where a claim of a session is, as those that end or audit it need it. */
@@ -149,20 +121,11 @@ public class ClaimRows {
      * are stand-ins.
      */
     public List<Place> ofSession(long session, long afterNumber, byte[] afterKey, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.CLAIMS_OF_SESSION);
-        select.setLong(1, session);
-        select.setLong(2, afterNumber);
-        select.setBytes(3, afterKey);
-        select.setInt(4, limit);
-        List<Place> found = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                byte[] key = row.getBytes(10);
-                ResourceName name = StatementCache.name(key);
-                found.add(new Place(name, claim(new Resource(name, key), row)));
-            }
-        }
-        return found;
+        return StatementCache.all(select(SqlTemplate.CLAIMS_OF_SESSION, session, afterNumber, afterKey, limit), row -> {
+            byte[] key = row.getBytes(10);
+            ResourceName name = StatementCache.name(key);
+            return new Place(name, claim(new Resource(name, key), row));
+        });
     }
 
     public void add(Claim claim) throws SQLException {
@@ -186,12 +149,8 @@ public class ClaimRows {
     }
 
     public void save(Claim claim) throws SQLException {
-        PreparedStatement update = statements.prepare(SqlTemplate.SAVE_CLAIM);
-        update.setInt(1, claim.weight);
-        update.setLong(2, claim.ends);
-        update.setLong(3, claim.seq);
-        update.setLong(4, claim.firstToken);
-        update.setLong(5, claim.endToken);
+        PreparedStatement update = statements.bound(
+                SqlTemplate.SAVE_CLAIM, claim.weight, claim.ends, claim.seq, claim.firstToken, claim.endToken);
         setRow(update, 6, Row.of(claim));
         StatementCache.changeOne(update);
     }
@@ -204,9 +163,7 @@ public class ClaimRows {
 
     /** Drops all rows of claims on a resource that has never counted one. */
     public void dropUncounted(Resource resource) throws SQLException {
-        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_UNCOUNTED);
-        delete.setBytes(1, resource.key);
-        delete.executeUpdate();
+        statements.bound(SqlTemplate.DROP_UNCOUNTED, resource.key).executeUpdate();
     }
 
     /** Where the row of a claim is at present: a claim that is granted moves. */
@@ -221,22 +178,6 @@ public class ClaimRows {
         statement.setBytes(from, row.resource().key);
         statement.setInt(from + 1, row.isGranted() ? 1 : 0);
         statement.setLong(from + 2, row.place());
-    }
-
-    private static @Nullable Claim first(Resource resource, PreparedStatement select) throws SQLException {
-        try (ResultSet row = select.executeQuery()) {
-            return row.next() ? claim(resource, row) : null;
-        }
-    }
-
-    private static List<Claim> all(Resource resource, PreparedStatement select) throws SQLException {
-        List<Claim> claims = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                claims.add(claim(resource, row));
-            }
-        }
-        return claims;
     }
 
     /** The claim of a row that begins with the usual columns. */

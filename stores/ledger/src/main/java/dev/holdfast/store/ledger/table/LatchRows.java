@@ -1,7 +1,6 @@
 package dev.holdfast.store.ledger.table;
 
 import dev.holdfast.spi.Kind;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
@@ -20,10 +19,8 @@ public final class LatchRows {
 
     /** The latch of a resource; a new one if there is no row. */
     public Latch find(Resource resource) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.LATCH);
-        select.setBytes(1, resource.key);
         Latch latch = new Latch();
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = statements.bound(SqlTemplate.LATCH, resource.key).executeQuery()) {
             if (row.next()) {
                 latch.isStored = true;
                 latch.generation = row.getLong(1);
@@ -44,43 +41,31 @@ public final class LatchRows {
     }
 
     public void save(Resource resource, Latch latch, long unixMicros) throws SQLException {
-        PreparedStatement write = statements.prepare(latch.isStored ? SqlTemplate.SAVE_LATCH : SqlTemplate.ADD_LATCH);
-        write.setLong(1, latch.generation);
-        write.setLong(2, latch.remaining);
-        write.setLong(3, unixMicros);
-        write.setBytes(4, resource.key);
-        StatementCache.changeOne(write);
+        StatementCache.changeOne(statements.bound(
+                latch.isStored ? SqlTemplate.SAVE_LATCH : SqlTemplate.ADD_LATCH,
+                latch.generation,
+                latch.remaining,
+                unixMicros,
+                resource.key));
         latch.isStored = true;
     }
 
     /** Remembers an id that counted; false if it had counted before. */
     public boolean addCounted(Resource resource, String id) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.COUNTED);
-        select.setBytes(1, resource.key);
-        select.setString(2, id);
-        try (ResultSet row = select.executeQuery()) {
-            if (row.next()) {
-                return false;
-            }
+        if (StatementCache.first(statements.bound(SqlTemplate.COUNTED, resource.key, id), row -> true) != null) {
+            return false;
         }
-        PreparedStatement insert = statements.prepare(SqlTemplate.ADD_COUNTED);
-        insert.setBytes(1, resource.key);
-        insert.setString(2, id);
-        StatementCache.changeOne(insert);
+        StatementCache.changeOne(statements.bound(SqlTemplate.ADD_COUNTED, resource.key, id));
         return true;
     }
 
     public void dropCounted(Resource resource) throws SQLException {
-        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_COUNTED);
-        delete.setBytes(1, resource.key);
-        delete.executeUpdate();
+        statements.bound(SqlTemplate.DROP_COUNTED, resource.key).executeUpdate();
     }
 
     /** Drops a latch with all that is remembered of it. */
     public void drop(Resource resource) throws SQLException {
-        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_LATCH);
-        delete.setBytes(1, resource.key);
-        delete.executeUpdate();
+        statements.bound(SqlTemplate.DROP_LATCH, resource.key).executeUpdate();
         dropCounted(resource);
     }
 }

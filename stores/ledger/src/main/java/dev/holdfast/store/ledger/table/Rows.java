@@ -32,11 +32,8 @@ public final class Rows {
     @Nullable
     public Resource resource(ResourceName name) throws SQLException {
         byte[] key = name.utf8();
-        PreparedStatement select = statements.prepare(SqlTemplate.RESOURCE);
-        select.setBytes(1, key);
-        try (ResultSet row = select.executeQuery()) {
-            return row.next() ? resource(new Resource(name, key), row) : null;
-        }
+        return StatementCache.first(
+                statements.bound(SqlTemplate.RESOURCE, key), row -> resource(new Resource(name, key), row));
     }
 
     /** The rows of an answer that has the name behind all else. */
@@ -132,18 +129,12 @@ public final class Rows {
 
     /** The names of the resources with waiters whose inline grant is of a session. */
     public List<ResourceName> contended(long session) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.CONTENDED);
-        select.setLong(1, session);
-        return StatementCache.names(select);
+        return StatementCache.names(statements.bound(SqlTemplate.CONTENDED, session));
     }
 
     /** The names of resources that are in use, or were latches, from one key on up to another. */
     public List<ResourceName> inUse(byte[] from, byte[] to, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.IN_USE);
-        select.setBytes(1, from);
-        select.setBytes(2, to);
-        select.setInt(3, limit);
-        return StatementCache.names(select);
+        return StatementCache.names(statements.bound(SqlTemplate.IN_USE, from, to, limit));
     }
 
     /** An inline grant, as an audit needs it. */
@@ -156,31 +147,22 @@ public final class Rows {
 
     /** The inline grants of a session whose names are behind a key. */
     public List<Inline> inline(long session, byte[] after, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.INLINE);
-        select.setLong(1, session);
-        select.setBytes(2, after);
-        select.setInt(3, limit);
-        List<Inline> found = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                found.add(new Inline(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3)));
-            }
-        }
-        return found;
+        return StatementCache.all(
+                statements.bound(SqlTemplate.INLINE, session, after, limit),
+                row -> new Inline(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3)));
     }
 
     /** No token of a resource without a row is above it. */
     public long floor() throws SQLException {
-        try (ResultSet row = statements.prepare(SqlTemplate.FLOOR).executeQuery()) {
-            if (row.next()) {
-                return row.getLong(1);
-            }
+        Long floor = StatementCache.first(statements.prepare(SqlTemplate.FLOOR), row -> row.getLong(1));
+        if (floor == null) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
                     StoreException.Effect.NONE,
                     "the table holdfast_meta has no row any more; " + StatementCache.WHAT_TO_DO,
                     null);
         }
+        return floor;
     }
 
     /** A session that has ended, and a name on which it has claims that the resource has not counted. */
@@ -188,17 +170,10 @@ public final class Rows {
 
     /** The sessions that have ended, behind a number. */
     public List<Uncounted> uncounted(long after, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.UNCOUNTED);
-        select.setLong(1, after);
-        select.setInt(2, limit);
-        List<Uncounted> found = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                byte[] key = row.getBytes(2);
-                found.add(new Uncounted(row.getLong(1), key == null ? null : StatementCache.name(key)));
-            }
-        }
-        return found;
+        return StatementCache.all(statements.bound(SqlTemplate.UNCOUNTED, after, limit), row -> {
+            byte[] key = row.getBytes(2);
+            return new Uncounted(row.getLong(1), key == null ? null : StatementCache.name(key));
+        });
     }
 
     /** A resource that may have rested for long, or that has claims in rows of their own, which may be dead. */
@@ -206,44 +181,28 @@ public final class Rows {
 
     /** The resources behind a key, whatever they are. */
     public List<Resting> names(byte[] after, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.NAMES);
-        select.setBytes(1, after);
-        select.setInt(2, limit);
-        return resting(select);
+        return resting(statements.bound(SqlTemplate.NAMES, after, limit));
     }
 
     private static List<Resting> resting(PreparedStatement select) throws SQLException {
-        List<Resting> found = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                found.add(new Resting(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3) > 0));
-            }
-        }
-        return found;
+        return StatementCache.all(
+                select, row -> new Resting(StatementCache.name(row.getBytes(1)), row.getLong(2), row.getLong(3) > 0));
     }
 
     /** The resources behind a key whose last token is below that one, or that have claims in rows of their own. */
     public List<Resting> resting(byte[] after, long below, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.RESTING);
-        select.setBytes(1, after);
-        select.setLong(2, below);
-        select.setInt(3, limit);
-        return resting(select);
+        return resting(statements.bound(SqlTemplate.RESTING, after, below, limit));
     }
 
     /** From here on no resource without a row begins below that token. */
     public void raiseFloor(long token) throws SQLException {
-        PreparedStatement raise = statements.prepare(SqlTemplate.RAISE_FLOOR);
-        raise.setLong(1, token);
-        StatementCache.changeOne(raise);
+        StatementCache.changeOne(statements.bound(SqlTemplate.RAISE_FLOOR, token));
     }
 
     /** Drops a resource. Its last token is remembered: above it all go on that have no row. */
     public void drop(Resource resource) throws SQLException {
         raiseFloor(resource.lastToken);
-        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_RESOURCE);
-        delete.setBytes(1, resource.key);
-        StatementCache.changeOne(delete);
+        StatementCache.changeOne(statements.bound(SqlTemplate.DROP_RESOURCE, resource.key));
     }
 
     // Sessions
@@ -251,11 +210,7 @@ public final class Rows {
     /** The row of a session; null if there is none. */
     @Nullable
     public Session session(long id) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.SESSION);
-        select.setLong(1, id);
-        try (ResultSet row = select.executeQuery()) {
-            return row.next() ? session(id, row) : null;
-        }
+        return StatementCache.first(statements.bound(SqlTemplate.SESSION, id), row -> session(id, row));
     }
 
     /** The session of a row that has the columns of {@link SqlTemplate#SESSION}. */
@@ -286,57 +241,42 @@ public final class Rows {
     }
 
     public void add(Session session) throws SQLException {
-        PreparedStatement insert = statements.prepare(SqlTemplate.ADD_SESSION);
-        insert.setLong(1, session.client);
-        insert.setLong(2, session.ttl);
-        insert.setString(3, session.label);
-        insert.setLong(4, session.epoch);
-        insert.setLong(5, session.deadline);
-        insert.setLong(6, session.id);
-        StatementCache.changeOne(insert);
+        StatementCache.changeOne(statements.bound(
+                SqlTemplate.ADD_SESSION,
+                session.client,
+                session.ttl,
+                session.label,
+                session.epoch,
+                session.deadline,
+                session.id));
     }
 
     public void save(Session session) throws SQLException {
-        PreparedStatement update = statements.prepare(SqlTemplate.SAVE_SESSION);
-        update.setLong(1, session.epoch);
-        update.setLong(2, session.deadline);
-        update.setLong(3, session.id);
-        StatementCache.changeOne(update);
+        StatementCache.changeOne(
+                statements.bound(SqlTemplate.SAVE_SESSION, session.epoch, session.deadline, session.id));
     }
 
     public void drop(Session session) throws SQLException {
-        PreparedStatement delete = statements.prepare(SqlTemplate.DROP_SESSION);
-        delete.setLong(1, session.id);
-        StatementCache.changeOne(delete);
+        StatementCache.changeOne(statements.bound(SqlTemplate.DROP_SESSION, session.id));
     }
 
     /** Ends a session, and leaves what it has to others. */
     public void end(long id) throws SQLException {
-        PreparedStatement update = statements.prepare(SqlTemplate.END_SESSION);
-        update.setLong(1, Session.RETIRED);
-        update.setLong(2, id);
-        update.executeUpdate();
+        statements.bound(SqlTemplate.END_SESSION, Session.RETIRED, id).executeUpdate();
     }
 
     /** Drops the row of a session that has ended and has no claims. */
     public void forget(long id) throws SQLException {
-        PreparedStatement delete = statements.prepare(SqlTemplate.FORGET_SESSION);
-        delete.setLong(1, id);
-        delete.executeUpdate();
+        statements.bound(SqlTemplate.FORGET_SESSION, id).executeUpdate();
     }
 
     /** Sessions whose time has come. */
     public List<Long> sessionsOver(long now, int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.SESSIONS_OVER);
-        select.setLong(1, now);
-        select.setInt(2, limit);
-        return StatementCache.numbers(select);
+        return StatementCache.numbers(statements.bound(SqlTemplate.SESSIONS_OVER, now, limit));
     }
 
     /** Sessions that have ended and have no claims. */
     public List<Long> sessionsUnused(int limit) throws SQLException {
-        PreparedStatement select = statements.prepare(SqlTemplate.SESSIONS_UNUSED);
-        select.setInt(1, limit);
-        return StatementCache.numbers(select);
+        return StatementCache.numbers(statements.bound(SqlTemplate.SESSIONS_UNUSED, limit));
     }
 }

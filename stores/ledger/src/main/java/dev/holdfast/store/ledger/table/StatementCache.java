@@ -77,6 +77,32 @@ public final class StatementCache {
         return prepare(templates.of(sql));
     }
 
+    /**
+     * A statement with its parameters.
+     *
+     * @param values numbers, texts and keys, in the order of the parameters
+     */
+    public PreparedStatement bound(SqlTemplate template, Object... values) throws SQLException {
+        return bound(templates.of(template), values);
+    }
+
+    /** The same of a text. */
+    public PreparedStatement bound(String text, Object... values) throws SQLException {
+        PreparedStatement statement = prepare(text);
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] instanceof Long number) {
+                statement.setLong(i + 1, number);
+            } else if (values[i] instanceof Integer number) {
+                statement.setInt(i + 1, number);
+            } else if (values[i] instanceof byte[] key) {
+                statement.setBytes(i + 1, key);
+            } else {
+                statement.setString(i + 1, (String) values[i]);
+            }
+        }
+        return statement;
+    }
+
     /** The statement of a text, prepared the first time. */
     public PreparedStatement prepare(String text) throws SQLException {
         PreparedStatement known = prepared.get(text);
@@ -174,23 +200,35 @@ public final class StatementCache {
 
     /** The names in the first column. */
     public static List<ResourceName> names(PreparedStatement select) throws SQLException {
-        List<ResourceName> names = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
-            while (row.next()) {
-                names.add(name(row.getBytes(1)));
-            }
-        }
-        return names;
+        return all(select, row -> name(row.getBytes(1)));
     }
 
     /** The numbers in the first column. */
     public static List<Long> numbers(PreparedStatement select) throws SQLException {
-        List<Long> numbers = new ArrayList<>();
+        return all(select, row -> row.getLong(1));
+    }
+
+    /** Maker of an object from a row. */
+    @FunctionalInterface
+    public interface RowMapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
+
+    /** The objects of all rows. */
+    public static <T> List<T> all(PreparedStatement select, RowMapper<T> mapper) throws SQLException {
+        List<T> found = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
-                numbers.add(row.getLong(1));
+                found.add(mapper.map(row));
             }
         }
-        return numbers;
+        return found;
+    }
+
+    /** The object of the first row; null if there is none. */
+    public static <T> @Nullable T first(PreparedStatement select, RowMapper<T> mapper) throws SQLException {
+        try (ResultSet row = select.executeQuery()) {
+            return row.next() ? mapper.map(row) : null;
+        }
     }
 }
