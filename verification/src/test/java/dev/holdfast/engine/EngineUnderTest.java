@@ -111,7 +111,7 @@ class EngineUnderTest implements ClientUnderTest {
         ResourceName name = new ResourceName(semaphore);
         return told(
                 semaphore,
-                dev.holdfast.engine.session.EpochGuardedCall.send(
+                dev.holdfast.engine.session.EpochGuardedCall.ask(
                                 engine.part(name),
                                 (session, epoch) -> new Command.Resize(name, session, epoch, permits))
                         .thenApply(Reply.Done.class::isInstance));

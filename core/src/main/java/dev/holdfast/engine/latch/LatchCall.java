@@ -3,6 +3,7 @@ package dev.holdfast.engine.latch;
 import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.session.EpochGuardedCall;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
@@ -13,7 +14,6 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.StoreException.Effect;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Brings one command about a latch to a definite answer. Ends once; callers hold no lock of the engine. */
-public final class LatchCall implements CommandSender.Answer {
+public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.Outcome {
 
     /**
      * What the store said.
@@ -36,31 +36,20 @@ public final class LatchCall implements CommandSender.Answer {
      */
     public record Answer(long generation, long remaining, boolean isFirst) {}
 
-    /** Makes the command for the session and epoch under which it is sent. */
-    @FunctionalInterface
-    private interface Maker {
-        Command make(Session session, long epoch);
-    }
-
     private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
 
     private final ClientContext context;
     private final StorePart part;
     private final ResourceName name;
     private final @Nullable Command plain;
-    private final @Nullable Maker ofSession;
+    private final EpochGuardedCall.@Nullable Maker ofSession;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
 
     // Only one sending is under way at a time.
     private volatile int failures;
 
-    /** How often a sending had no effect because its epoch had been raised. */
-    private volatile int stale;
-
-    private volatile @Nullable Session session;
-    private volatile long epoch;
-
-    private LatchCall(StorePart part, ResourceName name, @Nullable Command plain, @Nullable Maker ofSession) {
+    private LatchCall(
+            StorePart part, ResourceName name, @Nullable Command plain, EpochGuardedCall.@Nullable Maker ofSession) {
         this.context = part.context;
         this.part = part;
         this.name = name;
@@ -82,7 +71,7 @@ public final class LatchCall implements CommandSender.Answer {
                         part,
                         name,
                         null,
-                        (session, epoch) -> new Command.SetCount(name, session.id, epoch, generation, count))
+                        (session, epoch) -> new Command.SetCount(name, session, epoch, generation, count))
                 .begin(caller, () -> part.context.failures().unknownCount(name.value()));
     }
 
@@ -100,30 +89,28 @@ public final class LatchCall implements CommandSender.Answer {
         if (answer.isDone()) {
             return;
         }
-        Command command = plain;
-        if (ofSession != null) {
-            Session present = part.session();
-            if (present == null) {
-                part.needSession(caller);
-                present = part.session();
-            }
-            if (present == null) {
-                part.awaitSession(() -> send(Caller.GOES_ON), this::sendLater);
-                return;
-            }
-            session = present;
-            epoch = present.epoch;
-            command = ofSession.make(present, epoch);
-        }
-        if (command != null) {
-            part.wire.send(command, caller, this);
+        if (plain != null) {
+            part.wire.send(plain, caller, this);
+        } else if (ofSession != null) {
+            send(ofSession, caller);
         }
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
-    private void afterStale() {
-        stale++;
-        send(Caller.GOES_ON);
+    private void send(EpochGuardedCall.Maker maker, Caller caller) {
+        Session present = part.session();
+        if (present == null) {
+            part.needSession(caller);
+            present = part.session();
+        }
+        if (present == null) {
+            part.awaitSession(() -> send(Caller.GOES_ON), this::sendLater);
+        } else {
+            EpochGuardedCall.send(part, present, maker, caller, this);
+        }
+    }
+
+    private void sendLater() {
+        BACKOFF.retry(context.environment(), failures, this::again);
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
@@ -132,37 +119,39 @@ public final class LatchCall implements CommandSender.Answer {
         send(Caller.GOES_ON);
     }
 
-    private void sendLater() {
-        BACKOFF.retry(context.environment(), failures, this::again);
+    @Override
+    public void reply(Reply reply, long sentAt) {
+        replied(reply);
     }
 
     @Override
-    public void reply(Reply reply, long sentAt) {
-        Session of = session;
+    public void failure(StoreException failure, long sentAt) {
+        failed(failure);
+        part.troubled(failure);
+    }
+
+    @Override
+    public void replied(Reply reply) {
         if (reply instanceof Reply.Count count) {
             answer.complete(new Answer(count.generation(), count.remaining(), failures == 0));
         } else if (reply instanceof Reply.Refused refused) {
             answer.completeExceptionally(new LockMismatchException(name.value(), context.product(), refused.detail()));
-        } else if (reply instanceof Reply.Stale && of != null) {
-            part.keeper.afterRaise(of, epoch, stale, this::afterStale);
-        } else if (reply instanceof Reply.SessionEnded && of != null) {
-            part.keeper.endedAtStore(of);
-            sendLater();
         } else {
             answer.completeExceptionally(context.storeFailure(name.value(), ProtocolViolation.reply(reply)));
         }
     }
 
     @Override
-    public void failure(StoreException failure, long sentAt) {
-        Session of = session;
-        if (failure.reason() != StoreException.Reason.UNAVAILABLE) {
-            answer.completeExceptionally(context.storeFailure(name.value(), failure));
-        } else if (of != null && failure.effect() == Effect.UNKNOWN) {
-            part.keeper.afterRaise(of, epoch, failures, this::again);
-        } else {
+    public void sessionEnded() {
+        sendLater();
+    }
+
+    @Override
+    public void failed(StoreException failure) {
+        if (failure.reason() == StoreException.Reason.UNAVAILABLE) {
             sendLater();
+        } else {
+            answer.completeExceptionally(context.storeFailure(name.value(), failure));
         }
-        part.troubled(failure);
     }
 }

@@ -184,7 +184,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
         Reply reply = RequestCompletion.await(
                 context,
                 name,
-                EpochGuardedCall.send(
+                EpochGuardedCall.ask(
                         resources.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
             throw new LockMismatchException(name.value(), context.product(), refused.detail());

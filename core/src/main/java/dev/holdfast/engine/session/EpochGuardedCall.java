@@ -1,7 +1,6 @@
 package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.Caller;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -11,8 +10,12 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.util.concurrent.CompletableFuture;
 
-/** Commands that change a resource itself, and carry an epoch so that none takes effect after its time. */
-public final class EpochGuardedCall {
+/**
+ * Brings a command that changes a resource itself to an end, under one session: it carries the session's epoch, so that
+ * it takes no effect after that was raised. Sends it again if another had raised the epoch, and raises it before a
+ * failure of unknown effect is told. Callers hold no lock of the engine.
+ */
+public final class EpochGuardedCall implements CommandSender.Answer {
 
     /** Makes the command for the session and epoch under which it is sent. */
     @FunctionalInterface
@@ -20,25 +23,55 @@ public final class EpochGuardedCall {
         Command make(SessionId session, long epoch);
     }
 
-    private EpochGuardedCall() {}
+    /** Takes what becomes of a call: one of these, once, without any lock. */
+    public interface Outcome {
+        /** The store answered. */
+        void replied(Reply reply);
+
+        /** The session has ended before the command took effect. */
+        void sessionEnded();
+
+        /** The store failed; the command takes no effect from here on, or none once its session is retired. */
+        void failed(StoreException failure);
+    }
+
+    private final StorePart part;
+    private final Session session;
+    private final Maker maker;
+    private final Outcome outcome;
+
+    // Only one sending is under way at a time.
+    private volatile long epoch;
+    private volatile int stale;
+
+    private EpochGuardedCall(StorePart part, Session session, Maker maker, Outcome outcome) {
+        this.part = part;
+        this.session = session;
+        this.maker = maker;
+        this.outcome = outcome;
+    }
+
+    /** Sends a command under a session. */
+    public static void send(StorePart part, Session session, Maker maker, Caller caller, Outcome outcome) {
+        new EpochGuardedCall(part, session, maker, outcome).send(caller);
+    }
 
     /**
-     * Sends a command under the present session, again if another had raised the epoch. Where its outcome stays unknown
-     * the epoch is raised before that is told, so that it has no effect afterwards.
+     * Sends a command under the present session, or the next.
      *
      * @return a future that ends with the reply, or fails with a {@link StoreException}
      */
-    public static CompletableFuture<Reply> send(StorePart part, Maker maker) {
+    public static CompletableFuture<Reply> ask(StorePart part, Maker maker) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
-        send(part, maker, 0, answer);
+        ask(part, maker, answer);
         return answer;
     }
 
-    private static void send(StorePart part, Maker maker, int stale, CompletableFuture<Reply> answer) {
-        Session session = part.session();
-        if (session == null || !session.isAlive()) {
+    private static void ask(StorePart part, Maker maker, CompletableFuture<Reply> answer) {
+        Session present = part.session();
+        if (present == null) {
             part.awaitSession(
-                    () -> send(part, maker, stale, answer),
+                    () -> ask(part, maker, answer),
                     () -> answer.completeExceptionally(new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.NONE,
@@ -46,28 +79,53 @@ public final class EpochGuardedCall {
                             null)));
             return;
         }
-        long epoch = session.epoch;
-        part.wire.send(maker.make(session.id, epoch), Caller.GOES_ON, new CommandSender.Answer() {
+        send(part, present, maker, Caller.GOES_ON, new Outcome() {
             @Override
-            public void reply(Reply reply, long sentAt) {
-                if (reply instanceof Reply.Stale) {
-                    part.keeper.afterRaise(session, epoch, stale, () -> send(part, maker, stale + 1, answer));
-                } else if (reply instanceof Reply.SessionEnded) {
-                    part.keeper.endedAtStore(session);
-                    failure(ProtocolViolation.reply(reply), sentAt);
-                } else {
-                    answer.complete(reply);
-                }
+            public void replied(Reply reply) {
+                answer.complete(reply);
             }
 
             @Override
-            public void failure(StoreException failure, long sentAt) {
-                if (failure.effect() == Effect.UNKNOWN) {
-                    part.keeper.afterRaise(session, epoch, () -> answer.completeExceptionally(failure));
-                } else {
-                    answer.completeExceptionally(failure);
-                }
+            public void sessionEnded() {
+                ask(part, maker, answer);
+            }
+
+            @Override
+            public void failed(StoreException failure) {
+                answer.completeExceptionally(failure);
             }
         });
+    }
+
+    private void send(Caller caller) {
+        if (!session.isAlive()) {
+            outcome.sessionEnded();
+            return;
+        }
+        epoch = session.epoch;
+        part.wire.send(maker.make(session.id, epoch), caller, this);
+    }
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
+    public void reply(Reply reply, long sentAt) {
+        if (reply instanceof Reply.Stale) {
+            part.keeper.afterRaise(session, epoch, stale++, () -> send(Caller.GOES_ON));
+        } else if (reply instanceof Reply.SessionEnded) {
+            part.keeper.endedAtStore(session);
+            outcome.sessionEnded();
+        } else {
+            outcome.replied(reply);
+        }
+    }
+
+    @Override
+    public void failure(StoreException failure, long sentAt) {
+        if (failure.effect() == Effect.UNKNOWN) {
+            part.keeper.afterRaise(session, epoch, () -> outcome.failed(failure));
+        } else {
+            outcome.failed(failure);
+        }
+        part.troubled(failure);
     }
 }
