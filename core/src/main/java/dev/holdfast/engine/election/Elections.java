@@ -1,5 +1,6 @@
 package dev.holdfast.engine.election;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayDeque;
@@ -28,10 +29,16 @@ public final class Elections {
     private final ClientContext context;
     private final ReentrantLock lock = new ReentrantLock();
 
-    // All guarded by lock.
+    @GuardedBy("lock")
     private final Set<EngineCampaign> campaigns = new LinkedHashSet<>();
+
+    @GuardedBy("lock")
     private final Map<ResourceName, Deque<EngineCampaign>> queues = new HashMap<>();
+
+    @GuardedBy("lock")
     private final Map<ResourceName, Set<LeaderPoller>> pollers = new HashMap<>();
+
+    @GuardedBy("lock")
     private boolean isShut;
 
     public Elections(ClientContext context) {
@@ -158,6 +165,7 @@ public final class Elections {
         }
     }
 
+    @GuardedBy("lock")
     private void requireOpen() {
         if (isShut) {
             throw context.failures().closed();

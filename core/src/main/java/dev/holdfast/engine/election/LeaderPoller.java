@@ -1,5 +1,6 @@
 package dev.holdfast.engine.election;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Environment;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LeaderView;
@@ -35,12 +36,22 @@ final class LeaderPoller implements LeaderElection.Observation {
     private final Consumer<? super LeaderView> observer;
     private final ReentrantLock lock = new ReentrantLock();
 
-    // All guarded by lock.
+    @GuardedBy("lock")
     private @Nullable LeaderView seen;
+
+    @GuardedBy("lock")
     private long interval = SHORTEST_NANOS;
+
+    @GuardedBy("lock")
     private boolean isBusy;
+
+    @GuardedBy("lock")
     private boolean isAwaited;
+
+    @GuardedBy("lock")
     private boolean isClosed;
+
+    @GuardedBy("lock")
     private Environment.Timer timer = () -> {};
 
     LeaderPoller(

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
@@ -16,8 +17,11 @@ final class AsyncWait {
     private final Request request;
     private final CompletableFuture<Hold> stage;
     private final long waitNanos;
-    // Guarded by this object.
+
+    @GuardedBy("this")
     private Environment.@Nullable Timer timer;
+
+    @GuardedBy("this")
     private boolean isOver;
 
     private AsyncWait(

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.LockLostException;
 import dev.holdfast.LockedTask;
 import java.util.concurrent.locks.ReentrantLock;
@@ -13,8 +14,10 @@ public final class LossInterrupt {
     private final Thread worker;
     private final ReentrantLock lock = new ReentrantLock();
 
-    // Guarded by lock.
+    @GuardedBy("lock")
     private boolean isDisarmed;
+
+    @GuardedBy("lock")
     private boolean hasFired;
 
     public LossInterrupt(Thread worker) {

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.observe;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.HoldfastListener.Acquisition;
 import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.Loss;
@@ -24,8 +25,11 @@ public final class AcquisitionObserver {
     /** The hold came from another of this process. Written before the request ends, read after. */
     private boolean isHandedOver;
 
-    // Guarded by lock. A hold can be lost before the thread that waited for it runs again.
+    // A hold can be lost before the thread that waited for it runs again.
+    @GuardedBy("lock")
     private boolean wasGranted;
+
+    @GuardedBy("lock")
     private @Nullable Loss loss;
 
     AcquisitionObserver(List<Acquisition> told) {
