@@ -4,13 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a client can ask of a store. Each command names the replies it may have; {@link Reply.SessionEnded} may answer
  * every command that needs a live session, {@link Reply.Stale} every command that carries an epoch.
  *
  * <p>All durations are positive, and at most {@link #MAX_DURATION}. What no store could make sense of is refused when
- * the command is made.
+ * the command is made. A store that treats commands differently is a {@link CommandHandler}.
  */
 public sealed interface Command {
 
@@ -34,6 +35,15 @@ public sealed interface Command {
         QUEUE,
         /** It is refused, and leaves nothing behind. */
         TRY
+    }
+
+    /** Calls the method of the handler that stands for this command. */
+    <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X;
+
+    /** A command that concerns one session, and no resource. */
+    sealed interface OnSession extends Command {
+        /** The session it concerns. */
+        SessionId session();
     }
 
     /** A command that concerns one resource; a store keeps them in order per resource. */
@@ -84,6 +94,11 @@ public sealed interface Command {
         public OpenSession(Duration ttl, String label) {
             this(ttl, label, 0);
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.openSession(this);
+        }
     }
 
     /**
@@ -96,10 +111,15 @@ public sealed interface Command {
      * @param patience how long the client waits for the answer before it sends another. A store with connections makes
      *     sure that the next one does not wait behind a connection that has been silent for so long
      */
-    record KeepAlive(SessionId session, long epoch, Duration patience) implements Command {
+    record KeepAlive(SessionId session, long epoch, Duration patience) implements OnSession {
         /** Waits for an answer as long as the store does. */
         public KeepAlive(SessionId session, long epoch) {
             this(session, epoch, MAX_DURATION);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.keepAlive(this);
         }
     }
 
@@ -108,13 +128,23 @@ public sealed interface Command {
      * of it, and what it holds stays until released or expired. Answers {@link Reply.Done}, also for a session that
      * has ended.
      */
-    record Retire(SessionId session) implements Command {}
+    record Retire(SessionId session) implements OnSession {
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.retire(this);
+        }
+    }
 
     /**
      * Ends a session with all that it holds and waits for, detached grants that were picked up aside. Answers {@link
      * Reply.Done}.
      */
-    record CloseSession(SessionId session) implements Command {}
+    record CloseSession(SessionId session) implements OnSession {
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.closeSession(this);
+        }
+    }
 
     /**
      * Claims a resource. Answers {@link Reply.Granted}, {@link Reply.Queued} or {@link Reply.Refused}; sent again,
@@ -160,6 +190,11 @@ public sealed interface Command {
                 checkDuration("A lease", lease.length());
             }
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.acquire(this);
+        }
     }
 
     /**
@@ -172,6 +207,11 @@ public sealed interface Command {
         public Poll {
             claims = List.copyOf(claims);
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.poll(this);
+        }
     }
 
     /**
@@ -182,7 +222,7 @@ public sealed interface Command {
      * @param cursor where the page before ended, empty for the first
      * @param limit the size of a page, at least 1
      */
-    record Audit(SessionId session, Optional<String> cursor, int limit) implements Command {
+    record Audit(SessionId session, Optional<String> cursor, int limit) implements OnSession {
         /**
          * Checks the limit.
          *
@@ -190,6 +230,11 @@ public sealed interface Command {
          */
         public Audit {
             checkLeast("The size of a page", limit, 1);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.audit(this);
         }
     }
 
@@ -199,13 +244,23 @@ public sealed interface Command {
      *
      * @param outcome {@link Sending#REPEAT} where the outcome of the claim's own sending is unknown
      */
-    record Withdraw(ClaimRef claim, Sending outcome) implements OnClaim {}
+    record Withdraw(ClaimRef claim, Sending outcome) implements OnClaim {
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.withdraw(this);
+        }
+    }
 
     /**
      * Ends a grant and admits the next waiters in the same step. Answers {@link Reply.Released}, or {@link
      * Reply.Absent} if the store has no such grant. Needs no live session.
      */
-    record Release(ClaimRef claim) implements OnClaim {}
+    record Release(ClaimRef claim) implements OnClaim {
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.release(this);
+        }
+    }
 
     /**
      * Asks for a fresh token block for a grant that goes on. Never gives way, so it is safe while local holds are
@@ -224,6 +279,11 @@ public sealed interface Command {
          */
         public Advance {
             checkTokens(tokens);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.advance(this);
         }
     }
 
@@ -251,6 +311,11 @@ public sealed interface Command {
                 throw new IllegalArgumentException("Can't yield " + claim + " for " + other + ", " + next.waiting());
             }
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.yieldFor(this);
+        }
     }
 
     /**
@@ -267,6 +332,11 @@ public sealed interface Command {
          */
         public ShrinkTo {
             checkLeast("What is left of a grant", weight, 1);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.shrinkTo(this);
         }
     }
 
@@ -287,6 +357,11 @@ public sealed interface Command {
         public Extend {
             checkLeast("A sequence number", seq, 1);
             checkDuration("A lease", lease);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.extend(this);
         }
     }
 
@@ -311,6 +386,11 @@ public sealed interface Command {
             checkLeast("A generation", generation, 1);
             checkLeast("The count of a latch", count, 1);
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.setCount(this);
+        }
     }
 
     /**
@@ -334,6 +414,11 @@ public sealed interface Command {
                 throw new IllegalArgumentException("The id of a count-down is 1 to 64 printable ASCII characters");
             }
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.countDown(this);
+        }
     }
 
     /**
@@ -352,6 +437,11 @@ public sealed interface Command {
          */
         public Resize {
             checkLeast("A capacity", capacity, 1);
+        }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.resize(this);
         }
     }
 
@@ -396,13 +486,23 @@ public sealed interface Command {
         public Inspect(String prefix, Optional<String> cursor, int limit) {
             this(prefix, cursor, limit, Scope.PREFIX);
         }
+
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.inspect(this);
+        }
     }
 
     /**
      * Ends the grant whose newest block has a token, whoever holds it, and tells its session. Answers {@link
      * Reply.Released} or {@link Reply.Absent}. The next grant has a greater token.
      */
-    record ForceRelease(ResourceName resource, long token) implements OnResource {}
+    record ForceRelease(ResourceName resource, long token) implements OnResource {
+        @Override
+        public <R extends @Nullable Object, X extends Exception> R accept(CommandHandler<R, X> handler) throws X {
+            return handler.forceRelease(this);
+        }
+    }
 
     private static void checkLeast(String what, long value, long least) {
         if (value < least) {

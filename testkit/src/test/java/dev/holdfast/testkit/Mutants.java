@@ -5,7 +5,7 @@ import java.util.List;
 /** The broken stores by which the kit is proved. */
 final class Mutants {
 
-    private static final String MACHINE = "ReferenceMachine";
+    private static final String EXECUTOR = "CommandExecutor";
     private static final String STORE = "ReferenceStore";
     private static final String STATE = "State";
     private static final String CLAIM = "Claim";
@@ -33,9 +33,9 @@ final class Mutants {
                         .andSo("V3", "W3")
                         .in(STATE, "        renew(session);\n", "        endAt(session, now + session.ttl + 5_000);\n"),
                 Mutant.of("a keep-alive does not move the deadline", "S3")
-                        .in(MACHINE, "        state.renew(session);\n", ""),
+                        .in(EXECUTOR, "        state.renew(session);\n", ""),
                 Mutant.of("an Acquire that is sent again keeps the session alive", "S3")
-                        .in(MACHINE, "return present != null ? present(present) : make(session, command);", """
+                        .in(EXECUTOR, "return present != null ? present(present) : make(session, command);", """
                                 if (present != null) {
                                     state.renew(session);
                                 }
@@ -54,12 +54,12 @@ final class Mutants {
                                 void renew(Session session) {
                                 """)
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "Session session = state.liveSession(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch",
                                 "Session session = state.revived(command.session());\n        if (session == null) {\n            return new Reply.SessionEnded();\n        }\n        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        session.epoch"),
                 Mutant.of("closing a session leaves its waiting claims in the queue", "S5")
                         .andSo("K8", "L4")
-                        .in(MACHINE, "            state.end(session);\n", """
+                        .in(EXECUTOR, "            state.end(session);\n", """
                                 var waiting = session.claims.stream().filter(claim -> claim.tokens == null).toList();
                                 session.claims.removeAll(waiting);
                                 state.end(session);
@@ -67,7 +67,7 @@ final class Mutants {
                 Mutant.of("keep-alives ignore epochs", "S6")
                         .andSo("S7")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "            return new Reply.Stale();\n        }\n        session.epoch = command.epoch();",
                                 """
                                     return new Reply.SessionAlive();
@@ -75,7 +75,7 @@ final class Mutants {
                                 session.epoch = command.epoch();"""),
                 Mutant.of("a stale keep-alive moves the deadline", "S6")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "            return new Reply.Stale();\n        }\n        session.epoch = command.epoch();",
                                 """
                                     state.renew(session);
@@ -84,13 +84,13 @@ final class Mutants {
                                 session.epoch = command.epoch();"""),
                 Mutant.of("retiring moves the deadline", "S7")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "            session.epoch = RETIRED;\n",
                                 "            session.epoch = RETIRED;\n            state.renew(session);\n"),
-                Mutant.of("retiring does nothing", "S7").in(MACHINE, "            session.epoch = RETIRED;\n", ""),
+                Mutant.of("retiring does nothing", "S7").in(EXECUTOR, "            session.epoch = RETIRED;\n", ""),
                 Mutant.of("retiring ends what the session holds", "S7")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "            session.epoch = RETIRED;\n",
                                 "            session.epoch = RETIRED;\n            for (Claim claim : List.copyOf(session.claims)) {\n                state.drop(claim);\n                state.settle(claim.resource);\n            }\n"),
                 // Admission
@@ -140,7 +140,7 @@ final class Mutants {
                 Mutant.of("claims that declare something else are let in", "A8")
                         .andSo("A11", "I5")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "!known.declared.equals(command.spec())",
                                 "known.declared.kind() == Kind.LATCH && !known.declared.equals(command.spec())"),
                 Mutant.of("dead waiters stay in the queue", "A9")
@@ -152,15 +152,15 @@ final class Mutants {
                 Mutant.of("a refused try stays in the queue", "A10")
                         .andSo("A1", "A2", "A3", "A4", "B1", "R4", "R5")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "            return new Reply.Refused(Refusal.TAKEN,",
                                 "            state.enqueue(resource, session, command);\n            return new Reply.Refused(Refusal.TAKEN,"),
                 Mutant.of("resizing leaves claims waiting that can never fit", "A11")
-                        .in(MACHINE, "if (waiter.weight > resource.capacity)", "if (waiter.weight < 0)"),
+                        .in(EXECUTOR, "if (waiter.weight > resource.capacity)", "if (waiter.weight < 0)"),
                 // Identity
                 Mutant.of("an Acquire that is sent again goes to the tail", "I1")
                         .andSo("I6")
-                        .in(MACHINE, "return present != null ? present(present) : make(session, command);", """
+                        .in(EXECUTOR, "return present != null ? present(present) : make(session, command);", """
                                 if (present != null && present.tokens == null) {
                                     present.resource.queue.remove(present.ref);
                                     present.resource.queue.put(present.ref, present);
@@ -169,16 +169,16 @@ final class Mutants {
                 Mutant.of("a late duplicate of an Acquire takes effect", "I2")
                         .andSo("B3", "I3", "S6", "S7")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        Claim present",
                                 "        Claim present"),
                 Mutant.of("an Acquire that says it is a repeat is let through whatever its epoch", "I2")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        if (command.epoch() < session.epoch) {\n            return new Reply.Stale();\n        }\n        Claim present",
                                 "        if (command.epoch() < session.epoch && command.sending() == Command.Sending.FIRST) {\n            return new Reply.Stale();\n        }\n        Claim present"),
                 Mutant.of("a stale Acquire ends the claim", "I3")
-                        .in(MACHINE, "            return new Reply.Stale();\n        }\n        Claim present", """
+                        .in(EXECUTOR, "            return new Reply.Stale();\n        }\n        Claim present", """
                                     Claim stale = state.claim(command.claim());
                                     if (stale != null) {
                                         state.drop(stale);
@@ -188,7 +188,7 @@ final class Mutants {
                                 }
                                 Claim present"""),
                 Mutant.of("a Yield lets the grant go before it looks at the next claim", "I5")
-                        .in(MACHINE, "        Acquire next = command.next();\n", """
+                        .in(EXECUTOR, "        Acquire next = command.next();\n", """
                                 Acquire next = command.next();
                                 Claim early = state.grant(command.claim());
                                 if (early != null) {
@@ -198,13 +198,13 @@ final class Mutants {
                                 """),
                 Mutant.of("a Yield that is sent again makes nothing", "I6")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        if (grant == null) {\n            return acquire(next);\n        }\n",
                                 "        if (grant == null) {\n            return new Reply.Absent();\n        }\n"),
                 Mutant.of("the next claim of a Yield goes before those who wait", "I7")
                         .andSo("I6", "V5", "W1")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        state.drop(grant);\n        state.settle(grant.resource);\n        return acquire(next);",
                                 "        state.drop(grant);\n        Reply answer = grant.resource.fits(next.weight()) ? present(state.admit(grant.resource, session, next)) : acquire(next);\n        state.settle(grant.resource);\n        return answer;"),
                 // Tokens
@@ -216,7 +216,7 @@ final class Mutants {
                                 "        resource.lastToken = block.first() - 1;\n"),
                 Mutant.of("a token goes back when it is released by force", "T1")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "                state.tell(new Signal.Revoked(grant.ref));\n",
                                 "                state.tell(new Signal.Revoked(grant.ref));\n                resource.lastToken = tokens.first() - 1;\n"),
                 Mutant.of("the token record is dropped on release", "T1")
@@ -247,16 +247,16 @@ final class Mutants {
                                 "return new Reply.Granted(tokens,",
                                 "return new Reply.Granted(new TokenBlock(tokens.first(), tokens.first()),"),
                 Mutant.of("Advance acts whatever block it was sent for", "T6")
-                        .in(MACHINE, "if (tokens.last() == command.blockEnd())", "if (command.blockEnd() > 0)"),
+                        .in(EXECUTOR, "if (tokens.last() == command.blockEnd())", "if (command.blockEnd() > 0)"),
                 Mutant.of("Advance ignores what it is told to stay above", "T6")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "state.reserve(grant.resource, command.atLeast(), command.tokens())",
                                 "state.reserve(grant.resource, 0, command.tokens())")
                         .notInRuns(),
                 Mutant.of("Advance gives way to those who wait", "T7")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        return new Reply.Advanced(tokens, !grant.resource.queue.isEmpty());",
                                 """
                                 boolean awaited = !grant.resource.queue.isEmpty();
@@ -267,7 +267,7 @@ final class Mutants {
                                 return new Reply.Advanced(tokens, awaited);"""),
                 // Leases
                 Mutant.of("a keep-alive renews bounded grants", "L1")
-                        .in(MACHINE, "        state.renew(session);\n", """
+                        .in(EXECUTOR, "        state.renew(session);\n", """
                                 state.renew(session);
                                 for (Claim claim : session.claims) {
                                     if (claim.hasOwnLease() && claim.pickedUp) {
@@ -289,25 +289,25 @@ final class Mutants {
                                 "return lease.binding() == Binding.DETACHED && pickedUp;",
                                 "return lease.binding() == Binding.DETACHED;"),
                 Mutant.of("an Acquire that is sent again begins a fixed lease again", "L5")
-                        .in(MACHINE, "return present != null ? present(present) : make(session, command);", """
+                        .in(EXECUTOR, "return present != null ? present(present) : make(session, command);", """
                                 if (present != null && present.hasOwnLease() && present.pickedUp) {
                                     state.endAt(present, state.now() + State.micros(present.lease.length()));
                                 }
                                 return present != null ? present(present) : make(session, command);"""),
                 Mutant.of("extensions ignore their number", "L7")
-                        .in(MACHINE, "if (command.seq() > grant.extension)", "if (command.seq() > 0)"),
+                        .in(EXECUTOR, "if (command.seq() > grant.extension)", "if (command.seq() > 0)"),
                 Mutant.of("an extension adds to what is left", "L7")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "state.endAt(grant, state.now() + State.micros(command.lease()));",
                                 "state.endAt(grant, grant.endsAt + State.micros(command.lease()));"),
                 Mutant.of("an extension makes a fixed lease of a session's", "L8")
-                        .in(MACHINE, "if (grant == null || !grant.hasOwnLease())", "if (grant == null)"),
+                        .in(EXECUTOR, "if (grant == null || !grant.hasOwnLease())", "if (grant == null)"),
                 // Waiting
                 Mutant.of("a withdrawal of a waiting claim is forgotten", "W2")
                         .andSo("A4", "I2", "I4", "K8", "R5", "W4")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        Claim claim = state.claim(command.claim());\n        if (claim != null) {\n",
                                 "        Claim claim = state.claim(command.claim());\n        if (claim != null && claim.tokens != null) {\n"),
                 Mutant.of("a waiting claim is told to look again too late", "W3")
@@ -328,18 +328,18 @@ final class Mutants {
                                 "        for (Claim claim : List.<Claim>of()) {\n")
                         .notInRuns(),
                 Mutant.of("a forced release is not told", "W5")
-                        .in(MACHINE, "                state.tell(new Signal.Revoked(grant.ref));\n", "")
+                        .in(EXECUTOR, "                state.tell(new Signal.Revoked(grant.ref));\n", "")
                         .notInRuns(),
                 Mutant.of("a poll answers in another order", "W6")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        return new Reply.Polled(states);",
                                 "        java.util.Collections.reverse(states);\n        return new Reply.Polled(states);"),
                 // Releases
                 Mutant.of("a stranger's release lets the holder's grant go", "R1")
                         .andSo("I8", "L1", "R2", "R3")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);",
                                 """
                                 Resource used = state.inUse(command.resource());
@@ -352,24 +352,24 @@ final class Mutants {
                                 state.drop(grant);"""),
                 Mutant.of("releasing a waiting claim removes it", "R2")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        Claim grant = state.grant(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);",
                                 "        Claim grant = state.claim(command.claim());\n        if (grant == null) {\n            return new Reply.Absent();\n        }\n        state.drop(grant);"),
                 Mutant.of("a forced release takes the oldest grant, whatever the token", "R3")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "tokens != null && tokens.first() <= command.token() && command.token() <= tokens.last()",
                                 "tokens != null"),
                 Mutant.of("shrinking is relative", "R4")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "Math.max(0, grant.weight - command.weight())",
                                 "Math.min(grant.weight - 1, command.weight())"),
                 Mutant.of("shrinking can grow", "R4")
-                        .in(MACHINE, "Math.max(0, grant.weight - command.weight())", "grant.weight - command.weight()"),
+                        .in(EXECUTOR, "Math.max(0, grant.weight - command.weight())", "grant.weight - command.weight()"),
                 Mutant.of("a withdrawn grant stays in the audit", "R6")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "        if (claim != null) {\n            state.drop(claim);\n            state.settle(claim.resource);\n",
                                 """
                                 if (claim != null) {
@@ -439,7 +439,7 @@ final class Mutants {
                         .notInRuns(),
                 // Latches
                 Mutant.of("a count can be set while another counts", "K1")
-                        .in(MACHINE, "if (latch.remaining == 0 && command.generation()", "if (command.generation()"),
+                        .in(EXECUTOR, "if (latch.remaining == 0 && command.generation()", "if (command.generation()"),
                 Mutant.of("a count goes below zero", "K2")
                         .andSo("K9")
                         .in(LATCH, "Math.max(0, remaining - n)", "remaining - n"),
@@ -447,7 +447,7 @@ final class Mutants {
                         .in(LATCH, "if (remaining > 0 && counted.add(id))", "if (remaining > 0)"),
                 Mutant.of("a count-down of another generation counts", "K4")
                         .in(
-                                MACHINE,
+                                EXECUTOR,
                                 "if (latch != null && latch.generation == command.generation())",
                                 "if (latch != null)"),
                 Mutant.of("an opened latch lets one pass", "K5")
@@ -480,7 +480,7 @@ final class Mutants {
                 Mutant.of("the end of a session ends its client's sessions in other parts", "U3")
                         .andSo("S5")
                         .inParts()
-                        .in(MACHINE, "            state.end(session);\n", """
+                        .in(EXECUTOR, "            state.end(session);\n", """
                                 for (Session other : List.copyOf(state.sessions.values())) {
                                     if (other.live && other.partition != session.partition && other.label.equals(session.label)) {
                                         state.end(other);
@@ -491,7 +491,7 @@ final class Mutants {
                         .notInRuns(),
                 Mutant.of("the epoch of a session is that of its client's sessions in other parts", "U3")
                         .inParts()
-                        .in(MACHINE, "        session.epoch = command.epoch();\n", """
+                        .in(EXECUTOR, "        session.epoch = command.epoch();\n", """
                                 for (Session other : state.sessions.values()) {
                                     if (other.label.equals(session.label)) {
                                         other.epoch = Math.max(other.epoch, command.epoch());
@@ -502,7 +502,7 @@ final class Mutants {
                         .notInRuns(),
                 Mutant.of("a keep-alive in one part moves the deadlines of others", "U3")
                         .inParts()
-                        .in(MACHINE, "        state.renew(session);\n", """
+                        .in(EXECUTOR, "        state.renew(session);\n", """
                                 for (Session other : List.copyOf(state.sessions.values())) {
                                     if (other.live && other.label.equals(session.label)) {
                                         state.renew(other);

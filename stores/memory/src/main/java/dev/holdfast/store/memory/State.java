@@ -24,7 +24,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store knows, with the few moves that change it. What a command means is told in {@link ReferenceMachine}.
+ * What the store knows, with the few moves that change it. What a command means is told in {@link CommandExecutor}.
  *
  * <p>Not thread-safe. Not final, so that tests can break one move at a time and see it found out.
  */
