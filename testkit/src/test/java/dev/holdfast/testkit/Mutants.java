@@ -366,7 +366,10 @@ final class Mutants {
                                 "Math.max(0, grant.weight - command.weight())",
                                 "Math.min(grant.weight - 1, command.weight())"),
                 Mutant.of("shrinking can grow", "R4")
-                        .in(EXECUTOR, "Math.max(0, grant.weight - command.weight())", "grant.weight - command.weight()"),
+                        .in(
+                                EXECUTOR,
+                                "Math.max(0, grant.weight - command.weight())",
+                                "grant.weight - command.weight()"),
                 Mutant.of("a withdrawn grant stays in the audit", "R6")
                         .in(
                                 EXECUTOR,

@@ -20,6 +20,7 @@ import dev.holdfast.spi.Command.SetCount;
 import dev.holdfast.spi.Command.ShrinkTo;
 import dev.holdfast.spi.Command.Withdraw;
 import dev.holdfast.spi.Command.Yield;
+import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Refusal;
@@ -40,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  * Executes each command on the rows and answers it, inside a transaction that somebody else begins and commits.
  *
  * <p>A command is first checked, and writes when nothing can refuse it any more, so that a refused command changes
- * nothing.
+ * nothing. The methods of the handler leave their changes in the ledger; {@link #answer} has them written.
  */
-public final class CommandExecutor {
+public final class CommandExecutor implements CommandHandler<Reply, SQLException> {
 
     private static final ResourceSpec LATCH = new ResourceSpec(Kind.LATCH, 1, Order.FAIR);
 
@@ -63,68 +64,24 @@ public final class CommandExecutor {
         return command instanceof Poll || command instanceof Audit || command instanceof Inspect;
     }
 
-    /** Carries out one command. */
+    /** Carries out one command, and writes what it has changed. */
     public Reply answer(Command command) throws SQLException {
-        Reply reply = command instanceof Command.OnResource onResource ? onResource(onResource) : other(command);
+        Reply reply = command.accept(this);
         ledger.flush();
         return reply;
     }
 
-    private Reply other(Command command) throws SQLException {
-        if (command instanceof Poll poll) {
-            return poll(poll);
-        } else if (command instanceof KeepAlive keepAlive) {
-            return keepAlive(keepAlive);
-        } else if (command instanceof OpenSession open) {
-            return open(open);
-        } else if (command instanceof Retire retire) {
-            return retire(retire);
-        } else if (command instanceof CloseSession close) {
-            return close(close);
-        } else if (command instanceof Audit audit) {
-            return reports.audit(audit);
-        } else if (command instanceof Inspect inspect) {
-            return reports.inspect(inspect);
-        }
-        throw new IllegalArgumentException("Not a command that this store knows: " + command);
-    }
-
-    private Reply onResource(Command.OnResource command) throws SQLException {
-        if (command instanceof Acquire acquire) {
-            return acquire(acquire);
-        } else if (command instanceof Release release) {
-            return release(release);
-        } else if (command instanceof Yield yield) {
-            return yieldFor(yield);
-        } else if (command instanceof Advance advance) {
-            return advance(advance);
-        } else if (command instanceof Withdraw withdraw) {
-            return withdraw(withdraw);
-        } else if (command instanceof ShrinkTo shrink) {
-            return shrinkTo(shrink);
-        } else if (command instanceof Extend extend) {
-            return extend(extend);
-        } else if (command instanceof SetCount setCount) {
-            return setCount(setCount);
-        } else if (command instanceof CountDown countDown) {
-            return countDown(countDown);
-        } else if (command instanceof Resize resize) {
-            return resize(resize);
-        } else if (command instanceof ForceRelease force) {
-            return forceRelease(force);
-        }
-        throw new IllegalArgumentException("Not a command that this store knows: " + command);
-    }
-
     // Sessions
 
-    private Reply open(OpenSession command) throws SQLException {
+    @Override
+    public Reply openSession(OpenSession command) throws SQLException {
         Session session = context.newcomer(command, ledger.now());
         ledger.sessions().add(session);
         return new Reply.SessionOpened(Session.idOf(session.id), Micros.duration(session.ttl));
     }
 
-    private Reply keepAlive(KeepAlive command) throws SQLException {
+    @Override
+    public Reply keepAlive(KeepAlive command) throws SQLException {
         Session session = ledger.live(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
@@ -138,7 +95,8 @@ public final class CommandExecutor {
         return new Reply.SessionAlive();
     }
 
-    private Reply retire(Retire command) throws SQLException {
+    @Override
+    public Reply retire(Retire command) throws SQLException {
         Session session = ledger.live(command.session());
         if (session != null && session.epoch != Session.RETIRED) {
             session.epoch = Session.RETIRED;
@@ -147,7 +105,8 @@ public final class CommandExecutor {
         return new Reply.Done();
     }
 
-    private Reply close(CloseSession command) throws SQLException {
+    @Override
+    public Reply closeSession(CloseSession command) throws SQLException {
         Session session = ledger.live(command.session());
         if (session != null) {
             ledger.end(session);
@@ -155,9 +114,15 @@ public final class CommandExecutor {
         return new Reply.Done();
     }
 
+    @Override
+    public Reply audit(Audit command) throws SQLException {
+        return reports.audit(command);
+    }
+
     // Claims
 
-    private Reply.ClaimReply acquire(Acquire command) throws SQLException {
+    @Override
+    public Reply.ClaimReply acquire(Acquire command) throws SQLException {
         Session session = ledger.live(command.claim().session());
         if (session == null) {
             return new Reply.SessionEnded();
@@ -219,7 +184,8 @@ public final class CommandExecutor {
         return answers.stateOf(claim);
     }
 
-    private Reply poll(Poll command) throws SQLException {
+    @Override
+    public Reply poll(Poll command) throws SQLException {
         List<Reply.ClaimReply> states = new ArrayList<>(command.claims().size());
         for (ClaimRef ref : command.claims()) {
             Claim claim = ledger.claim(ref);
@@ -228,7 +194,8 @@ public final class CommandExecutor {
         return new Reply.Polled(states);
     }
 
-    private Reply withdraw(Withdraw command) throws SQLException {
+    @Override
+    public Reply withdraw(Withdraw command) throws SQLException {
         Claim claim = ledger.claim(command.claim());
         if (claim != null) {
             ledger.drop(claim);
@@ -236,7 +203,8 @@ public final class CommandExecutor {
         return new Reply.Done();
     }
 
-    private Reply release(Release command) throws SQLException {
+    @Override
+    public Reply release(Release command) throws SQLException {
         Claim grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
@@ -245,7 +213,8 @@ public final class CommandExecutor {
         return new Reply.Released();
     }
 
-    private Reply yieldFor(Yield command) throws SQLException {
+    @Override
+    public Reply yieldFor(Yield command) throws SQLException {
         Session session = ledger.live(command.claim().session());
         if (session == null) {
             return new Reply.SessionEnded();
@@ -268,7 +237,8 @@ public final class CommandExecutor {
         return acquire(next);
     }
 
-    private Reply advance(Advance command) throws SQLException {
+    @Override
+    public Reply advance(Advance command) throws SQLException {
         Claim grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
@@ -285,7 +255,8 @@ public final class CommandExecutor {
         return new Reply.Advanced(grant.tokens(), grant.resource.waiters > 0);
     }
 
-    private Reply shrinkTo(ShrinkTo command) throws SQLException {
+    @Override
+    public Reply shrinkTo(ShrinkTo command) throws SQLException {
         Claim grant = ledger.grant(command.claim());
         if (grant == null) {
             return new Reply.Absent();
@@ -294,7 +265,8 @@ public final class CommandExecutor {
         return new Reply.Done();
     }
 
-    private Reply extend(Extend command) throws SQLException {
+    @Override
+    public Reply extend(Extend command) throws SQLException {
         Claim grant = ledger.grant(command.claim());
         if (grant == null || !grant.hasOwnLease()) {
             return new Reply.Absent();
@@ -313,7 +285,8 @@ public final class CommandExecutor {
 
     // Resources
 
-    private Reply setCount(SetCount command) throws SQLException {
+    @Override
+    public Reply setCount(SetCount command) throws SQLException {
         Session session = ledger.live(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
@@ -337,7 +310,8 @@ public final class CommandExecutor {
         return new Reply.Count(latch.generation, latch.remaining);
     }
 
-    private Reply countDown(CountDown command) throws SQLException {
+    @Override
+    public Reply countDown(CountDown command) throws SQLException {
         Resource resource = ledger.resource(command.resource());
         if (resource.declared.kind() != Kind.LATCH && ledger.isInUse(resource)) {
             return mismatch(resource);
@@ -358,7 +332,8 @@ public final class CommandExecutor {
         return new Reply.Count(latch.generation, latch.remaining);
     }
 
-    private Reply resize(Resize command) throws SQLException {
+    @Override
+    public Reply resize(Resize command) throws SQLException {
         Session session = ledger.live(command.session());
         if (session == null) {
             return new Reply.SessionEnded();
@@ -383,7 +358,8 @@ public final class CommandExecutor {
         return new Reply.Done();
     }
 
-    private Reply forceRelease(ForceRelease command) throws SQLException {
+    @Override
+    public Reply forceRelease(ForceRelease command) throws SQLException {
         Resource resource = ledger.resource(command.resource());
         Claim grant = grantOf(resource, command.token());
         if (grant == null || ledger.grant(grant.ref()) == null) {
@@ -391,6 +367,11 @@ public final class CommandExecutor {
         }
         ledger.revoke(grant);
         return new Reply.Released();
+    }
+
+    @Override
+    public Reply inspect(Inspect command) throws SQLException {
+        return reports.inspect(command);
     }
 
     private @Nullable Claim grantOf(Resource resource, long token) throws SQLException {
