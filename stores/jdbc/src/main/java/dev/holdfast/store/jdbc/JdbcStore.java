@@ -44,8 +44,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -99,7 +98,7 @@ public final class JdbcStore implements LockStore {
     private final StoreThreads threads;
     private final ServerConnections connections;
     private final ServerLane lane;
-    private final ThreadPoolExecutor executor;
+    private final ExecutorService executor;
     private final Batcher batcher;
     private final SessionLanes sessions;
 
@@ -140,13 +139,7 @@ public final class JdbcStore implements LockStore {
         connections.rest(Use.LOCKS, new StatementCache(templates));
         this.traits = traits(product, listening != null);
         this.lane = new ServerLane(product, templates, connections, client, this::tell);
-        this.executor = new ThreadPoolExecutor(
-                0,
-                Integer.MAX_VALUE,
-                5,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                work -> threads.make(work, "holdfast-jdbc"));
+        this.executor = threads.executor("holdfast-jdbc");
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, false, executor, lane);
         this.sessions = new SessionLanes(
                 number -> new SessionLane(

@@ -1,10 +1,10 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.Tokens;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.StoreClock;
+import dev.holdfast.store.ledger.runtime.Housekeeper;
 import dev.holdfast.store.ledger.table.Resource;
 import dev.holdfast.store.ledger.table.Rows;
 import dev.holdfast.store.ledger.table.Session;
@@ -16,10 +16,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Removes what nobody needs any more: resources that rested for a day, sessions whose time has come and whom nobody
@@ -31,8 +27,6 @@ final class SqliteHousekeeping {
     /** How long a resource that nobody uses keeps its own token counter, and a latch its generation. */
     static final long RETENTION_MICROS = 24L * 3_600 * 1_000_000;
 
-    private static final Logger LOG = LoggerFactory.getLogger(SqliteHousekeeping.class);
-
     private static final long EVERY_MICROS = 600L * 1_000_000;
 
     /** Bounds the time for which a command may have to wait for it. */
@@ -40,57 +34,30 @@ final class SqliteHousekeeping {
 
     private final Lane lane;
     private final StatementCache statements;
-    private final Executor executor;
     private final WakeupFiles wakeupFiles;
     private final StoreClock clock;
-    private final AtomicBoolean running = new AtomicBoolean();
-    private volatile long askedAtMicros;
+    private final Housekeeper housekeeper;
 
     SqliteHousekeeping(
             Lane lane, StatementCache statements, Executor executor, WakeupFiles wakeupFiles, StoreClock clock) {
         this.lane = lane;
         this.statements = statements;
-        this.executor = executor;
         this.wakeupFiles = wakeupFiles;
         this.clock = clock;
-        this.askedAtMicros = clock.nowMicros() - EVERY_MICROS;
+        this.housekeeper = new Housekeeper(
+                executor, clock::nowMicros, EVERY_MICROS, clock.nowMicros() - EVERY_MICROS, this::runInTurn);
     }
 
     /** Starts it in the background if it may be time. Costs next to nothing if not. */
     void consider() {
-        boolean isBegun = false;
-        try {
-            long now = clock.nowMicros();
-            if (now - askedAtMicros >= EVERY_MICROS && running.compareAndSet(false, true)) {
-                isBegun = true;
-                askedAtMicros = now;
-                executor.execute(this::attempt);
-            }
-        } catch (RejectedExecutionException closing) {
-            running.set(false);
-        } catch (RuntimeException | Error e) {
-            // Whoever sends a command has nothing to do with it.
-            LOG.error("housekeeping could not be begun; it is tried again later", e);
-            if (isBegun) {
-                running.set(false);
-            }
-        }
+        housekeeper.consider();
     }
 
-    private void attempt() {
-        try {
-            boolean[] isDue = {false};
-            lane.transact(ledger -> isDue[0] = takeTurn());
-            if (isDue[0]) {
-                run();
-            }
-        } catch (StoreException e) {
-            // The next command says what is wrong, to somebody who can act on it.
-            LOG.debug("housekeeping was given up", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("housekeeping failed; it is tried again later", e);
-        } finally {
-            running.set(false);
+    private void runInTurn() {
+        boolean[] isDue = {false};
+        lane.transact(ledger -> isDue[0] = takeTurn());
+        if (isDue[0]) {
+            run();
         }
     }
 

@@ -27,9 +27,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutorService;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +64,7 @@ public final class SqliteStore implements LockStore {
     private final StoreTraits traits;
     private final SignalDispatcher listener = new SignalDispatcher();
     private final StoreThreads threads;
-    private final ThreadPoolExecutor executor;
+    private final ExecutorService executor;
     private final WakeupFiles wakeupFiles;
     private final Lane lane;
     private final Batcher batcher;
@@ -91,13 +89,7 @@ public final class SqliteStore implements LockStore {
         SqliteClients clients = new SqliteClients(database.statements(), machine, proc, client);
         this.lane =
                 new Lane(new SqliteDialect(database, clients, random, client, wakeupFiles::isListening), this::tell);
-        this.executor = new ThreadPoolExecutor(
-                0,
-                Integer.MAX_VALUE,
-                5,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                work -> threads.make(work, "holdfast-sqlite"));
+        this.executor = threads.executor("holdfast-sqlite");
         this.batcher = new Batcher(1, (command, lanes) -> 0, MAX_BATCH, true, executor, lane);
         this.presence = new Presence(lane, clients, proc, client);
         this.housekeeping = new SqliteHousekeeping(lane, database.statements(), executor, wakeupFiles, clock);

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.Tokens;
+import dev.holdfast.store.ledger.runtime.Housekeeper;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.ClaimRows;
 import dev.holdfast.store.ledger.table.Resource;
@@ -14,9 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -49,45 +48,20 @@ public final class ServerHousekeeping {
 
     private final ServerLane lane;
     private final IdlePolicy idle;
-    private final Executor executor;
-    private final AtomicBoolean running = new AtomicBoolean();
-    private volatile long askedAtNanos = SystemTime.nanoTime();
+    private final Housekeeper housekeeper;
 
     public ServerHousekeeping(ServerLane lane, IdlePolicy idle, Executor executor) {
         this.lane = lane;
         this.idle = idle;
-        this.executor = executor;
+        this.housekeeper = new Housekeeper(executor, SystemTime::nanoTime, EVERY_NANOS, SystemTime.nanoTime(), () -> {
+            boolean isDone = takeTurn();
+            LOG.debug("housekeeping was {}", isDone ? "done" : "left to another client");
+        });
     }
 
     /** Starts it in the background if it may be time. Costs next to nothing if not. */
     public void consider() {
-        long now = SystemTime.nanoTime();
-        if (now - askedAtNanos >= EVERY_NANOS && running.compareAndSet(false, true)) {
-            askedAtNanos = now;
-            try {
-                executor.execute(this::attempt);
-            } catch (RejectedExecutionException closing) {
-                running.set(false);
-            } catch (RuntimeException | Error e) {
-                // Whoever sends a command has nothing to do with it.
-                LOG.error("housekeeping could not be begun; it is tried again later", e);
-                running.set(false);
-            }
-        }
-    }
-
-    private void attempt() {
-        try {
-            boolean isDone = takeTurn();
-            LOG.debug("housekeeping was {}", isDone ? "done" : "left to another client");
-        } catch (StoreException e) {
-            // The next command says what is wrong, to somebody who can act on it.
-            LOG.debug("housekeeping was given up", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("housekeeping failed; it is tried again later", e);
-        } finally {
-            running.set(false);
-        }
+        housekeeper.consider();
     }
 
     /** Does it, unless another client is at it or was a moment ago. Tells whether it was done, to the end. */

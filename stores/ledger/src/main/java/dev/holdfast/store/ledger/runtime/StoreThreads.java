@@ -2,6 +2,9 @@ package dev.holdfast.store.ledger.runtime;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The threads of one store, which it waits for when it is closed. Thread-safe. */
@@ -26,6 +29,12 @@ public final class StoreThreads implements NamedThreadFactory {
         Thread thread = source.make(work, name);
         made.add(thread);
         return thread;
+    }
+
+    /** An executor with as many threads as there is work for at a time, none of which idles for long. */
+    public ExecutorService executor(String name) {
+        return new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, 5, TimeUnit.SECONDS, new SynchronousQueue<>(), work -> make(work, name));
     }
 
     /** Waits until all have ended that were told to, but the calling one. An interrupt is kept for later. */
