@@ -1,0 +1,4 @@
+module com.example.rows {
+    requires dev.holdfast.sql;
+    requires org.xerial.sqlitejdbc;
+}
