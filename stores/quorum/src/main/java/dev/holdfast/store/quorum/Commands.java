@@ -2,6 +2,7 @@ package dev.holdfast.store.quorum;
 
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
+import dev.holdfast.spi.CommandHandler;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
@@ -30,48 +31,140 @@ final class Commands {
         long askedAt = quorum.loop.now();
         if (command instanceof Command.OnResource on && on.resource().equals(Markers.NAME)) {
             future.complete(new Reply.Refused(Refusal.MISMATCH, "the name belongs to the quorum itself"));
-        } else if (command instanceof Command.Acquire acquire) {
-            acquire(acquire, future, askedAt);
-        } else if (command instanceof Command.Release release) {
-            on(release.claim(), future, claim -> release(claim, future));
-        } else if (command instanceof Command.Withdraw withdraw) {
-            on(withdraw.claim(), future, claim -> withdraw(claim, future));
-        } else if (command instanceof Command.Poll poll) {
-            poll(poll, future, askedAt);
-        } else if (command instanceof Command.KeepAlive alive) {
-            keepAlive(alive, future);
-        } else if (command instanceof Command.OpenSession open) {
-            new SessionOpening(quorum, open, future).begin();
-        } else if (command instanceof Command.Retire retire) {
-            retire(retire, future);
-        } else if (command instanceof Command.CloseSession close) {
-            close(close, future);
-        } else if (command instanceof Command.Advance advance) {
-            on(
-                    advance.claim(),
-                    future,
-                    claim -> held(claim, future, () -> GrantChange.advance(quorum, notNull(claim), advance, future)));
-        } else if (command instanceof Command.ShrinkTo shrink) {
-            on(
-                    shrink.claim(),
-                    future,
-                    claim -> held(
-                            claim, future, () -> GrantChange.shrink(quorum, notNull(claim), shrink, future, askedAt)));
-        } else if (command instanceof Command.Extend extend) {
-            on(
-                    extend.claim(),
-                    future,
-                    claim -> held(claim, future, () -> extend(notNull(claim), extend, future, askedAt)));
-        } else if (command instanceof Command.Yield yield) {
-            yieldFor(yield, future, askedAt);
-        } else if (command instanceof Command.Audit audit) {
-            audit(audit, future);
-        } else if (command instanceof Command.Inspect inspect) {
-            Inspection.inspect(quorum, inspect, future);
-        } else if (command instanceof Command.ForceRelease force) {
-            ForcedRelease.release(quorum, force, future);
         } else {
+            var unused = command.accept(new Execution(future, askedAt));
+        }
+    }
+
+    /** Execution of one command. */
+    private final class Execution implements CommandHandler<CompletableFuture<Reply>, RuntimeException> {
+
+        private final CompletableFuture<Reply> future;
+        private final long askedAt;
+
+        private Execution(CompletableFuture<Reply> future, long askedAt) {
+            this.future = future;
+            this.askedAt = askedAt;
+        }
+
+        @Override
+        public CompletableFuture<Reply> acquire(Command.Acquire command) {
+            Commands.this.acquire(command, future, askedAt);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> release(Command.Release command) {
+            return onClaim(command, claim -> Commands.this.release(claim, future));
+        }
+
+        @Override
+        public CompletableFuture<Reply> withdraw(Command.Withdraw command) {
+            return onClaim(command, claim -> Commands.this.withdraw(claim, future));
+        }
+
+        @Override
+        public CompletableFuture<Reply> advance(Command.Advance command) {
+            return onHeld(command, claim -> GrantChange.advance(quorum, claim, command, future));
+        }
+
+        @Override
+        public CompletableFuture<Reply> shrinkTo(Command.ShrinkTo command) {
+            return onHeld(command, claim -> GrantChange.shrink(quorum, claim, command, future, askedAt));
+        }
+
+        @Override
+        public CompletableFuture<Reply> extend(Command.Extend command) {
+            return onHeld(command, claim -> Commands.this.extend(claim, command, future, askedAt));
+        }
+
+        private CompletableFuture<Reply> onClaim(Command.OnClaim command, Consumer<@Nullable Claim> action) {
+            on(command.claim(), future, action);
+            return future;
+        }
+
+        private CompletableFuture<Reply> onHeld(Command.OnClaim command, Consumer<Claim> action) {
+            return onClaim(command, claim -> {
+                if (claim == null || claim.state != Claim.State.HELD) {
+                    future.complete(new Reply.Absent());
+                } else {
+                    action.accept(claim);
+                }
+            });
+        }
+
+        @Override
+        public CompletableFuture<Reply> poll(Command.Poll command) {
+            Commands.this.poll(command, future, askedAt);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> yieldFor(Command.Yield command) {
+            Commands.this.yieldFor(command, future, askedAt);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> openSession(Command.OpenSession command) {
+            new SessionOpening(quorum, command, future).begin();
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> keepAlive(Command.KeepAlive command) {
+            Commands.this.keepAlive(command, future);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> retire(Command.Retire command) {
+            Commands.this.retire(command, future);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> closeSession(Command.CloseSession command) {
+            close(command, future);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> audit(Command.Audit command) {
+            Commands.this.audit(command, future);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> inspect(Command.Inspect command) {
+            Inspection.inspect(quorum, command, future);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> forceRelease(Command.ForceRelease command) {
+            ForcedRelease.release(quorum, command, future);
+            return future;
+        }
+
+        @Override
+        public CompletableFuture<Reply> setCount(Command.SetCount command) {
+            return unsupported();
+        }
+
+        @Override
+        public CompletableFuture<Reply> countDown(Command.CountDown command) {
+            return unsupported();
+        }
+
+        @Override
+        public CompletableFuture<Reply> resize(Command.Resize command) {
+            return unsupported();
+        }
+
+        private CompletableFuture<Reply> unsupported() {
             future.complete(new Reply.Unsupported("a quorum has no latches and no permits"));
+            return future;
         }
     }
 
@@ -407,18 +500,6 @@ final class Commands {
         } else {
             GrantChange.extend(quorum, claim, command, future, askedAt);
         }
-    }
-
-    private static void held(@Nullable Claim claim, CompletableFuture<Reply> future, Runnable action) {
-        if (claim == null || claim.state != Claim.State.HELD) {
-            future.complete(new Reply.Absent());
-        } else {
-            action.run();
-        }
-    }
-
-    private static Claim notNull(@Nullable Claim claim) {
-        return java.util.Objects.requireNonNull(claim);
     }
 
     private void audit(Command.Audit command, CompletableFuture<Reply> future) {

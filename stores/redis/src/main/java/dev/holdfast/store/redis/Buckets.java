@@ -115,7 +115,7 @@ final class Buckets {
     CompletionStage<Reply> close(Command.CloseSession command) {
         int bucket = of(command);
         return pipeline(bucket)
-                .submit(ScriptCall.of(command, layout.slotDigits()))
+                .submit(ScriptCall.closeSession(command))
                 .thenCompose(answer -> swept(bucket, answer))
                 .thenApply(answer -> answer.reply(command));
     }

@@ -23,7 +23,6 @@ import dev.holdfast.store.redis.connection.SystemTicks;
 import dev.holdfast.store.redis.script.KeyLayout;
 import dev.holdfast.store.redis.script.Micros;
 import dev.holdfast.store.redis.script.Script;
-import dev.holdfast.store.redis.script.ScriptCall;
 import dev.holdfast.store.redis.topology.ClusterTopology;
 import dev.holdfast.store.redis.topology.PrimaryLocator;
 import dev.holdfast.store.redis.topology.Route;
@@ -43,7 +42,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -84,40 +82,34 @@ public final class RedisStore implements LockStore {
     /** How long replicas are waited for, if that is asked for by a URI that does not say how long. */
     static final Duration REPLICA_TIMEOUT = Duration.ofSeconds(1);
 
-    private static final Duration MIN_TTL = Duration.ofMillis(200);
-
-    private static final int LARGEST_AUDIT = 500;
-
-    /** How long a session that is there may wait until this client is told of what happens to it. */
-    private static final Duration LONGEST_LISTENING = Duration.ofMillis(250);
+    static final Duration MIN_TTL = Duration.ofMillis(200);
 
     private final ServerMonitor watch;
     private final Topology topology;
     private final ReplicaAcknowledgement acknowledgement;
-    private final Replicas replicas;
     private final KeyLayout layout;
     private final Buckets buckets;
     private final StoreTraits traits;
-    private final String client;
-    private final Duration commandTimeout;
+    private final RedisCommands commands;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile @Nullable Future<?> ticks;
 
     private RedisStore(Builder options) {
         this.layout = new KeyLayout(options.namespace, options.buckets());
-        this.commandTimeout = options.commandTimeout;
+        Duration commandTimeout = options.commandTimeout;
         this.watch = new ServerMonitor(new SystemTicks(), options.watchLog);
-        this.client = HexFormat.of().toHexDigits(Randomness.nextLong());
+        String client = HexFormat.of().toHexDigits(Randomness.nextLong());
         List<RedisURI> servers = options.servers();
         ConnectionFactory driver = new ConnectionFactory(options.connectionOptions());
         InFlight inFlight = driver.inFlight();
         this.topology = options.isCluster()
                 ? new ClusterTopology(driver, servers, layout, client, commandTimeout)
                 : new SinglePrimary(driver, PrimaryLocator.of(driver, servers.get(0)), layout.channel(0, client));
-        this.replicas = options.replicas;
         this.acknowledgement = new ReplicaAcknowledgement(options.replicas, topology.name());
         this.buckets = new Buckets(
                 topology, layout, acknowledgement, commandTimeout, bucket -> pipeline(bucket, options, inFlight));
+        this.commands = new RedisCommands(
+                topology, buckets, layout, acknowledgement, options.replicas, watch, client, commandTimeout);
         try {
             ServerInfo facts = topology.open(options.connectTimeout);
             for (int bucket : topology.samples()) {
@@ -210,7 +202,7 @@ public final class RedisStore implements LockStore {
             told.completeExceptionally(Failures.closed(StoreException.Effect.NONE));
         } else {
             // A stage that depends on another would give that one's failure in a wrapper.
-            reply(command).whenComplete((reply, failure) -> {
+            command.accept(commands).whenComplete((reply, failure) -> {
                 if (failure == null) {
                     told.complete(reply);
                 } else {
@@ -233,82 +225,6 @@ public final class RedisStore implements LockStore {
             LOG.error("store={} could not be looked after", topology.name(), e);
         }
         return known;
-    }
-
-    private CompletionStage<Reply> reply(Command command) {
-        acknowledgement.note(command);
-        if (acknowledgement.concerns(command)) {
-            return acknowledgement.send(buckets.pipeline(buckets.of(command)), command);
-        } else if (command instanceof Command.Poll poll) {
-            return buckets.poll(poll);
-        } else if (command instanceof Command.Inspect inspect) {
-            return buckets.inspect(inspect);
-        } else if (command instanceof Command.ForceRelease force) {
-            return buckets.force(force);
-        } else if (command instanceof Command.OpenSession open) {
-            return open(open);
-        } else if (command instanceof Command.KeepAlive keepAlive) {
-            return keepAlive(keepAlive);
-        } else if (command instanceof Command.Audit audit) {
-            watch.audited(topology.route(buckets.of(audit)));
-            return answered(command, ScriptCall.audit(audit, LARGEST_AUDIT));
-        } else if (command instanceof Command.CloseSession close) {
-            return buckets.close(close).thenApply(reply -> {
-                topology.ignore(buckets.of(close));
-                return reply;
-            });
-        }
-        return answered(command, ScriptCall.of(command, layout.slotDigits()));
-    }
-
-    private CompletionStage<Reply> open(Command.OpenSession open) {
-        if (open.partition() >= buckets.count()) {
-            return CompletableFuture.failedFuture(
-                    new IllegalArgumentException("There is no partition " + open.partition()));
-        }
-        if (!replicas.leaveTimeFor(open.ttl())) {
-            return CompletableFuture.failedFuture(replicas.tooSlowFor(open.ttl()));
-        }
-        watch.opened(open.ttl());
-        // What waits under it is to be told from the beginning; but a session without that is better than none.
-        CompletableFuture<?> heard = topology.listen(open.partition())
-                .toCompletableFuture()
-                .thenApply(done -> "")
-                .completeOnTimeout("", LONGEST_LISTENING.toNanos(), TimeUnit.NANOSECONDS);
-        String nonce = layout.nonce(Randomness.nextLong(), open.partition());
-        ScriptCall request = ScriptCall.openSession(open, Micros.of(MIN_TTL), nonce, topology.nameOf(client));
-        return answered(open, request)
-                .thenCombine(heard, (reply, done) -> reply)
-                .whenComplete((reply, failure) -> {
-                    if (failure != null) {
-                        topology.ignore(open.partition());
-                    }
-                });
-    }
-
-    /** Sends it, and sees to it that the next one does not wait behind a silent connection. */
-    private CompletionStage<Reply> keepAlive(Command.KeepAlive keepAlive) {
-        CompletionStage<Reply> answered = answered(keepAlive, ScriptCall.of(keepAlive, layout.slotDigits()));
-        Duration patience = keepAlive.patience();
-        if (patience.compareTo(commandTimeout) < 0) {
-            CommandPipeline pipeline = buckets.pipeline(buckets.of(keepAlive));
-            try {
-                // What was on its way for half of that has kept the keep-alive waiting, or is the keep-alive.
-                Future<?> look = topology.scheduler()
-                        .schedule(
-                                () -> pipeline.replaceSilent(patience.dividedBy(2)),
-                                patience.toNanos(),
-                                TimeUnit.NANOSECONDS);
-                answered.whenComplete((reply, failure) -> look.cancel(false));
-            } catch (RejectedExecutionException shuttingDown) {
-                // Then nothing is renewed any more either.
-            }
-        }
-        return answered;
-    }
-
-    private CompletionStage<Reply> answered(Command command, ScriptCall request) {
-        return buckets.pipeline(buckets.of(command)).submit(request).thenApply(answer -> answer.reply(command));
     }
 
     @Override

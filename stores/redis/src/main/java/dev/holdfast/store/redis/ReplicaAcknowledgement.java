@@ -5,6 +5,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Reply.ClaimReply;
 import dev.holdfast.spi.Reply.Granted;
+import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.store.redis.connection.Failures;
@@ -36,29 +37,27 @@ final class ReplicaAcknowledgement {
         this.server = server;
     }
 
-    /** Whether the answer to a command may be a grant that does not count yet. */
-    boolean concerns(Command command) {
-        return replicas.areAsked() && (command instanceof Command.Acquire || command instanceof Command.Yield);
+    /** Whether a grant does not count yet when it is answered. */
+    boolean isWanted() {
+        return replicas.areAsked();
     }
 
-    /** Sends a command that may be granted. */
-    CompletionStage<Reply> send(CommandPipeline pipeline, Command command) {
-        ClaimRef claim =
-                command instanceof Command.Yield yield ? yield.next().claim() : ((Command.Acquire) command).claim();
-        return pipeline.submitConfirmed(ScriptCall.of(command, pipeline.slotDigits()))
-                .thenCompose(answer -> {
-                    Reply reply = answer.reply(command);
-                    if (!(reply instanceof Granted) || isEnough(answer, claim)) {
-                        return CompletableFuture.completedFuture(reply);
-                    }
-                    // The grant that a yield gave up is gone, so that one is repeated.
-                    StoreException.Effect effect = command instanceof Command.Yield
-                            ? StoreException.Effect.UNKNOWN
-                            : StoreException.Effect.NONE;
-                    return withdraw(pipeline, claim)
-                            .thenCompose(done -> CompletableFuture.failedFuture(
-                                    replicas.missing(server, answer.replicas(), effect)));
-                });
+    /**
+     * Sends a command by which a claim may be granted.
+     *
+     * @param effect what a failure means for the command
+     */
+    CompletionStage<Reply> send(
+            CommandPipeline pipeline, Command command, ScriptCall call, ClaimRef claim, StoreException.Effect effect) {
+        return pipeline.submitConfirmed(call).thenCompose(answer -> {
+            Reply reply = answer.reply(command);
+            if (!(reply instanceof Granted) || isEnough(answer, claim)) {
+                return CompletableFuture.completedFuture(reply);
+            }
+            return withdraw(pipeline, claim)
+                    .thenCompose(done ->
+                            CompletableFuture.failedFuture(replicas.missing(server, answer.replicas(), effect)));
+        });
     }
 
     /** Asks about claims, which may have been granted since. */
@@ -85,17 +84,14 @@ final class ReplicaAcknowledgement {
         });
     }
 
-    /** Notes what has ended, or was asked to end. */
-    void note(Command command) {
-        if (command instanceof Command.Release release) {
-            confirmed.remove(release.claim());
-        } else if (command instanceof Command.Withdraw withdraw) {
-            confirmed.remove(withdraw.claim());
-        } else if (command instanceof Command.Yield yield) {
-            confirmed.remove(yield.claim());
-        } else if (command instanceof Command.CloseSession close) {
-            confirmed.removeIf(claim -> claim.session().equals(close.session()));
-        }
+    /** Notes that a claim has ended, or was asked to end. */
+    void forget(ClaimRef claim) {
+        confirmed.remove(claim);
+    }
+
+    /** Notes that a session has ended, or was asked to end. */
+    void forget(SessionId session) {
+        confirmed.removeIf(claim -> claim.session().equals(session));
     }
 
     /**
@@ -128,7 +124,7 @@ final class ReplicaAcknowledgement {
 
     /** Whatever comes of it, it was not without effect: the grant is there until this is done. */
     private static CompletionStage<ScriptReply> withdraw(CommandPipeline pipeline, ClaimRef claim) {
-        return pipeline.submit(ScriptCall.of(new Command.Withdraw(claim, Command.Sending.FIRST), pipeline.slotDigits()))
+        return pipeline.submit(ScriptCall.withdraw(new Command.Withdraw(claim, Command.Sending.FIRST)))
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(notWithdrawn(failure)));
     }
 

@@ -125,7 +125,7 @@ class RedisBoundsTest {
         askAll(IntStream.range(0, many)
                 .mapToObj(i -> Asking.acquire(claim(i % 2 == 0 ? "hot" : "name-" + i, dying.get(i), 1))));
         bench.advance(TTL);
-        assertThat(call(ScriptCall.of(new Command.KeepAlive(alive, 0), 3)).reply(new Command.KeepAlive(alive, 0)))
+        assertThat(call(ScriptCall.keepAlive(new Command.KeepAlive(alive, 0))).reply(new Command.KeepAlive(alive, 0)))
                 .isInstanceOf(Reply.SessionAlive.class);
         int calls = 1;
         for (boolean more = true; more; calls++) {
@@ -228,12 +228,12 @@ class RedisBoundsTest {
             send(store, reads(claim("catalogue", readers, i), 1), Reply.Queued.class);
         }
         askAll(Stream.of(reads(claim("catalogue", writer, 2), Integer.MAX_VALUE)));
-        ScriptReply released = call(ScriptCall.of(new Command.Release(claim("catalogue", writer, 1)), 3));
+        ScriptReply released = call(ScriptCall.release(new Command.Release(claim("catalogue", writer, 1)), 3));
         assertThat(released.more()).isTrue();
         assertThat(worst).isLessThan(MOST_STEPS);
         // Nobody goes on with that release; a keep-alive of anyone does.
         Command.KeepAlive anyone = new Command.KeepAlive(other, 0);
-        for (int calls = 0; call(ScriptCall.of(anyone, 3)).more(); calls++) {
+        for (int calls = 0; call(ScriptCall.keepAlive(anyone)).more(); calls++) {
             assertThat(calls).isLessThan(many);
         }
         assertThat(worst).isLessThan(MOST_STEPS);

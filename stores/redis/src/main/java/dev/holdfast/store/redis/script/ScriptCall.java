@@ -93,70 +93,70 @@ public final class ScriptCall {
         return request;
     }
 
-    /**
-     * All other commands.
-     *
-     * @param slotDigits as of {@link KeyLayout#slotDigits()}
-     */
-    public static ScriptCall of(Command command, int slotDigits) {
-        if (command instanceof Acquire acquire) {
-            return acquire(acquire, slotDigits);
-        } else if (command instanceof Command.Release release) {
-            return new ScriptCall('R').name(release.claim().resource()).reference(release.claim(), slotDigits);
-        } else if (command instanceof Command.Withdraw withdraw) {
-            return new ScriptCall('W').claim(withdraw.claim());
-        } else if (command instanceof Command.Yield yield) {
-            return yielding(yield, slotDigits);
-        } else if (command instanceof Command.Advance advance) {
-            return new ScriptCall('V')
-                    .claim(advance.claim())
-                    .number(advance.blockEnd())
-                    .number(advance.tokens())
-                    .number(Math.min(Math.max(0, advance.atLeast()), Tokens.MAX_TOKEN));
-        } else if (command instanceof Command.ShrinkTo shrink) {
-            return new ScriptCall('H').claim(shrink.claim()).number(shrink.weight());
-        } else if (command instanceof Command.Extend extend) {
-            return new ScriptCall('T').claim(extend.claim()).exact(extend.seq()).micros(extend.lease());
-        } else if (command instanceof Command.OnResource onResource) {
-            return onResource(onResource);
-        } else if (command instanceof Command.KeepAlive keepAlive) {
-            return new ScriptCall('K').session(keepAlive.session()).exact(keepAlive.epoch());
-        } else if (command instanceof Command.Retire retire) {
-            return new ScriptCall('X').session(retire.session());
-        } else if (command instanceof Command.CloseSession close) {
-            return new ScriptCall('C').session(close.session());
-        }
-        throw new IllegalArgumentException("Not a command that this store knows: " + command);
+    /** The release of a grant; slotDigits as of {@link KeyLayout#slotDigits()}. */
+    public static ScriptCall release(Command.Release command, int slotDigits) {
+        return new ScriptCall('R').name(command.resource()).reference(command.claim(), slotDigits);
     }
 
-    private static ScriptCall onResource(Command.OnResource command) {
-        if (command instanceof Command.SetCount set) {
-            return new ScriptCall('N')
-                    .name(set.resource())
-                    .session(set.session())
-                    .exact(set.epoch())
-                    .exact(set.generation())
-                    .exact(set.count());
-        } else if (command instanceof Command.CountDown down) {
-            return new ScriptCall('D')
-                    .name(down.resource())
-                    .exact(Math.max(0, down.generation()))
-                    .text(down.id())
-                    .exact(down.n());
-        } else if (command instanceof Command.Resize resize) {
-            return new ScriptCall('Z')
-                    .name(resize.resource())
-                    .session(resize.session())
-                    .exact(resize.epoch())
-                    .number(resize.capacity());
-        } else if (command instanceof Command.ForceRelease force) {
-            return force(force, "");
-        }
-        throw new IllegalArgumentException("Not a command that this store knows: " + command);
+    public static ScriptCall withdraw(Command.Withdraw command) {
+        return new ScriptCall('W').claim(command.claim());
+    }
+
+    public static ScriptCall advance(Command.Advance command) {
+        return new ScriptCall('V')
+                .claim(command.claim())
+                .number(command.blockEnd())
+                .number(command.tokens())
+                .number(Math.min(Math.max(0, command.atLeast()), Tokens.MAX_TOKEN));
+    }
+
+    public static ScriptCall shrinkTo(Command.ShrinkTo command) {
+        return new ScriptCall('H').claim(command.claim()).number(command.weight());
+    }
+
+    public static ScriptCall extend(Command.Extend command) {
+        return new ScriptCall('T').claim(command.claim()).exact(command.seq()).micros(command.lease());
+    }
+
+    public static ScriptCall keepAlive(Command.KeepAlive command) {
+        return new ScriptCall('K').session(command.session()).exact(command.epoch());
+    }
+
+    public static ScriptCall retire(Command.Retire command) {
+        return new ScriptCall('X').session(command.session());
+    }
+
+    public static ScriptCall closeSession(Command.CloseSession command) {
+        return new ScriptCall('C').session(command.session());
+    }
+
+    public static ScriptCall setCount(Command.SetCount command) {
+        return new ScriptCall('N')
+                .name(command.resource())
+                .session(command.session())
+                .exact(command.epoch())
+                .exact(command.generation())
+                .exact(command.count());
+    }
+
+    public static ScriptCall countDown(Command.CountDown command) {
+        return new ScriptCall('D')
+                .name(command.resource())
+                .exact(Math.max(0, command.generation()))
+                .text(command.id())
+                .exact(command.n());
+    }
+
+    public static ScriptCall resize(Command.Resize command) {
+        return new ScriptCall('Z')
+                .name(command.resource())
+                .session(command.session())
+                .exact(command.epoch())
+                .number(command.capacity());
     }
 
     /** By far the most ask for one token of a mutex; the script knows them by a letter of their own. */
-    private static ScriptCall acquire(Acquire acquire, int slotDigits) {
+    public static ScriptCall acquire(Acquire acquire, int slotDigits) {
         boolean waits = acquire.waiting() == Command.Waiting.QUEUE;
         boolean isBound = acquire.lease().binding() == Lease.Binding.SESSION;
         boolean isUsual = waits && isBound && isUsual(acquire);
@@ -179,7 +179,8 @@ public final class ScriptCall {
         return acquire.spec().equals(ResourceSpec.MUTEX) && acquire.weight() == 1 && acquire.tokens() == 1;
     }
 
-    private static ScriptCall yielding(Command.Yield yield, int slotDigits) {
+    /** A grant given up for another claim; slotDigits as of {@link KeyLayout#slotDigits()}. */
+    public static ScriptCall yieldFor(Command.Yield yield, int slotDigits) {
         Acquire next = yield.next();
         boolean isBound = next.lease().binding() == Lease.Binding.SESSION;
         ScriptCall request = new ScriptCall(isBound ? 'Y' : 'y')

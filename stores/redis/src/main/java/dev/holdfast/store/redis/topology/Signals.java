@@ -28,7 +28,7 @@ public final class Signals {
         return listeners.add(listener);
     }
 
-    /** Nobody is told any more. */
+    /** Notifies nobody any more. */
     public void close() {
         listeners.clear();
     }
