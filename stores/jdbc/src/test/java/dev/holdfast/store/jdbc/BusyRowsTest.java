@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("mysql")
 @Tag("server")
 @Tag("postgres")
-class RowsBusyExceptionTest {
+class BusyRowsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
