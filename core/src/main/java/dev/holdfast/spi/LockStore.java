@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 
 /**
  * The place that decides who holds what: asynchronous, one command at a time. A store answers commands, pushes signals
- * to those who subscribe, declares its traits, and can be closed; one that is spread over servers has partitions besides.
+ * to those who subscribe, declares its traits, and can be closed; one that is spread over servers has partitions
+ * besides.
  *
  * <p><b>What every store keeps</b> (the conformance kit checks each rule):
  *
