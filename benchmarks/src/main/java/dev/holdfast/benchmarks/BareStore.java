@@ -1,6 +1,6 @@
 package dev.holdfast.benchmarks;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
@@ -33,7 +33,7 @@ record BareStore(Holdfasts holdfast) implements Contestant {
     }
 
     private static Reply ask(LockStore store, Command command) {
-        return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture().join();
     }
 
     private record BareClient(LockStore store, SessionId session, AtomicLong claims) implements Client {

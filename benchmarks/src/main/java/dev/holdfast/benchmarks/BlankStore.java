@@ -1,6 +1,6 @@
 package dev.holdfast.benchmarks;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -33,7 +33,7 @@ final class BlankStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         return CompletableFuture.completedFuture(answer(command));
     }
 

@@ -1,6 +1,6 @@
 package dev.holdfast.benchmarks;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
@@ -66,7 +66,7 @@ final class Line implements AutoCloseable {
 
     private Reply send(LockStore store, Command command) {
         commands++;
-        return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture().join();
     }
 
     long commands() {

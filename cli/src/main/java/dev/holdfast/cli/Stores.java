@@ -1,7 +1,7 @@
 package dev.holdfast.cli;
 
 import dev.holdfast.spi.BoundedOpening;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -76,7 +76,7 @@ final class Stores {
      */
     static Reply ask(LockStore store, StoreLocation location, Command command) throws InterruptedException {
         try {
-            return store.execute(command, Caller.WAITS)
+            return store.execute(command, CallerMode.BLOCKING)
                     .toCompletableFuture()
                     .get(location.timeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {

@@ -18,7 +18,7 @@ import dev.holdfast.engine.session.SignalHandler;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.spi.BoundedOpening;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.ResourceName;
@@ -90,7 +90,8 @@ public final class Engine {
             boolean closesStore,
             ClientOptions options,
             Optional<Environment> environment) {
-        Engine engine = launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.WAITS);
+        Engine engine =
+                launch(opening, storeName, closesStore, options, environment, new SafetyRules(), CallerMode.BLOCKING);
         try {
             return Uninterruptibles.uninterruptibly(engine.ready);
         } catch (ExecutionException e) {
@@ -111,7 +112,7 @@ public final class Engine {
             Optional<Environment> environment,
             Function<Engine, T> client) {
         Engine engine =
-                launch(opening, storeName, closesStore, options, environment, new SafetyRules(), Caller.GOES_ON);
+                launch(opening, storeName, closesStore, options, environment, new SafetyRules(), CallerMode.ASYNC);
         CompletableFuture<T> told = engine.context.callbacks().relay(engine.ready.thenApply(client));
         var unused = told.whenComplete((opened, failure) -> {
             if (failure != null) {
@@ -130,7 +131,7 @@ public final class Engine {
             ClientOptions options,
             Optional<Environment> environment,
             SafetyRules rules,
-            Caller caller) {
+            CallerMode caller) {
         Environment own = new FailsafeEnvironment(environment.orElseGet(SystemEnvironment::new));
         long deadline = own.monotonicNanos() + options.storeTimeout().toNanos();
         LockStore store;
@@ -233,7 +234,7 @@ public final class Engine {
         part.retrier.settle(
                 new Command.CloseSession(session.id),
                 session,
-                Caller.GOES_ON,
+                CallerMode.ASYNC,
                 (reply, isFirst) -> endClose(part, ReleaseRetrier.Closing.CONFIRMED, open));
     }
 

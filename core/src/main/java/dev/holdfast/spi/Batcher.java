@@ -148,17 +148,17 @@ public final class Batcher implements AutoCloseable {
     /**
      * Sends a command on its way.
      *
-     * <p><b>Blocking:</b> with {@link Caller#WAITS}, for one trip at the most, which is then made by the calling
+     * <p><b>Blocking:</b> with {@link CallerMode#BLOCKING}, for one trip at the most, which is then made by the calling
      * thread; else not at all. <b>Interruption:</b> has no effect here; the flag is parked during the trip and
      * restored after it.
      */
-    public CompletionStage<Reply> submit(Command command, Caller caller) {
+    public CompletionStage<Reply> submit(Command command, CallerMode caller) {
         Call call = new Call(command);
         Lane lane = lanes[choice.laneOf(command, lanes.length)];
         if (closed) {
             return CompletableFuture.failedFuture(closedException(StoreException.Effect.NONE));
         }
-        if (callerRuns && caller == Caller.WAITS && lane.waiting.isEmpty() && lane.take()) {
+        if (callerRuns && caller == CallerMode.BLOCKING && lane.waiting.isEmpty() && lane.take()) {
             lane.makeForCaller(call);
         } else {
             lane.waiting.add(call);

@@ -53,10 +53,10 @@ public interface LockStore extends AutoCloseable {
     /**
      * Carries out one command.
      *
-     * <p><b>Blocking:</b> never waits for another caller's work. With {@link Caller#WAITS} a store whose trait {@code
-     * callerRuns} is set may make the trip on the calling thread if that partition of the store is idle, and the trip
-     * can't keep it for more than a moment, whatever the store has to wait for; with {@link Caller#GOES_ON} it never
-     * does.
+     * <p><b>Blocking:</b> never waits for another caller's work. With {@link CallerMode#BLOCKING} a store whose trait
+     * {@code callerRuns} is set may make the trip on the calling thread if that partition of the store is idle, and the
+     * trip can't keep it for more than a moment, whatever the store has to wait for; with {@link CallerMode#ASYNC} it
+     * never does.
      *
      * <p><b>Interruption:</b> a pending or arriving interrupt changes nothing and stays pending.
      *
@@ -67,7 +67,7 @@ public interface LockStore extends AutoCloseable {
      *     StoreException} that says whether the command is known to have had no effect or its outcome is unknown;
      *     never with anything else
      */
-    CompletionStage<Reply> execute(Command command, Caller caller);
+    CompletionStage<Reply> execute(Command command, CallerMode caller);
 
     /**
      * Adds a listener for pushed hints. Signals may be lost, late or out of order. A listener is called on a thread of

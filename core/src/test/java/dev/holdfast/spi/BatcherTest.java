@@ -61,7 +61,7 @@ class BatcherTest {
         }
     }
 
-    private CompletableFuture<Reply> submit(Batcher batcher, int n, Caller caller) {
+    private CompletableFuture<Reply> submit(Batcher batcher, int n, CallerMode caller) {
         return batcher.submit(command(n), caller).toCompletableFuture();
     }
 
@@ -73,10 +73,10 @@ class BatcherTest {
             answerAll(lane, calls);
         });
 
-        assertThat(submit(batcher, 1, Caller.WAITS)).isCompletedWithValue(DONE);
+        assertThat(submit(batcher, 1, CallerMode.BLOCKING)).isCompletedWithValue(DONE);
         assertThat(maker[0]).isSameAs(Thread.currentThread());
 
-        assertThat(result(submit(batcher, 1, Caller.GOES_ON))).isEqualTo(DONE);
+        assertThat(result(submit(batcher, 1, CallerMode.ASYNC))).isEqualTo(DONE);
         assertThat(maker[0]).isNotSameAs(Thread.currentThread());
     }
 
@@ -88,7 +88,7 @@ class BatcherTest {
             answerAll(lane, calls);
         });
 
-        assertThat(result(submit(batcher, 1, Caller.WAITS))).isEqualTo(DONE);
+        assertThat(result(submit(batcher, 1, CallerMode.BLOCKING))).isEqualTo(DONE);
         assertThat(maker[0]).isNotSameAs(Thread.currentThread());
     }
 
@@ -107,12 +107,12 @@ class BatcherTest {
 
             @Override
             public boolean makeAtOnce(int lane, Batcher.Call call) {
-                later.add(submit(own[0], 2, Caller.GOES_ON));
+                later.add(submit(own[0], 2, CallerMode.ASYNC));
                 return false;
             }
         });
 
-        CompletableFuture<Reply> first = submit(own[0], 1, Caller.WAITS);
+        CompletableFuture<Reply> first = submit(own[0], 1, CallerMode.BLOCKING);
         assertThat(first).isNotDone();
         assertThat(made).isEmpty();
         assertThat(tasks).hasSize(1);
@@ -146,7 +146,8 @@ class BatcherTest {
                 });
 
         for (int i = 0; i < 2; i++) {
-            assertThat(failure(submit(batcher, i, Caller.WAITS)).effect()).isEqualTo(StoreException.Effect.NONE);
+            assertThat(failure(submit(batcher, i, CallerMode.BLOCKING)).effect())
+                    .isEqualTo(StoreException.Effect.NONE);
         }
     }
 
@@ -159,7 +160,7 @@ class BatcherTest {
         });
         Thread.currentThread().interrupt();
 
-        assertThat(submit(batcher, 1, Caller.WAITS)).isCompletedWithValue(DONE);
+        assertThat(submit(batcher, 1, CallerMode.BLOCKING)).isCompletedWithValue(DONE);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(seen[0]).isFalse();
@@ -178,10 +179,10 @@ class BatcherTest {
             answerAll(lane, calls);
         });
         List<CompletableFuture<Reply>> futures = new ArrayList<>();
-        futures.add(submit(batcher, 0, Caller.GOES_ON));
+        futures.add(submit(batcher, 0, CallerMode.ASYNC));
         await(begun);
         for (int i = 1; i <= 9; i++) {
-            futures.add(submit(batcher, i, i % 2 == 0 ? Caller.WAITS : Caller.GOES_ON));
+            futures.add(submit(batcher, i, i % 2 == 0 ? CallerMode.BLOCKING : CallerMode.ASYNC));
         }
         go.countDown();
         futures.forEach(BatcherTest::result);
@@ -200,9 +201,9 @@ class BatcherTest {
             }
             answerAll(lane, calls);
         });
-        CompletableFuture<Reply> slow = submit(batcher, 0, Caller.GOES_ON);
+        CompletableFuture<Reply> slow = submit(batcher, 0, CallerMode.ASYNC);
 
-        assertThat(result(submit(batcher, 1, Caller.GOES_ON))).isEqualTo(DONE);
+        assertThat(result(submit(batcher, 1, CallerMode.ASYNC))).isEqualTo(DONE);
 
         assertThat(slow).isNotDone();
         go.countDown();
@@ -212,7 +213,7 @@ class BatcherTest {
     @Test
     void whatATripLeavesUnansweredIsUnknown() {
         Batcher batcher = batcher(1, 8, true, (lane, calls) -> {});
-        StoreException silent = failure(submit(batcher, 1, Caller.WAITS));
+        StoreException silent = failure(submit(batcher, 1, CallerMode.BLOCKING));
         assertThat(silent.effect()).isEqualTo(Effect.UNKNOWN);
         assertThat(silent.reason()).isEqualTo(Reason.UNAVAILABLE);
 
@@ -220,7 +221,7 @@ class BatcherTest {
         Batcher breaking = batcher(1, 8, true, (lane, calls) -> {
             throw broken;
         });
-        StoreException unknown = failure(submit(breaking, 1, Caller.WAITS));
+        StoreException unknown = failure(submit(breaking, 1, CallerMode.BLOCKING));
         assertThat(unknown.effect()).isEqualTo(Effect.UNKNOWN);
         assertThat(unknown).hasCause(broken);
     }
@@ -239,11 +240,11 @@ class BatcherTest {
                 throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "cut", null);
             }
         });
-        CompletableFuture<Reply> first = submit(batcher, 0, Caller.GOES_ON);
+        CompletableFuture<Reply> first = submit(batcher, 0, CallerMode.ASYNC);
         await(begun);
-        CompletableFuture<Reply> answered = submit(batcher, 1, Caller.GOES_ON);
-        CompletableFuture<Reply> refused = submit(batcher, 2, Caller.GOES_ON);
-        CompletableFuture<Reply> unknown = submit(batcher, 3, Caller.GOES_ON);
+        CompletableFuture<Reply> answered = submit(batcher, 1, CallerMode.ASYNC);
+        CompletableFuture<Reply> refused = submit(batcher, 2, CallerMode.ASYNC);
+        CompletableFuture<Reply> unknown = submit(batcher, 3, CallerMode.ASYNC);
         go.countDown();
 
         assertThat(result(first)).isEqualTo(DONE);
@@ -261,13 +262,13 @@ class BatcherTest {
             await(go);
             answerAll(lane, calls);
         });
-        CompletableFuture<Reply> underWay = submit(batcher, 0, Caller.GOES_ON);
+        CompletableFuture<Reply> underWay = submit(batcher, 0, CallerMode.ASYNC);
         await(begun);
-        CompletableFuture<Reply> waiting = submit(batcher, 1, Caller.GOES_ON);
+        CompletableFuture<Reply> waiting = submit(batcher, 1, CallerMode.ASYNC);
 
         batcher.close();
         batcher.close();
-        CompletableFuture<Reply> late = submit(batcher, 2, Caller.WAITS);
+        CompletableFuture<Reply> late = submit(batcher, 2, CallerMode.BLOCKING);
         go.countDown();
 
         assertThat(result(underWay)).isEqualTo(DONE);
@@ -295,7 +296,7 @@ class BatcherTest {
         inThreads(2, () -> {
             for (int i = 0; i < rounds; i++) {
                 meet(arrivals, 4 * i + 2);
-                CompletableFuture<Reply> mine = submit(batcher, 0, Caller.GOES_ON);
+                CompletableFuture<Reply> mine = submit(batcher, 0, CallerMode.ASYNC);
                 all.add(mine);
                 meet(arrivals, 4 * i + 4);
                 // Nobody is at it any more: what has not ended by now would not end before somebody comes along.
@@ -331,12 +332,12 @@ class BatcherTest {
                     },
                     BatcherTest::answerAll);
 
-            StoreException first = failure(submit(batcher, 0, Caller.GOES_ON));
+            StoreException first = failure(submit(batcher, 0, CallerMode.ASYNC));
 
             assertThat(first.reason()).isEqualTo(Reason.UNAVAILABLE);
             assertThat(first.effect()).isEqualTo(Effect.NONE);
             assertThat(first).hasCause(refusal);
-            assertThat(result(submit(batcher, 1, Caller.GOES_ON))).isEqualTo(DONE);
+            assertThat(result(submit(batcher, 1, CallerMode.ASYNC))).isEqualTo(DONE);
         }
     }
 
@@ -355,9 +356,9 @@ class BatcherTest {
                 (lane, calls) -> {
                     throw new AssertionError("a trip was made");
                 });
-        assertThat(failure(submit(batcher, 0, Caller.GOES_ON)).effect()).isEqualTo(Effect.NONE);
+        assertThat(failure(submit(batcher, 0, CallerMode.ASYNC)).effect()).isEqualTo(Effect.NONE);
         kept.forEach(Runnable::run);
-        assertThat(failure(submit(batcher, 1, Caller.GOES_ON)).effect()).isEqualTo(Effect.NONE);
+        assertThat(failure(submit(batcher, 1, CallerMode.ASYNC)).effect()).isEqualTo(Effect.NONE);
     }
 
     @SuppressWarnings("unchecked")
@@ -385,7 +386,7 @@ class BatcherTest {
         int perThread = 10_000;
         inThreads(6, () -> {
             for (int i = 0; i < perThread; i++) {
-                all.add(submit(batcher, i % 7, i % 3 == 0 ? Caller.WAITS : Caller.GOES_ON));
+                all.add(submit(batcher, i % 7, i % 3 == 0 ? CallerMode.BLOCKING : CallerMode.ASYNC));
             }
         });
 
@@ -409,7 +410,7 @@ class BatcherTest {
                     return;
                 }
                 for (int i = 0; i < 50; i++) {
-                    all.add(submit(batcher, 0, i % 2 == 0 ? Caller.WAITS : Caller.GOES_ON));
+                    all.add(submit(batcher, 0, i % 2 == 0 ? CallerMode.BLOCKING : CallerMode.ASYNC));
                 }
             });
             for (CompletableFuture<Reply> each : all) {

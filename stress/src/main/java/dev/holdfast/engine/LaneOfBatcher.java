@@ -4,7 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
@@ -27,8 +27,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @State
 public class LaneOfBatcher {
 
-    private static final Command WAITS = new Command.Retire(new SessionId("waits"));
-    private static final Command GOES_ON = new Command.Retire(new SessionId("goes-on"));
+    private static final Command BLOCKING = new Command.Retire(new SessionId("waits"));
+    private static final Command ASYNC = new Command.Retire(new SessionId("goes-on"));
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Batcher batcher = new Batcher(1, (command, lanes) -> 0, 8, true, tasks::add, this::make);
@@ -41,7 +41,7 @@ public class LaneOfBatcher {
     private void make(int lane, List<Batcher.Call> calls) {
         for (Batcher.Call call : calls) {
             count++;
-            if (call.command() == WAITS) {
+            if (call.command() == BLOCKING) {
                 ofWaits = count;
             } else {
                 ofGoesOn = count;
@@ -53,7 +53,7 @@ public class LaneOfBatcher {
     /**
      * Waits for the answer, and makes the trips that nobody makes meanwhile: the next trip may be the other thread's.
      */
-    private void send(Command command, Caller caller) {
+    private void send(Command command, CallerMode caller) {
         CompletableFuture<Reply> answer = batcher.submit(command, caller).toCompletableFuture();
         while (!answer.isDone()) {
             Runnable task = tasks.poll();
@@ -67,13 +67,13 @@ public class LaneOfBatcher {
 
     @Actor
     public void waits(III_Result r) {
-        send(WAITS, Caller.WAITS);
+        send(BLOCKING, CallerMode.BLOCKING);
         r.r1 = ofWaits;
     }
 
     @Actor
     public void goesOn(III_Result r) {
-        send(GOES_ON, Caller.GOES_ON);
+        send(ASYNC, CallerMode.ASYNC);
         r.r2 = ofGoesOn;
     }
 

@@ -1,7 +1,7 @@
 package dev.holdfast.testkit;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -207,7 +207,7 @@ final class Bench {
     /** Sends one command and waits for the answer. */
     static Reply send(LockStore store, Command command) {
         try {
-            return store.execute(command, Caller.WAITS)
+            return store.execute(command, CallerMode.BLOCKING)
                     .toCompletableFuture()
                     .get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
@@ -222,7 +222,8 @@ final class Bench {
 
     /** Sends one command that the store is to refuse by failing, and gives why it failed. */
     static StoreException failure(LockStore store, Command command) {
-        CompletableFuture<Reply> answer = store.execute(command, Caller.WAITS).toCompletableFuture();
+        CompletableFuture<Reply> answer =
+                store.execute(command, CallerMode.BLOCKING).toCompletableFuture();
         try {
             throw new AssertionError(command + "\n  was to fail, but was answered\n  "
                     + answer.get(ANSWER.toNanos(), TimeUnit.NANOSECONDS));

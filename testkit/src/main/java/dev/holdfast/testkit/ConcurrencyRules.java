@@ -2,7 +2,7 @@ package dev.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -222,7 +222,7 @@ abstract class ConcurrencyRules extends Harness {
                 Probe claim = client.mutex("own-" + thread + "-" + i % 10);
                 claims.add(claim);
                 answers.add(
-                        client.store.execute(claim.command(), Caller.GOES_ON).toCompletableFuture());
+                        client.store.execute(claim.command(), CallerMode.ASYNC).toCompletableFuture());
             }
             for (CompletableFuture<Reply> answer : answers) {
                 assertThat(answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS))

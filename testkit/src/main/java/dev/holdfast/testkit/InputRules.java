@@ -2,7 +2,7 @@ package dev.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
@@ -176,7 +176,7 @@ abstract class InputRules extends Harness {
         bench.first.close();
         bench.first.close();
         CompletableFuture<Reply> answer = bench.first
-                .execute(new Command.Release(held.ref()), Caller.WAITS)
+                .execute(new Command.Release(held.ref()), CallerMode.BLOCKING)
                 .toCompletableFuture();
         bench.soon("a closed connection answers", answer::isDone);
         assertThat(answer.handle((reply, failure) -> failure == null ? (Object) reply : unwrapped(failure))
@@ -197,7 +197,7 @@ abstract class InputRules extends Harness {
     void interruptStaysPending() {
         Client alice = bench.client("alice");
         Probe held = alice.mutex("ledger");
-        for (Caller caller : Caller.values()) {
+        for (CallerMode caller : CallerMode.values()) {
             Thread.currentThread().interrupt();
             CompletableFuture<Reply> answer;
             boolean pending;

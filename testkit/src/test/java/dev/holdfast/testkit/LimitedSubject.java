@@ -1,6 +1,6 @@
 package dev.holdfast.testkit;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -72,7 +72,7 @@ final class LimitedSubject implements StoreUnderTest {
         }
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             if (refusesLonger
                     && command instanceof Command.OpenSession open
                     && open.ttl().compareTo(LONGEST) > 0) {

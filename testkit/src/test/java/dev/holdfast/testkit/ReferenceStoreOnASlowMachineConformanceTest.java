@@ -2,7 +2,7 @@ package dev.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -64,7 +64,7 @@ class ReferenceStoreOnASlowMachineConformanceTest extends LockStoreConformance {
     private record Stopping(LockStore store) implements LockStore {
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             CompletionStage<Reply> reply = store.execute(command, caller);
             if (begins(command)) {
                 STOPS.incrementAndGet();

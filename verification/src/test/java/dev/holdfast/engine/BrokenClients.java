@@ -4,7 +4,7 @@ import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.multi.BulkRelease;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Release;
@@ -410,11 +410,11 @@ final class BrokenClients {
         }
 
         CompletionStage<Reply> execute(Command command) {
-            return store.execute(command, Caller.GOES_ON);
+            return store.execute(command, CallerMode.ASYNC);
         }
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             return execute(command);
         }
 

@@ -15,7 +15,7 @@ import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.lock.NestedHold;
 import dev.holdfast.engine.semaphore.PermitHold;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
@@ -47,8 +47,8 @@ class EngineUnderTest implements ClientUnderTest {
                     settings.cohortBudget(),
                     settings.storeTimeout(),
                     settings.label());
-            Engine engine =
-                    Engine.launch(() -> store, "sim", false, options, Optional.of(environment), rules, Caller.GOES_ON);
+            Engine engine = Engine.launch(
+                    () -> store, "sim", false, options, Optional.of(environment), rules, CallerMode.ASYNC);
             return engine.ready().handle((ready, failure) -> {
                 if (failure != null) {
                     engine.closeAsync();
@@ -102,7 +102,7 @@ class EngineUnderTest implements ClientUnderTest {
     public CompletionStage<Boolean> release(String semaphore, String id) {
         Command.Release command = new Command.Release(PermitHold.refOf(new ResourceName(semaphore), id));
         CompletableFuture<Reply> answer =
-                engine.part(new ResourceName(semaphore)).wire.ask(command, Caller.GOES_ON);
+                engine.part(new ResourceName(semaphore)).wire.ask(command, CallerMode.ASYNC);
         return told(semaphore, answer.thenApply(Reply.Released.class::isInstance));
     }
 

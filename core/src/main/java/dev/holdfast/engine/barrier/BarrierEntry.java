@@ -11,7 +11,7 @@ import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.PollBackoff;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ResourceInfo.Party;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -168,7 +168,7 @@ final class BarrierEntry {
                 return;
             }
             var unusedOpening = open((LocalHold) lock).whenComplete((isOpen, failure) -> {
-                var unusedEnd = HoldHandle.of(lock).giveBack(Caller.GOES_ON);
+                var unusedEnd = HoldHandle.of(lock).giveBack(CallerMode.ASYNC);
                 if (isOpen != null && isOpen) {
                     step(mine);
                 } else {
@@ -207,7 +207,7 @@ final class BarrierEntry {
                         // Only who has kept the place until here is sure that the number is its own generation's.
                         var unusedToken = mine.fencingToken();
                     } catch (LockLostException e) {
-                        var unusedMemory = HoldHandle.of(memory).giveBack(Caller.GOES_ON);
+                        var unusedMemory = HoldHandle.of(memory).giveBack(CallerMode.ASYNC);
                         var unusedEnd = drop(mine, e);
                         return;
                     }
@@ -240,7 +240,7 @@ final class BarrierEntry {
 
     /** Gives the place back, and ends the call unless it has ended before. */
     CompletableFuture<?> giveBack(LocalHold mine, @Nullable Throwable besides) {
-        return result.isDone() ? mine.giveBack(Caller.GOES_ON) : drop(mine, why(besides));
+        return result.isDone() ? mine.giveBack(CallerMode.ASYNC) : drop(mine, why(besides));
     }
 
     /** Why it gives up, with what else went wrong. */
@@ -256,7 +256,7 @@ final class BarrierEntry {
     }
 
     private CompletableFuture<?> drop(LocalHold mine, Throwable why) {
-        return mine.giveBack(Caller.GOES_ON).whenComplete((outcome, never) -> {
+        return mine.giveBack(CallerMode.ASYNC).whenComplete((outcome, never) -> {
             if (outcome == ReleaseOutcome.UNCONFIRMED && !(why instanceof LockLostException)) {
                 why.addSuppressed(context.failures().notGivenBack(barrier.name(), mine.effectiveLease()));
             }

@@ -9,7 +9,7 @@ import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -111,8 +111,8 @@ final class BarrierMembership implements Attendance {
 
     /** Gives the place back; later calls get the same end. */
     private CompletableFuture<ReleaseOutcome> goOut() {
-        CompletableFuture<ReleaseOutcome> end = place.giveBack(Caller.GOES_ON);
-        var unused = HoldHandle.of(memory).giveBack(Caller.GOES_ON);
+        CompletableFuture<ReleaseOutcome> end = place.giveBack(CallerMode.ASYNC);
+        var unused = HoldHandle.of(memory).giveBack(CallerMode.ASYNC);
         return end;
     }
 

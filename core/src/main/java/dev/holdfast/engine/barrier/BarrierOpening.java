@@ -3,7 +3,7 @@ package dev.holdfast.engine.barrier;
 import dev.holdfast.engine.session.EpochGuardedCall;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -33,7 +33,7 @@ final class BarrierOpening implements EpochGuardedCall.Outcome {
                 part,
                 session,
                 (id, epoch) -> new Command.SetCount(opened, id, epoch, number, 1),
-                Caller.GOES_ON,
+                CallerMode.ASYNC,
                 opening);
         return opening.result;
     }

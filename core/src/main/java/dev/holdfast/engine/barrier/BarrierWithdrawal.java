@@ -8,7 +8,7 @@ import dev.holdfast.engine.latch.LatchCall;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.Backoff;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -94,7 +94,7 @@ final class BarrierWithdrawal {
     private void underLock(Hold lock) {
         var unused = barrier.newest().whenComplete((newest, unanswered) -> {
             var unusedEnd = decide(newest, unanswered).whenComplete((ended, never) -> {
-                var unusedRelease = HoldHandle.of(lock).giveBack(Caller.GOES_ON);
+                var unusedRelease = HoldHandle.of(lock).giveBack(CallerMode.ASYNC);
             });
         });
     }

@@ -14,7 +14,7 @@ import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.engine.wire.ResourceInspection;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -215,14 +215,14 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** The number that was opened last. */
     CompletableFuture<LatchCall.Answer> newest() {
-        return LatchCall.countDown(resources.part(opened), opened, 0, QUESTION, Caller.GOES_ON);
+        return LatchCall.countDown(resources.part(opened), opened, 0, QUESTION, CallerMode.ASYNC);
     }
 
     /** The same, after the latch was brought to rest; who wrote the number may have died before it did. */
     CompletableFuture<LatchCall.Answer> atRest(LatchCall.Answer number) {
         return number.remaining() == 0
                 ? CompletableFuture.completedFuture(number)
-                : LatchCall.countDown(resources.part(opened), opened, number.generation(), OPEN, Caller.GOES_ON);
+                : LatchCall.countDown(resources.part(opened), opened, number.generation(), OPEN, CallerMode.ASYNC);
     }
 
     /** Keeps the number from being forgotten. */
@@ -233,7 +233,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Who has a place, in one state of the store. */
     CompletableFuture<List<Party>> present() {
-        return ResourceInspection.askForAll(resources.part(name).wire, name, Caller.GOES_ON)
+        return ResourceInspection.askForAll(resources.part(name).wire, name, CallerMode.ASYNC)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
                         .filter(party -> !party.remaining().isZero()

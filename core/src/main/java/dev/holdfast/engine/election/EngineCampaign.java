@@ -18,7 +18,7 @@ import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
@@ -149,7 +149,7 @@ final class EngineCampaign implements Campaign {
         try {
             fresh = new EngineLeadership(this, hold, context.clock().now());
         } catch (LockLostException e) {
-            var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
+            var unused = HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
             failed(e);
             return;
         }
@@ -166,7 +166,7 @@ final class EngineCampaign implements Campaign {
             lock.unlock();
         }
         if (isUnwanted) {
-            var unused = HoldHandle.of(hold).giveBack(Caller.GOES_ON);
+            var unused = HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
             return;
         }
         log.info("resource={} store={} term={} elected", name, context.product(), fresh.term());
@@ -309,7 +309,7 @@ final class EngineCampaign implements Campaign {
             lock.unlock();
         }
         var unused =
-                HoldHandle.of(of.hold).giveBack(Caller.GOES_ON).whenComplete((outcome, failure) -> steppedDown(of));
+                HoldHandle.of(of.hold).giveBack(CallerMode.ASYNC).whenComplete((outcome, failure) -> steppedDown(of));
         if (context.isClosing()) {
             steppedDown(of);
         }

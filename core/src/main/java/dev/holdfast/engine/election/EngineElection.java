@@ -9,7 +9,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.wire.ResourceInspection;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceInfo;
@@ -75,7 +75,7 @@ public final class EngineElection implements LeaderElection {
                     .run(() -> stage.completeExceptionally(context.failures().closed()));
             return stage;
         }
-        var unused = ResourceInspection.ask(resources.part(name).wire, name, Caller.GOES_ON)
+        var unused = ResourceInspection.ask(resources.part(name).wire, name, CallerMode.ASYNC)
                 .whenComplete((found, failure) -> context.callbacks().run(() -> {
                     if (failure instanceof StoreException known) {
                         stage.completeExceptionally(context.storeFailure(name.value(), known));

@@ -9,7 +9,7 @@ import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ResourceInspection;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -80,7 +80,7 @@ final class LeaderPoller implements LeaderElection.Observation {
     }
 
     private void look() {
-        var unused = ResourceInspection.ask(wire, name, Caller.GOES_ON).whenComplete((found, failure) -> {
+        var unused = ResourceInspection.ask(wire, name, CallerMode.ASYNC).whenComplete((found, failure) -> {
             LeaderView news = failure == null ? note(EngineElection.viewOf(found)) : null;
             if (news == null) {
                 goOn();

@@ -10,7 +10,7 @@ import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;
@@ -60,15 +60,15 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public boolean trySetCount(long count) {
-        return result(set(count, Caller.WAITS));
+        return result(set(count, CallerMode.BLOCKING));
     }
 
     @Override
     public CompletionStage<Boolean> trySetCountAsync(long count) {
-        return told(set(count, Caller.GOES_ON));
+        return told(set(count, CallerMode.ASYNC));
     }
 
-    private CompletableFuture<Boolean> set(long count, Caller caller) {
+    private CompletableFuture<Boolean> set(long count, CallerMode caller) {
         if (count < 1) {
             throw new IllegalArgumentException("The count of latch '" + name + "' must be positive, but was " + count);
         }
@@ -81,7 +81,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
             return CompletableFuture.completedFuture(false);
         }
         long fresh = generationAfter(present.generation());
-        return LatchCall.setCount(resources.part(name), name, fresh, count, Caller.GOES_ON)
+        return LatchCall.setCount(resources.part(name), name, fresh, count, CallerMode.ASYNC)
                 .thenCompose(after -> {
                     note(after);
                     boolean isSet = after.generation() == fresh;
@@ -118,17 +118,17 @@ public final class EngineLatch implements DistributedCountDownLatch {
     public long countDown() {
         String id = "h" + Long.toHexString(resources.part(name).uniqueLong()) + "-"
                 + Long.toHexString(resources.part(name).uniqueLong());
-        return result(count(id, Caller.WAITS));
+        return result(count(id, CallerMode.BLOCKING));
     }
 
     @Override
     public long countDown(String id) {
-        return result(count(id, Caller.WAITS));
+        return result(count(id, CallerMode.BLOCKING));
     }
 
     @Override
     public CompletionStage<Long> countDownAsync(String id) {
-        return told(count(id, Caller.GOES_ON));
+        return told(count(id, CallerMode.ASYNC));
     }
 
     @Override
@@ -137,12 +137,12 @@ public final class EngineLatch implements DistributedCountDownLatch {
             throw new IllegalArgumentException("A generation is at least 1, not " + generation);
         }
         context.requireOpen();
-        return result(LatchCall.countDown(resources.part(name), name, generation, id, Caller.WAITS))
+        return result(LatchCall.countDown(resources.part(name), name, generation, id, CallerMode.BLOCKING))
                         .generation()
                 == generation;
     }
 
-    private CompletableFuture<Long> count(String id, Caller caller) {
+    private CompletableFuture<Long> count(String id, CallerMode caller) {
         context.requireOpen();
         long expected = known;
         return LatchCall.countDown(resources.part(name), name, expected, id, caller)
@@ -157,13 +157,13 @@ public final class EngineLatch implements DistributedCountDownLatch {
                         return CompletableFuture.failedFuture(context.failures().uncounted(name.value(), id));
                     }
                     // What was known is over: the present generation is meant, which this answer names.
-                    return LatchCall.countDown(resources.part(name), name, after.generation(), id, Caller.GOES_ON)
+                    return LatchCall.countDown(resources.part(name), name, after.generation(), id, CallerMode.ASYNC)
                             .thenApply(this::note);
                 })
                 .thenApply(LatchCall.Answer::remaining);
     }
 
-    private CompletableFuture<LatchCall.Answer> ask(Caller caller) {
+    private CompletableFuture<LatchCall.Answer> ask(CallerMode caller) {
         return LatchCall.countDown(resources.part(name), name, 0, QUESTION, caller)
                 .thenApply(this::note);
     }
@@ -181,7 +181,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     @Override
     public CompletionStage<Long> countAsync() {
         context.requireOpen();
-        return told(ask(Caller.GOES_ON).thenApply(LatchCall.Answer::remaining));
+        return told(ask(CallerMode.ASYNC).thenApply(LatchCall.Answer::remaining));
     }
 
     @Override
@@ -191,7 +191,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     private LatchCall.Answer state() {
         context.requireOpen();
-        return result(ask(Caller.WAITS));
+        return result(ask(CallerMode.BLOCKING));
     }
 
     // ---- Waiting
@@ -222,7 +222,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     /** To have passed is all that matters: what the store records of it keeps nobody out, and goes in its own time. */
     private static void forget(Hold passed) {
-        var unused = HoldHandle.of(passed).giveBack(Caller.GOES_ON);
+        var unused = HoldHandle.of(passed).giveBack(CallerMode.ASYNC);
     }
 
     @Override

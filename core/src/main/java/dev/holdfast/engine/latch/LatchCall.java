@@ -9,7 +9,7 @@ import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -59,14 +59,14 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
 
     /** Sends a count-down; one of generation 0, which no latch has, changes nothing and so asks. */
     public static CompletableFuture<Answer> countDown(
-            StorePart part, ResourceName name, long generation, String id, Caller caller) {
+            StorePart part, ResourceName name, long generation, String id, CallerMode caller) {
         Command command = new Command.CountDown(name, generation, id, 1);
         return new LatchCall(part, name, command, null)
                 .begin(caller, () -> part.context.failures().uncounted(name.value(), id));
     }
 
     static CompletableFuture<Answer> setCount(
-            StorePart part, ResourceName name, long generation, long count, Caller caller) {
+            StorePart part, ResourceName name, long generation, long count, CallerMode caller) {
         return new LatchCall(
                         part,
                         name,
@@ -75,7 +75,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
                 .begin(caller, () -> part.context.failures().unknownCount(name.value()));
     }
 
-    private CompletableFuture<Answer> begin(Caller caller, Supplier<RuntimeException> timedOut) {
+    private CompletableFuture<Answer> begin(CallerMode caller, Supplier<RuntimeException> timedOut) {
         Environment.Timer alarm = context.environment()
                 .schedule(
                         context.options().storeTimeout().toNanos(), () -> answer.completeExceptionally(timedOut.get()));
@@ -85,7 +85,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
         return answer;
     }
 
-    private void send(Caller caller) {
+    private void send(CallerMode caller) {
         if (answer.isDone()) {
             return;
         }
@@ -96,14 +96,14 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
         }
     }
 
-    private void send(EpochGuardedCall.Maker maker, Caller caller) {
+    private void send(EpochGuardedCall.Maker maker, CallerMode caller) {
         Session present = part.session();
         if (present == null) {
             part.needSession(caller);
             present = part.session();
         }
         if (present == null) {
-            part.awaitSession(() -> send(Caller.GOES_ON), this::sendLater);
+            part.awaitSession(() -> send(CallerMode.ASYNC), this::sendLater);
         } else {
             EpochGuardedCall.send(part, present, maker, caller, this);
         }
@@ -116,7 +116,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
     private void again() {
         failures++;
-        send(Caller.GOES_ON);
+        send(CallerMode.ASYNC);
     }
 
     @Override

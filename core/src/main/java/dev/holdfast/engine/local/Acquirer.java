@@ -8,7 +8,7 @@ import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.observe.AcquisitionObserver;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
@@ -85,7 +85,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         LocalHold hold = request.isDone() ? request.hold() : null;
         if (hold != null) {
             Failsafe.run("giving back what nobody took", () -> {
-                var unused = hold.giveBack(Caller.GOES_ON);
+                var unused = hold.giveBack(CallerMode.ASYNC);
             });
         }
     }

@@ -2,7 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import java.util.concurrent.TimeUnit;
 
@@ -60,7 +60,7 @@ final class DelayedRelease {
             if (held.served != servedBefore && isFor(resource, held) && !resource.part.context.isClosing()) {
                 keep(held, out);
             } else {
-                resource.claims.giveBack(held, Caller.GOES_ON, null, out);
+                resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
             }
         }
         resource.tidy();

@@ -2,7 +2,7 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 
@@ -169,7 +169,7 @@ final class HandOff {
             Request first = resource.queue.head();
             if (first == null) {
                 if (held.isIdle() && !resource.isLingering()) {
-                    resource.claims.giveBack(held, Caller.GOES_ON, null, out);
+                    resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
                 }
                 return;
             }
@@ -189,7 +189,7 @@ final class HandOff {
             out.add(() -> resource.part.validity.resolveDoubt(held));
         } else if (resource.spec.kind() == Kind.LATCH && !held.suits(first)) {
             if (!held.isCovering) {
-                resource.claims.giveBack(held, Caller.GOES_ON, null, out);
+                resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
             }
         } else if (resource.claims.mustYield(held, first)) {
             resource.claims.giveWay(held, first, resource.queue, out);

@@ -3,7 +3,7 @@ package dev.holdfast.engine.local;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -22,5 +22,5 @@ public interface HoldHandle extends Hold {
     void whenLost(Consumer<Loss> reaction);
 
     /** As {@link #releaseAsync()}, for the engine: completed on the thread that learns of the end. */
-    CompletableFuture<ReleaseOutcome> giveBack(Caller caller);
+    CompletableFuture<ReleaseOutcome> giveBack(CallerMode caller);
 }

@@ -5,7 +5,7 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,13 +25,13 @@ final class HoldRelease {
     private HoldRelease() {}
 
     /** Ends the outermost acquisition of a hold. Called by its owner, once. */
-    static CompletableFuture<ReleaseOutcome> release(LocalSynchronizer resource, LocalHold hold, Caller caller) {
+    static CompletableFuture<ReleaseOutcome> release(LocalSynchronizer resource, LocalHold hold, CallerMode caller) {
         try {
             return tryRelease(resource, hold, caller);
         } catch (Throwable t) {
             Failsafe.log("a release, so that it is repeated,", t);
             resource.part.context.environment().schedule(RELEASE_AGAIN_NANOS, () -> {
-                var unused = release(resource, hold, Caller.GOES_ON);
+                var unused = release(resource, hold, CallerMode.ASYNC);
             });
             return releaseStage(resource, hold);
         }
@@ -48,13 +48,13 @@ final class HoldRelease {
 
     /** As {@link #release}; may be repeated if it throws, for nobody else can end the hold. */
     private static CompletableFuture<ReleaseOutcome> tryRelease(
-            LocalSynchronizer resource, LocalHold hold, Caller caller) {
+            LocalSynchronizer resource, LocalHold hold, CallerMode caller) {
         DeferredActions out = new DeferredActions();
         CompletableFuture<ReleaseOutcome> stage;
         resource.lock.lock();
         try {
             LocalClaim held = hold.grant;
-            for (int i = 0; i < YIELDS && caller == Caller.WAITS && missesOthers(resource, held); i++) {
+            for (int i = 0; i < YIELDS && caller == CallerMode.BLOCKING && missesOthers(resource, held); i++) {
                 letOthersRun(resource);
             }
             if (hold.loss() == null && !resource.part.validity.mayPassOn(held)) {
@@ -109,7 +109,7 @@ final class HoldRelease {
             LocalHold hold,
             LocalClaim held,
             CompletableFuture<ReleaseOutcome> stage,
-            Caller caller,
+            CallerMode caller,
             DeferredActions out) {
         Request first = resource.queue.head();
         // In doubt only the store can tell whether the hold was good to its end.
@@ -162,7 +162,7 @@ final class HoldRelease {
         List<LocalHold> holds = held.holds();
         resource.claims.forget(held);
         if (holds.isEmpty()) {
-            resource.claims.settle(held, new Command.Release(held.ref), Caller.GOES_ON, null, out);
+            resource.claims.settle(held, new Command.Release(held.ref), CallerMode.ASYNC, null, out);
             return;
         }
         // At the store the grant stays until its owners let go: a slow owner keeps its margin.
@@ -185,7 +185,7 @@ final class HoldRelease {
     static void forgetLost(LocalSynchronizer resource, LocalHold hold, DeferredActions out) {
         resource.lost = resource.lost.without(hold);
         if (resource.lost.under(hold.grant) == null) {
-            resource.claims.settle(hold.grant, new Command.Release(hold.grant.ref), Caller.GOES_ON, null, out);
+            resource.claims.settle(hold.grant, new Command.Release(hold.grant.ref), CallerMode.ASYNC, null, out);
         }
     }
 }

@@ -8,7 +8,7 @@ import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
@@ -32,7 +32,7 @@ public final class LeaseExtension {
         hold.ensureLive();
         Reply reply;
         try {
-            reply = Uninterruptibles.uninterruptibly(ask(hold, lease, Caller.WAITS));
+            reply = Uninterruptibles.uninterruptibly(ask(hold, lease, CallerMode.BLOCKING));
         } catch (ExecutionException e) {
             throw failed(hold, e.getCause());
         }
@@ -49,7 +49,7 @@ public final class LeaseExtension {
         if (!hold.isLive()) {
             throw unanswered(hold, null);
         }
-        return ask(hold, lease, Caller.GOES_ON).handle((reply, failure) -> {
+        return ask(hold, lease, CallerMode.ASYNC).handle((reply, failure) -> {
             if (failure != null) {
                 throw failed(hold, failure);
             }
@@ -67,7 +67,7 @@ public final class LeaseExtension {
         }
     }
 
-    private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, Caller caller) {
+    private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, CallerMode caller) {
         LocalClaim grant = hold.grant;
         FixedLeaseState own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
         ClientContext context = grant.part().context;

@@ -13,7 +13,7 @@ import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.observe.AcquisitionObserver;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.StoreException;
@@ -313,7 +313,7 @@ public class LocalHold implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return told(giveBack(Caller.GOES_ON));
+        return told(giveBack(CallerMode.ASYNC));
     }
 
     /** The end of a release as users see it: the outermost one is told by the same stage to all who ask. */
@@ -337,12 +337,12 @@ public class LocalHold implements HoldHandle {
     @Override
     public void close() {
         if (!isClosed) {
-            finish(giveBack(Caller.WAITS));
+            finish(giveBack(CallerMode.BLOCKING));
         }
     }
 
     @Override
-    public CompletableFuture<ReleaseOutcome> giveBack(Caller caller) {
+    public CompletableFuture<ReleaseOutcome> giveBack(CallerMode caller) {
         requireOwner();
         if (!markClosed()) {
             return ended();
@@ -396,7 +396,7 @@ public class LocalHold implements HoldHandle {
      * Gives back one acquisition; the last one ends the hold, and the last one for writing makes it a read hold. Called
      * by the owner.
      */
-    public CompletableFuture<ReleaseOutcome> letGo(Caller caller, boolean isWrite) {
+    public CompletableFuture<ReleaseOutcome> letGo(CallerMode caller, boolean isWrite) {
         if (depth <= 0 || (isWrite && writeDepth <= 0)) {
             throw new NotOwnerException(name(), "The hold on '" + resource.name + "' was released already");
         }

@@ -5,7 +5,7 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -108,7 +108,7 @@ public abstract class LocalResource {
     abstract @Nullable LocalHold lostHoldOf(Thread thread);
 
     /** Ends the outermost acquisition of a hold. Called by its owner, once. */
-    public abstract CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller);
+    public abstract CompletableFuture<ReleaseOutcome> release(LocalHold hold, CallerMode caller);
 
     /** A write hold becomes a read hold: the grant goes on, and others may share it. Called by its owner. */
     abstract void downgrade(LocalHold hold);

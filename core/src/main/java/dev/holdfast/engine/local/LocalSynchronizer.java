@@ -7,7 +7,7 @@ import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
@@ -150,7 +150,7 @@ public final class LocalSynchronizer extends LocalResource {
         }
         LocalClaim held = claims.firstGrant();
         if (isLingering() && held != null && held.isIdle() && !held.suits(request) && held.state == Claim.State.HELD) {
-            claims.giveBack(held, Caller.GOES_ON, null, out);
+            claims.giveBack(held, CallerMode.ASYNC, null, out);
         }
         return claims.mayAsk(request);
     }
@@ -221,7 +221,7 @@ public final class LocalSynchronizer extends LocalResource {
     // ---- Holds
 
     @Override
-    public CompletableFuture<ReleaseOutcome> release(LocalHold hold, Caller caller) {
+    public CompletableFuture<ReleaseOutcome> release(LocalHold hold, CallerMode caller) {
         return HoldRelease.release(this, hold, caller);
     }
 
@@ -418,7 +418,7 @@ public final class LocalSynchronizer extends LocalResource {
         }
         Session session = part.session();
         if (session == null) {
-            out.add(() -> part.needSession(Caller.GOES_ON));
+            out.add(() -> part.needSession(CallerMode.ASYNC));
         } else {
             claims.ask(session, first, queue, out);
         }

@@ -5,7 +5,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
@@ -48,7 +48,7 @@ public final class RequestCompletion {
             Supplier<RuntimeException> failure = request.failure();
             if (hold != null) {
                 if (!future.complete(hold)) {
-                    var unused = hold.giveBack(Caller.GOES_ON);
+                    var unused = hold.giveBack(CallerMode.ASYNC);
                 }
             } else if (failure != null) {
                 future.completeExceptionally(failure.get());

@@ -6,7 +6,7 @@ import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
@@ -124,7 +124,7 @@ final class ResourceClaims extends GrantList {
         LocalClaim fresh = newClaim(session, first, first.hasOwnLease() || first.isTry, queue);
         claim = fresh;
         int tokens = tokensToAsk(queue);
-        Caller caller = first.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        CallerMode caller = first.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
         out.add(() -> resource.part.driver.acquire(fresh, tokens, caller));
     }
 
@@ -146,7 +146,7 @@ final class ResourceClaims extends GrantList {
         LocalClaim fresh = newClaim(waiting.session, request, true, queue);
         fresh.isBarging = true;
         barging = barging.with(fresh);
-        Caller caller = request.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        CallerMode caller = request.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
         out.add(() -> resource.part.driver.acquire(fresh, 1, caller));
     }
 
@@ -171,7 +171,7 @@ final class ResourceClaims extends GrantList {
             return;
         }
         waiting.isCovering = true;
-        Caller caller = newest.waiter == Thread.currentThread() ? Caller.WAITS : Caller.GOES_ON;
+        CallerMode caller = newest.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
         out.add(() -> resource.part.driver.cover(waiting, caller));
     }
 
@@ -205,7 +205,7 @@ final class ResourceClaims extends GrantList {
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
     void giveWay(LocalClaim held, Request first, RequestQueue queue, DeferredActions out) {
         if (claim != null || first.isTry || !held.session.isAlive()) {
-            giveBack(held, Caller.GOES_ON, null, out);
+            giveBack(held, CallerMode.ASYNC, null, out);
             return;
         }
         LocalClaim fresh = newClaim(held.session, first, first.hasOwnLease(), queue);
@@ -362,7 +362,7 @@ final class ResourceClaims extends GrantList {
         forget(of);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
             // All or nothing: the grant stayed.
-            giveBack(replaced, Caller.GOES_ON, null, out);
+            giveBack(replaced, CallerMode.ASYNC, null, out);
         }
         return wasOurs;
     }
@@ -408,7 +408,7 @@ final class ResourceClaims extends GrantList {
                     new Command.ShrinkTo(held.ref, weight),
                     held.session,
                     outliving,
-                    Caller.GOES_ON,
+                    CallerMode.ASYNC,
                     ReleaseRetrier.NOBODY));
         }
     }
@@ -416,7 +416,7 @@ final class ResourceClaims extends GrantList {
     // ---- Ending
 
     /** Ends a grant at the store. */
-    void giveBack(LocalClaim held, Caller caller, @Nullable ReleaseResult end, DeferredActions out) {
+    void giveBack(LocalClaim held, CallerMode caller, @Nullable ReleaseResult end, DeferredActions out) {
         forget(held);
         settle(held, new Command.Release(held.ref), caller, end, out);
     }
@@ -448,7 +448,11 @@ final class ResourceClaims extends GrantList {
 
     /** Sees to the end of a claim at the store, once. */
     void settle(
-            LocalClaim over, Command.OnClaim command, Caller caller, @Nullable ReleaseResult end, DeferredActions out) {
+            LocalClaim over,
+            Command.OnClaim command,
+            CallerMode caller,
+            @Nullable ReleaseResult end,
+            DeferredActions out) {
         if (over.isSettling) {
             return;
         }
@@ -511,7 +515,7 @@ final class ResourceClaims extends GrantList {
             // for a withdrawal before the epoch is raised could come before the claim.
             resource.part.retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
         } else if (resource.part.context.rules().returnsUnwantedGrants()) {
-            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), Caller.GOES_ON, null, out);
+            settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), CallerMode.ASYNC, null, out);
         }
     }
 
@@ -520,9 +524,9 @@ final class ResourceClaims extends GrantList {
         LocalClaim replaced = dead.replaces;
         dead.replaces = null;
         forget(dead);
-        settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), Caller.GOES_ON, null, out);
+        settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), CallerMode.ASYNC, null, out);
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
-            giveBack(replaced, Caller.GOES_ON, null, out);
+            giveBack(replaced, CallerMode.ASYNC, null, out);
         }
     }
 
@@ -554,8 +558,8 @@ final class ResourceClaims extends GrantList {
         over.isSettling = true;
         resource.part.retrier.announce(command);
         FixedLeaseState outliving = over.outliving();
-        out.add(() -> over.session.afterRetirement(() ->
-                resource.part.retrier.settle(command, over.session, outliving, Caller.GOES_ON, ReleaseRetrier.NOBODY)));
+        out.add(() -> over.session.afterRetirement(() -> resource.part.retrier.settle(
+                command, over.session, outliving, CallerMode.ASYNC, ReleaseRetrier.NOBODY)));
     }
 
     /** All claims and grants of a session are over. */

@@ -12,7 +12,7 @@ import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResource;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
@@ -159,7 +159,7 @@ public final class EngineLock implements DistributedLock {
                     "Lock '" + resource() + "' is not held by the thread '"
                             + Thread.currentThread().getName() + "', so it can't release it");
         }
-        mine.finish(mine.letGo(Caller.WAITS, isWriteSide()));
+        mine.finish(mine.letGo(CallerMode.BLOCKING, isWriteSide()));
     }
 
     @Override

@@ -5,7 +5,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -82,18 +82,18 @@ public final class NestedHold implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return outer.told(giveBack(Caller.GOES_ON));
+        return outer.told(giveBack(CallerMode.ASYNC));
     }
 
     @Override
     public void close() {
         if (!isClosed) {
-            outer.finish(giveBack(Caller.WAITS));
+            outer.finish(giveBack(CallerMode.BLOCKING));
         }
     }
 
     @Override
-    public CompletableFuture<ReleaseOutcome> giveBack(Caller caller) {
+    public CompletableFuture<ReleaseOutcome> giveBack(CallerMode caller) {
         outer.requireOwner();
         if (isClosed) {
             return CompletableFuture.completedFuture(ReleaseOutcome.STILL_HELD);

@@ -5,7 +5,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -55,7 +55,7 @@ final class StageWhileHeld<T extends @Nullable Object> {
     }
 
     private void release(LocalHold hold, T value, @Nullable Throwable failure) {
-        var unused = hold.giveBack(Caller.GOES_ON)
+        var unused = hold.giveBack(CallerMode.ASYNC)
                 .thenAccept(outcome -> context.callbacks().run(() -> {
                     RuntimeException trouble = troubleOf(hold, outcome);
                     if (trouble != null && failure != null) {

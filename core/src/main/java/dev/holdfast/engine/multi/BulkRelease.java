@@ -7,7 +7,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -71,7 +71,7 @@ public final class BulkRelease {
 
     private @Nullable CompletableFuture<ReleaseOutcome> begin(Hold hold) {
         try {
-            return HoldHandle.of(hold).giveBack(Caller.GOES_ON);
+            return HoldHandle.of(hold).giveBack(CallerMode.ASYNC);
         } catch (RuntimeException e) {
             failures.add(e);
             return null;

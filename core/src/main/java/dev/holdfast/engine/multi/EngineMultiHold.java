@@ -12,7 +12,7 @@ import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -171,7 +171,7 @@ final class EngineMultiHold implements MultiHold {
             Hold part = parts.get(i);
             noteLoss(part);
             try {
-                endings.add(0, HoldHandle.of(part).giveBack(Caller.GOES_ON));
+                endings.add(0, HoldHandle.of(part).giveBack(CallerMode.ASYNC));
             } catch (RuntimeException e) {
                 // Released from beneath this hold, by unlock(). The others are released all the same.
                 failures.add(e);

@@ -14,7 +14,7 @@ import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.local.RequestCompletion;
 import dev.holdfast.engine.session.EpochGuardedCall;
 import dev.holdfast.engine.wire.ResourceInspection;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
@@ -158,7 +158,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     private Optional<ResourceInfo> look() {
         context.requireOpen();
         Optional<ResourceInfo> found = RequestCompletion.await(
-                context, name, ResourceInspection.ask(resources.part(name).wire, name, Caller.WAITS));
+                context, name, ResourceInspection.ask(resources.part(name).wire, name, CallerMode.BLOCKING));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
@@ -196,7 +196,8 @@ public final class EngineSemaphore implements DistributedSemaphore {
     public boolean release(String id) {
         ClaimRef claim = PermitHold.refOf(name, id);
         context.requireOpen();
-        CompletableFuture<Reply> answer = resources.part(name).wire.ask(new Command.Release(claim), Caller.WAITS);
+        CompletableFuture<Reply> answer =
+                resources.part(name).wire.ask(new Command.Release(claim), CallerMode.BLOCKING);
         return RequestCompletion.await(context, name, answer) instanceof Reply.Released;
     }
 

@@ -2,7 +2,7 @@ package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -63,7 +63,7 @@ public final class Auditor {
 
     private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, Consumer<Set<ClaimRef>> then) {
         Command command = new Command.Audit(session.id, cursor, PAGE);
-        part.wire.send(command, Caller.GOES_ON, new CommandSender.Answer() {
+        part.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Audited audited)) {
@@ -134,6 +134,6 @@ public final class Auditor {
     private void withdraw(ClaimRef ref, Session session) {
         Command.Withdraw command = new Command.Withdraw(ref, Command.Sending.REPEAT);
         part.retrier.announce(command);
-        part.retrier.settle(command, session, Caller.GOES_ON, ReleaseRetrier.NOBODY);
+        part.retrier.settle(command, session, CallerMode.ASYNC, ReleaseRetrier.NOBODY);
     }
 }

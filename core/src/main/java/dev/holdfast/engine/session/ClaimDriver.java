@@ -8,7 +8,7 @@ import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -51,16 +51,16 @@ public final class ClaimDriver {
     }
 
     /** Asks for a claim for the first time. */
-    public void acquire(Claim claim, int tokens, Caller caller) {
+    public void acquire(Claim claim, int tokens, CallerMode caller) {
         send(claim, tokens, Sending.FIRST, caller);
     }
 
     /** Releases a grant for a new claim, in one step. */
     public void giveWay(Claim next, int tokens) {
-        send(next, tokens, Sending.FIRST, Caller.GOES_ON);
+        send(next, tokens, Sending.FIRST, CallerMode.ASYNC);
     }
 
-    private void send(Claim claim, int tokens, Sending sending, Caller caller) {
+    private void send(Claim claim, int tokens, Sending sending, CallerMode caller) {
         claim.lock().lock();
         try {
             claim.beginSending(context.clock().now());
@@ -70,7 +70,7 @@ public final class ClaimDriver {
         transmit(claim, tokens, sending, caller);
     }
 
-    private void transmit(Claim claim, int tokens, Sending sending, Caller caller) {
+    private void transmit(Claim claim, int tokens, Sending sending, CallerMode caller) {
         long epoch = claim.session.epoch;
         long steps = context.clock().steps();
         ClaimRef replaced;
@@ -312,31 +312,32 @@ public final class ClaimDriver {
             out.send();
         }
         if (resend) {
-            transmit(claim, tokens, Sending.REPEAT, Caller.GOES_ON);
+            transmit(claim, tokens, Sending.REPEAT, CallerMode.ASYNC);
         }
     }
 
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
     public void advance(Claim held, long blockEnd, int tokens) {
-        part.wire.send(new Command.Advance(held.ref, blockEnd, tokens, 0), Caller.GOES_ON, new CommandSender.Answer() {
-            @Override
-            public void reply(Reply reply, long sentAt) {
-                held.step(out -> {
-                    held.settledAt = context.clock().now();
-                    if (reply instanceof Reply.Absent) {
-                        held.vanished(out);
-                    } else {
-                        held.advanced(reply instanceof Reply.Advanced fresh ? fresh : null, out);
+        part.wire.send(
+                new Command.Advance(held.ref, blockEnd, tokens, 0), CallerMode.ASYNC, new CommandSender.Answer() {
+                    @Override
+                    public void reply(Reply reply, long sentAt) {
+                        held.step(out -> {
+                            held.settledAt = context.clock().now();
+                            if (reply instanceof Reply.Absent) {
+                                held.vanished(out);
+                            } else {
+                                held.advanced(reply instanceof Reply.Advanced fresh ? fresh : null, out);
+                            }
+                        });
+                    }
+
+                    @Override
+                    public void failure(StoreException failure, long sentAt) {
+                        BACKOFF.retry(environment, 0, () -> advanceIfHeld(held, blockEnd, tokens));
+                        part.troubled(failure);
                     }
                 });
-            }
-
-            @Override
-            public void failure(StoreException failure, long sentAt) {
-                BACKOFF.retry(environment, 0, () -> advanceIfHeld(held, blockEnd, tokens));
-                part.troubled(failure);
-            }
-        });
     }
 
     /** As {@link #advance}, some time after it was decided. */
@@ -350,7 +351,7 @@ public final class ClaimDriver {
     public void poll(Claim held) {
         long steps = context.clock().steps();
         long heard = held.contradictions();
-        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new CommandSender.Answer() {
+        part.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
@@ -380,7 +381,7 @@ public final class ClaimDriver {
     }
 
     /** Asks whether a pass claim still waits at the store: then those who wait here by now are served by it. */
-    public void cover(Claim waiting, Caller caller) {
+    public void cover(Claim waiting, CallerMode caller) {
         long steps = context.clock().steps();
         long newest;
         waiting.lock().lock();
@@ -438,7 +439,7 @@ public final class ClaimDriver {
      * can't be told counts as lost.
      */
     public void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
-        part.wire.send(new Command.Poll(List.of(held.ref)), Caller.GOES_ON, new CommandSender.Answer() {
+        part.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 boolean isThere = reply instanceof Reply.Polled polled

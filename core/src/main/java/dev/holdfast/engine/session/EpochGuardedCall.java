@@ -1,7 +1,7 @@
 package dev.holdfast.engine.session;
 
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
@@ -52,7 +52,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     }
 
     /** Sends a command under a session. */
-    public static void send(StorePart part, Session session, Maker maker, Caller caller, Outcome outcome) {
+    public static void send(StorePart part, Session session, Maker maker, CallerMode caller, Outcome outcome) {
         new EpochGuardedCall(part, session, maker, outcome).send(caller);
     }
 
@@ -79,7 +79,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
                             null)));
             return;
         }
-        send(part, present, maker, Caller.GOES_ON, new Outcome() {
+        send(part, present, maker, CallerMode.ASYNC, new Outcome() {
             @Override
             public void replied(Reply reply) {
                 answer.complete(reply);
@@ -97,7 +97,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
         });
     }
 
-    private void send(Caller caller) {
+    private void send(CallerMode caller) {
         if (!session.isAlive()) {
             outcome.sessionEnded();
             return;
@@ -110,7 +110,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
     public void reply(Reply reply, long sentAt) {
         if (reply instanceof Reply.Stale) {
-            part.keeper.afterRaise(session, epoch, stale++, () -> send(Caller.GOES_ON));
+            part.keeper.afterRaise(session, epoch, stale++, () -> send(CallerMode.ASYNC));
         } else if (reply instanceof Reply.SessionEnded) {
             part.keeper.endedAtStore(session);
             outcome.sessionEnded();

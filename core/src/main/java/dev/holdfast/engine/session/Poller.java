@@ -6,7 +6,7 @@ import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
@@ -135,7 +135,7 @@ public final class Poller {
         long steps = context.clock().steps();
         Command command =
                 new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
-        part.wire.send(command, Caller.GOES_ON, new CommandSender.Answer() {
+        part.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != claims.size()) {

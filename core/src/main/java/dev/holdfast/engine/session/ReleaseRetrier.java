@@ -5,7 +5,7 @@ import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -107,23 +107,23 @@ public final class ReleaseRetrier {
         pending.remove(claim);
     }
 
-    public void settle(Command command, Session session, Caller caller, Done done) {
+    public void settle(Command command, Session session, CallerMode caller, Done done) {
         settle(command, session, null, caller, done);
     }
 
     /**
-     * As {@link #settle(Command, Session, Caller, Done)}.
+     * As {@link #settle(Command, Session, CallerMode, Done)}.
      *
      * @param outliving the lease of a claim that may outlive its session; null for all others
      */
     public void settle(
-            Command command, Session session, @Nullable FixedLeaseState outliving, Caller caller, Done done) {
+            Command command, Session session, @Nullable FixedLeaseState outliving, CallerMode caller, Done done) {
         if (session.state == Session.State.ABANDONED
                 && command instanceof Command.Withdraw withdraw
                 && withdraw.outcome() == Command.Sending.REPEAT) {
             // Until the session is retired the claim itself may still be on its way, and would arrive after its
             // withdrawal.
-            session.afterRetirement(() -> attempt(command, session, outliving, Caller.GOES_ON, 0, done));
+            session.afterRetirement(() -> attempt(command, session, outliving, CallerMode.ASYNC, 0, done));
         } else {
             attempt(command, session, outliving, caller, 0, done);
         }
@@ -140,7 +140,7 @@ public final class ReleaseRetrier {
         if (closing != null) {
             return;
         }
-        wire.send(new Command.CloseSession(session), Caller.GOES_ON, new CommandSender.Answer() {
+        wire.send(new Command.CloseSession(session), CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {}
 
@@ -153,7 +153,7 @@ public final class ReleaseRetrier {
             Command command,
             Session session,
             @Nullable FixedLeaseState outliving,
-            Caller caller,
+            CallerMode caller,
             int failures,
             Done done) {
         Closing how = closing;
@@ -188,7 +188,7 @@ public final class ReleaseRetrier {
                 }
                 later(
                         BACKOFF.pause(environment, failures),
-                        () -> attempt(command, session, outliving, Caller.GOES_ON, failures + 1, done));
+                        () -> attempt(command, session, outliving, CallerMode.ASYNC, failures + 1, done));
             }
         });
     }

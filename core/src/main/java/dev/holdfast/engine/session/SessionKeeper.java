@@ -10,7 +10,7 @@ import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
@@ -99,7 +99,7 @@ public final class SessionKeeper {
 
     /** Opens a session unless there is one or one is being opened. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock
-    public void open(Caller caller) {
+    public void open(CallerMode caller) {
         long attempt;
         lock.lock();
         try {
@@ -162,7 +162,7 @@ public final class SessionKeeper {
         }
         if (late) {
             retrier.closeOrphan(opened.session());
-            schedule(retryDelay(), () -> open(Caller.GOES_ON));
+            schedule(retryDelay(), () -> open(CallerMode.ASYNC));
             return;
         }
         scheduleRenewal(fresh, sentAt + options.keepAliveEvery().toNanos() - now);
@@ -179,7 +179,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         part.notOpened(failure, attempt);
-        schedule(retryDelay(), () -> open(Caller.GOES_ON));
+        schedule(retryDelay(), () -> open(CallerMode.ASYNC));
     }
 
     /**
@@ -236,7 +236,7 @@ public final class SessionKeeper {
         scheduleRenewal(of, options.keepAliveEvery().toNanos());
         Duration patience = patience(Duration.ofNanos(of.ttlNanos));
         Command keepAlive = new Command.KeepAlive(of.id, epoch, patience);
-        wire.send(keepAlive, Caller.GOES_ON, patience.toNanos(), new CommandSender.Answer() {
+        wire.send(keepAlive, CallerMode.ASYNC, patience.toNanos(), new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.SessionAlive) {
@@ -413,7 +413,7 @@ public final class SessionKeeper {
         part.over(of, cause);
         runAll(raised);
         if (pause == 0) {
-            open(Caller.GOES_ON);
+            open(CallerMode.ASYNC);
         } else {
             schedule(pause, this::endPause);
         }
@@ -441,7 +441,7 @@ public final class SessionKeeper {
         } finally {
             lock.unlock();
         }
-        open(Caller.GOES_ON);
+        open(CallerMode.ASYNC);
     }
 
     /** No new session, no more renewals. */

@@ -4,7 +4,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -93,7 +93,7 @@ public final class StorePart {
         return keeper.current();
     }
 
-    public void needSession(Caller caller) {
+    public void needSession(CallerMode caller) {
         if (!context.isClosing()) {
             keeper.open(caller);
         }
@@ -102,7 +102,7 @@ public final class StorePart {
     /** Has one action run once there is a session, or the other if none can be had just now. */
     public void awaitSession(Runnable ready, Runnable failed) {
         waiting.add(new Wait(ready, failed));
-        needSession(Caller.GOES_ON);
+        needSession(CallerMode.ASYNC);
         if (keeper.current() != null) {
             goOn(true);
         } else if (context.isClosing()) {
@@ -204,7 +204,7 @@ public final class StorePart {
     void over(Session session, Loss.Cause cause) {
         if (session.state == Session.State.ABANDONED) {
             retrier.settle(
-                    new Command.Retire(session.id), session, Caller.GOES_ON, (reply, isFirst) -> session.retired());
+                    new Command.Retire(session.id), session, CallerMode.ASYNC, (reply, isFirst) -> session.retired());
         } else {
             session.retired();
         }

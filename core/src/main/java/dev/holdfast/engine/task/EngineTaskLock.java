@@ -10,7 +10,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LossInterrupt;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
@@ -44,7 +44,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     public <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
             Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E {
         Objects.requireNonNull(task, "task");
-        TaskAcquisition.Result result = await(call(atMost, atLeast).begin(Caller.WAITS));
+        TaskAcquisition.Result result = await(call(atMost, atLeast).begin(CallerMode.BLOCKING));
         TaskHold hold = result.hold();
         if (hold == null) {
             return new TaskRun.Skipped<>(result.why());
@@ -68,7 +68,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     public <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
             Duration atMost, Duration atLeast, Function<? super Hold, ? extends CompletionStage<T>> task) {
         CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
-        CompletableFuture<TaskAcquisition.Result> asked = call(atMost, atLeast).begin(Caller.GOES_ON);
+        CompletableFuture<TaskAcquisition.Result> asked = call(atMost, atLeast).begin(CallerMode.ASYNC);
         passCancellation(stage, asked);
         var unused = asked.whenComplete((result, failure) -> context.callbacks().run(() -> {
             TaskHold hold = failure == null ? result.hold() : null;
@@ -108,7 +108,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         passCancellation(stage, begun);
         hold.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
-            var unusedEnd = hold.finish(Caller.GOES_ON)
+            var unusedEnd = hold.finish(CallerMode.ASYNC)
                     .thenAccept(how -> context.callbacks().run(() -> tell(hold, how, value, failure, stage)));
         });
     }

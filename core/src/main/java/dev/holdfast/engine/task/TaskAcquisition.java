@@ -11,7 +11,7 @@ import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -82,7 +82,7 @@ final class TaskAcquisition {
     }
 
     /** Ends with the result, or fails with what users are told. */
-    CompletableFuture<Result> begin(Caller caller) {
+    CompletableFuture<Result> begin(CallerMode caller) {
         context.life().endWithClient(result);
         ask(caller);
         if (!result.isDone()) {
@@ -111,16 +111,16 @@ final class TaskAcquisition {
 
     /** Asks with a claim that was never sent, as soon as there is a session for it. */
     void ask() {
-        ask(Caller.GOES_ON);
+        ask(CallerMode.ASYNC);
     }
 
-    private void ask(Caller caller) {
+    private void ask(CallerMode caller) {
         if (result.isDone()) {
             return;
         }
         Session session = part.session();
         if (session == null) {
-            part.needSession(Caller.GOES_ON);
+            part.needSession(CallerMode.ASYNC);
             tasks.awaitSession(this);
             return;
         }
@@ -129,7 +129,7 @@ final class TaskAcquisition {
         send(session, ref, Sending.FIRST, caller);
     }
 
-    private void send(Session session, ClaimRef ref, Sending sending, Caller caller) {
+    private void send(Session session, ClaimRef ref, Sending sending, CallerMode caller) {
         long epoch = session.epoch;
         long steps = context.clock().steps();
         Command.Acquire acquire = new Command.Acquire(
@@ -223,7 +223,7 @@ final class TaskAcquisition {
         if (result.isDone() || !session.isAlive()) {
             withdraw(session, ref, Sending.REPEAT);
         } else {
-            send(session, ref, Sending.REPEAT, Caller.GOES_ON);
+            send(session, ref, Sending.REPEAT, CallerMode.ASYNC);
         }
     }
 
@@ -233,7 +233,7 @@ final class TaskAcquisition {
                 new Command.Withdraw(ref, outcome),
                 session,
                 new FixedLeaseState(atMost.toNanos()),
-                Caller.GOES_ON,
+                CallerMode.ASYNC,
                 (reply, isFirst) -> {
                     tasks.forget(ref);
                     ask();

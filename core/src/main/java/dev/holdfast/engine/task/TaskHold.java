@@ -19,7 +19,7 @@ import dev.holdfast.engine.session.SessionKeeper;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -130,7 +130,7 @@ final class TaskHold implements HoldHandle {
     /** The task is not run. */
     void giveUp() {
         if (end()) {
-            ending.release(Caller.GOES_ON);
+            ending.release(CallerMode.ASYNC);
         }
     }
 
@@ -351,7 +351,7 @@ final class TaskHold implements HoldHandle {
         }
         long steps = context.clock().steps();
         long heard = contradiction.heard();
-        part.wire.send(new Command.Poll(List.of(ref)), Caller.GOES_ON, new CommandSender.Answer() {
+        part.wire.send(new Command.Poll(List.of(ref)), CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 Reply.ClaimReply state =
@@ -411,11 +411,11 @@ final class TaskHold implements HoldHandle {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return toldOfEnd.of(finish(Caller.GOES_ON), context.callbacks());
+        return toldOfEnd.of(finish(CallerMode.ASYNC), context.callbacks());
     }
 
     @Override
-    public CompletableFuture<ReleaseOutcome> giveBack(Caller caller) {
+    public CompletableFuture<ReleaseOutcome> giveBack(CallerMode caller) {
         return finish(caller);
     }
 
@@ -425,7 +425,8 @@ final class TaskHold implements HoldHandle {
         ReleaseOutcome how;
         try {
             how = Uninterruptibles.uninterruptibly(
-                    finish(Caller.WAITS), 2 * context.options().storeTimeout().toNanos());
+                    finish(CallerMode.BLOCKING),
+                    2 * context.options().storeTimeout().toNanos());
         } catch (TimeoutException e) {
             how = ReleaseOutcome.UNCONFIRMED;
         } catch (ExecutionException e) {
@@ -435,7 +436,7 @@ final class TaskHold implements HoldHandle {
     }
 
     /** The task has ended: gives the hold back, or leaves it to end when its least time has passed. */
-    CompletableFuture<ReleaseOutcome> finish(Caller caller) {
+    CompletableFuture<ReleaseOutcome> finish(CallerMode caller) {
         check();
         if (end()) {
             if (loss != null) {

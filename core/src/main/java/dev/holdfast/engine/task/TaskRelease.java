@@ -9,7 +9,7 @@ import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -69,12 +69,12 @@ final class TaskRelease {
         this.atStore = new FixedLeaseState(atMost.toNanos());
     }
 
-    /** The task is over. Called once, if {@link #release(Caller)} is not. */
-    void giveBack(Caller caller, long beganAt) {
+    /** The task is over. Called once, if {@link #release(CallerMode)} is not. */
+    void giveBack(CallerMode caller, long beganAt) {
         giveBack(caller, beganAt, 0);
     }
 
-    private void giveBack(Caller caller, long beganAt, int failures) {
+    private void giveBack(CallerMode caller, long beganAt, int failures) {
         long left = atLeastNanos - (context.clock().now() - beganAt);
         if (left <= 0) {
             release(caller);
@@ -84,7 +84,7 @@ final class TaskRelease {
     }
 
     /** Gives it back at once. */
-    void release(Caller caller) {
+    void release(CallerMode caller) {
         part.retrier.settle(new Command.Release(ref), session, atStore, caller, new ReleaseRetrier.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
@@ -100,7 +100,7 @@ final class TaskRelease {
     }
 
     /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
-    private void shorten(Caller caller, long beganAt, long leftNanos, int failures) {
+    private void shorten(CallerMode caller, long beganAt, long leftNanos, int failures) {
         Command extend = new Command.Extend(ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
         atStore.extend(leftNanos);
         part.wire.send(extend, caller, new CommandSender.Answer() {
@@ -119,7 +119,7 @@ final class TaskRelease {
                     return;
                 }
                 // At the latest when the least time has passed, the release takes over, which knows when to stop.
-                BACKOFF.retry(context.environment(), failures, () -> giveBack(Caller.GOES_ON, beganAt, failures + 1));
+                BACKOFF.retry(context.environment(), failures, () -> giveBack(CallerMode.ASYNC, beganAt, failures + 1));
             }
         });
     }

@@ -4,7 +4,7 @@ import dev.holdfast.Environment;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.time.ElapsedClock;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -86,12 +86,12 @@ public final class CommandSender {
         this.answeredAt = clock.now();
     }
 
-    public void send(Command command, Caller caller, Answer answer) {
+    public void send(Command command, CallerMode caller, Answer answer) {
         send(command, caller, timeoutNanos, answer);
     }
 
     /** Sends a command that waits for its answer no longer than so many nanoseconds, nor than the time-out of all. */
-    public void send(Command command, Caller caller, long patienceNanos, Answer answer) {
+    public void send(Command command, CallerMode caller, long patienceNanos, Answer answer) {
         Trip trip = new Trip(numbers.incrementAndGet(), answer, Math.min(patienceNanos, timeoutNanos));
         if (isClosed) {
             trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
@@ -116,7 +116,7 @@ public final class CommandSender {
     }
 
     /** Sends a command, and gives what comes of it as a future, which may fail with a {@link StoreException}. */
-    public CompletableFuture<Reply> ask(Command command, Caller caller) {
+    public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
         send(command, caller, new Answer() {
             @Override

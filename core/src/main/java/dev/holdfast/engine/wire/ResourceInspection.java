@@ -1,6 +1,6 @@
 package dev.holdfast.engine.wire;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
@@ -21,7 +21,7 @@ public final class ResourceInspection implements CommandSender.Answer {
 
     private final CommandSender wire;
     private final ResourceName name;
-    private final Caller caller;
+    private final CallerMode caller;
     private final int limit;
     private final CompletableFuture<Optional<ResourceInfo>> answer = new CompletableFuture<>();
 
@@ -31,7 +31,7 @@ public final class ResourceInspection implements CommandSender.Answer {
     private volatile List<Party> before = List.of();
     private volatile long tokenBefore;
 
-    private ResourceInspection(CommandSender wire, ResourceName name, Caller caller, int limit) {
+    private ResourceInspection(CommandSender wire, ResourceName name, CallerMode caller, int limit) {
         this.wire = wire;
         this.name = name;
         this.caller = caller;
@@ -42,7 +42,8 @@ public final class ResourceInspection implements CommandSender.Answer {
      * Ends with what is recorded, of the holders the first only; empty if the resource is not in use. Or fails with a
      * {@link StoreException}.
      */
-    public static CompletableFuture<Optional<ResourceInfo>> ask(CommandSender wire, ResourceName name, Caller caller) {
+    public static CompletableFuture<Optional<ResourceInfo>> ask(
+            CommandSender wire, ResourceName name, CallerMode caller) {
         return new ResourceInspection(wire, name, caller, 1).begin();
     }
 
@@ -51,7 +52,7 @@ public final class ResourceInspection implements CommandSender.Answer {
      * {@link StoreException}, also if there are several pages of them and they keep changing.
      */
     public static CompletableFuture<Optional<ResourceInfo>> askForAll(
-            CommandSender wire, ResourceName name, Caller caller) {
+            CommandSender wire, ResourceName name, CallerMode caller) {
         return new ResourceInspection(wire, name, caller, PAGE).begin();
     }
 

@@ -1,7 +1,7 @@
 package dev.holdfast.servers.sql;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -37,7 +37,9 @@ public final class TestClient {
     @CanIgnoreReturnValue
     public Reply send(Command command) {
         try {
-            return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+            return store.execute(command, CallerMode.BLOCKING)
+                    .toCompletableFuture()
+                    .join();
         } catch (CompletionException e) {
             throw e.getCause() instanceof StoreException failure ? failure : e;
         }

@@ -1,6 +1,6 @@
 package dev.holdfast.testkit.sim;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
@@ -117,7 +117,7 @@ final class SimLink implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         Call call = new Call(command, world.now(), world);
         if (process.isDead()) {
             return call.future;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Attendance;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Holdfast;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.CountDown;
 import dev.holdfast.spi.Command.SetCount;
@@ -248,7 +248,7 @@ class DoubleBarrierCrashTest {
                 }
 
                 @Override
-                public CompletionStage<Reply> execute(Command command, Caller caller) {
+                public CompletionStage<Reply> execute(Command command, CallerMode caller) {
                     return command instanceof SetCount opening
                             ? judge(opening, store, caller)
                             : store.execute(command, caller);
@@ -266,7 +266,7 @@ class DoubleBarrierCrashTest {
             };
         }
 
-        private CompletionStage<Reply> judge(SetCount opening, LockStore store, Caller caller) {
+        private CompletionStage<Reply> judge(SetCount opening, LockStore store, CallerMode caller) {
             long before = newest();
             List<Party> present = world.recordOf("stage").orElseThrow().holders();
             CompletionStage<Reply> reply = store.execute(opening, caller);

@@ -7,7 +7,7 @@ import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -261,7 +261,7 @@ class FaultsInTurnTest {
     private record FaultyStore(LockStore store, Fault fault) implements LockStore {
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             fault.at(Place.COMMAND);
             CompletionStage<Reply> reply = store.execute(command, caller);
             fault.at(Place.ANSWER);

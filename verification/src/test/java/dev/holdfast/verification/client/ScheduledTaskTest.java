@@ -14,7 +14,7 @@ import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.TaskRun;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -701,7 +701,7 @@ class ScheduledTaskTest {
         }
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             return store.execute(command, caller);
         }
 

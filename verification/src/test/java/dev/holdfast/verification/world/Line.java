@@ -1,6 +1,6 @@
 package dev.holdfast.verification.world;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -67,7 +67,7 @@ public final class Line implements LockStore {
 
     /** What happens to a command. */
     private interface Fate {
-        CompletionStage<Reply> of(Command command, Caller caller);
+        CompletionStage<Reply> of(Command command, CallerMode caller);
     }
 
     private record Disturbance(Predicate<Command> of, boolean once, Fate fate) {}
@@ -218,7 +218,7 @@ public final class Line implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         sent.add(command);
         return fateOf(command).of(command, caller);
     }
@@ -250,7 +250,7 @@ public final class Line implements LockStore {
         }
 
         @Override
-        public CompletionStage<Reply> of(Command sent, Caller caller) {
+        public CompletionStage<Reply> of(Command sent, CallerMode caller) {
             command.complete(sent);
             return reply;
         }
@@ -263,7 +263,7 @@ public final class Line implements LockStore {
 
         /** It arrives and takes effect; its reply stays on the way. */
         public Reply arrives() {
-            return store.execute(hasCome(), Caller.GOES_ON)
+            return store.execute(hasCome(), CallerMode.ASYNC)
                     .toCompletableFuture()
                     .join();
         }

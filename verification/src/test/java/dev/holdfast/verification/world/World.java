@@ -1,7 +1,7 @@
 package dev.holdfast.verification.world;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -140,7 +140,7 @@ public final class World implements AutoCloseable {
 
     /** Asks the store itself. */
     public Reply ask(Command command) {
-        return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture().join();
     }
 
     /** What the store records about a name; empty if nobody holds it or waits for it. */

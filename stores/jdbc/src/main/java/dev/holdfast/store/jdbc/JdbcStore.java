@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.BoundedOpening;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Randomness;
@@ -207,7 +207,7 @@ public final class JdbcStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         if (command instanceof Command.KeepAlive) {
             housekeeping.consider();
         } else if (command instanceof Command.OpenSession open) {
@@ -246,7 +246,7 @@ public final class JdbcStore implements LockStore {
                 + " quarter of the ttl";
     }
 
-    private CompletionStage<Reply> submit(Command command, Caller caller) {
+    private CompletionStage<Reply> submit(Command command, CallerMode caller) {
         if (ServerSessions.isOurs(command)) {
             return sessions.submit(command, caller);
         } else if (command instanceof Command.CloseSession) {
@@ -264,7 +264,7 @@ public final class JdbcStore implements LockStore {
      *
      * @param since when it began to wait
      */
-    private CompletionStage<Reply> closeSession(Command command, Caller caller, long since) {
+    private CompletionStage<Reply> closeSession(Command command, CallerMode caller, long since) {
         return batcher.submit(command, caller).exceptionallyCompose(failure -> {
             if (!RowsBusyException.areCauseOf(failure)
                     || SystemTime.nanoTime() - since >= BusyRowsLane.PATIENCE.toNanos()) {
@@ -279,7 +279,7 @@ public final class JdbcStore implements LockStore {
     /** @param since when it began to wait */
     private CompletionStage<Reply> waitForRow(Command command, long since) {
         return lockedRows
-                .submit(command, Caller.GOES_ON)
+                .submit(command, CallerMode.ASYNC)
                 .exceptionallyCompose(failure -> RowsBusyException.areCauseOf(failure)
                                 && SystemTime.nanoTime() - since < BusyRowsLane.PATIENCE.toNanos()
                         ? waitForRow(command, since)

@@ -10,7 +10,7 @@ import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.MariaDbOrMysql;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -144,7 +144,7 @@ class BusyRowsTest {
             send(store, acquire(next), Reply.Queued.class);
             stranger.setAutoCommit(false);
             TestSource.execute(stranger, "SELECT name FROM holdfast_resource WHERE name = '\\x61' FOR UPDATE");
-            CompletionStage<Reply> closing = store.execute(new Command.CloseSession(first), Caller.WAITS);
+            CompletionStage<Reply> closing = store.execute(new Command.CloseSession(first), CallerMode.BLOCKING);
             String waits = "SELECT count(*) FROM pg_locks WHERE NOT granted";
             until(() -> number(server, waits) > 0);
             until(() -> number(server, waits) == 0); // the first attempt has been given up
@@ -161,8 +161,9 @@ class BusyRowsTest {
 
     @CanIgnoreReturnValue
     private static <R extends Reply> R send(LockStore store, Command command, Class<R> expected) {
-        return expected.cast(
-                store.execute(command, Caller.WAITS).toCompletableFuture().join());
+        return expected.cast(store.execute(command, CallerMode.BLOCKING)
+                .toCompletableFuture()
+                .join());
     }
 
     private static CompletableFuture<Boolean> wait(Holdfast client, String name) {

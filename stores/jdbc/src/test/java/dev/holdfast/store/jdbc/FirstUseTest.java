@@ -9,7 +9,7 @@ import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Sending;
@@ -153,7 +153,7 @@ class FirstUseTest {
         for (Acquire acquire : all) {
             asked.put(
                     acquire,
-                    askers.get(acquire).store.execute(acquire, Caller.GOES_ON).toCompletableFuture());
+                    askers.get(acquire).store.execute(acquire, CallerMode.ASYNC).toCompletableFuture());
         }
         Map<String, Reply.Granted> granted = new HashMap<>();
         List<Acquire> owned = new ArrayList<>();

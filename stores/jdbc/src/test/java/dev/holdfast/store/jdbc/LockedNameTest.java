@@ -6,7 +6,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -132,7 +132,7 @@ class LockedNameTest {
             Command command = asked.command.apply(client, held);
             try (Connection stranger = lock(source, database, LOCKED)) {
                 CompletableFuture<Reply> pending =
-                        store.execute(command, Caller.GOES_ON).toCompletableFuture();
+                        store.execute(command, CallerMode.ASYNC).toCompletableFuture();
                 Awaitility.await()
                         .pollInSameThread()
                         .atMost(60, TimeUnit.SECONDS)
@@ -178,7 +178,7 @@ class LockedNameTest {
             sent.add(client.store
                     .execute(
                             new Acquire(claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1),
-                            Caller.GOES_ON)
+                            CallerMode.ASYNC)
                     .toCompletableFuture());
         }
         for (CompletableFuture<Reply> one : sent) {
@@ -201,9 +201,9 @@ class LockedNameTest {
                 List<CompletableFuture<Reply>> kept = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
                     // It finds a claim that waits for the locked one.
-                    kept.add(store.execute(new Audit(client.session, Optional.empty(), 100), Caller.GOES_ON)
+                    kept.add(store.execute(new Audit(client.session, Optional.empty(), 100), CallerMode.ASYNC)
                             .toCompletableFuture());
-                    kept.add(store.execute(acquire(client, Waiting.QUEUE), Caller.GOES_ON)
+                    kept.add(store.execute(acquire(client, Waiting.QUEUE), CallerMode.ASYNC)
                             .toCompletableFuture());
                     together(client);
                 }

@@ -6,7 +6,7 @@ import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -97,8 +97,8 @@ class PostgresBatchExchangeTest {
                 }
                 Collections.shuffle(commands, random);
                 Map<Command, CompletableFuture<Reply>> sent = new ConcurrentHashMap<>();
-                commands.forEach(command ->
-                        sent.put(command, store.execute(command, Caller.GOES_ON).toCompletableFuture()));
+                commands.forEach(command -> sent.put(
+                        command, store.execute(command, CallerMode.ASYNC).toCompletableFuture()));
                 held.clear();
                 for (Acquire acquire : wanted) {
                     Reply reply = sent.get(acquire).get(1, TimeUnit.MINUTES);

@@ -6,7 +6,7 @@ import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -58,7 +58,7 @@ class PostgresHandOverTest {
     }
 
     private static CompletableFuture<Reply> send(JdbcStore store, Command command) {
-        return store.execute(command, Caller.WAITS).toCompletableFuture();
+        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture();
     }
 
     private static <T extends Reply> T answer(JdbcStore store, Command command, Class<T> type) throws Exception {

@@ -8,7 +8,7 @@ import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.sql.Meanwhile;
 import dev.holdfast.servers.sql.TestClient;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.Release;
@@ -144,7 +144,7 @@ class PostgresReleaseTest {
                         !source.text("SELECT 1 FROM pg_locks WHERE NOT granted").isEmpty());
         List<CompletableFuture<Reply>> together = new ArrayList<>();
         commands.forEach(
-                command -> together.add(store.execute(command, Caller.GOES_ON).toCompletableFuture()));
+                command -> together.add(store.execute(command, CallerMode.ASYNC).toCompletableFuture()));
         stranger.commit();
         assertThat(before.get(1, TimeUnit.MINUTES)).isInstanceOf(Reply.Granted.class);
         other.close();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.servers.sql.StatementLog;
 import dev.holdfast.servers.sql.TestDatabase;
 import dev.holdfast.servers.sql.TestSource;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -44,8 +44,9 @@ class ServerTripsTest {
     }
 
     private static <T extends Reply> T send(JdbcStore store, Command command, Class<T> type) throws Exception {
-        return type.cast(
-                store.execute(command, Caller.WAITS).toCompletableFuture().get(1, TimeUnit.MINUTES));
+        return type.cast(store.execute(command, CallerMode.BLOCKING)
+                .toCompletableFuture()
+                .get(1, TimeUnit.MINUTES));
     }
 
     private static SessionId session(JdbcStore store) throws Exception {

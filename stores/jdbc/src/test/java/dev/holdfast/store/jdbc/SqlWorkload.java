@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc;
 
 import dev.holdfast.servers.sql.TestClient;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -134,7 +134,7 @@ final class SqlWorkload {
 
     private void sendAtOnce(List<Command> commands) {
         List<CompletableFuture<Reply>> sent = commands.stream()
-                .map(command -> store.execute(command, Caller.GOES_ON).toCompletableFuture())
+                .map(command -> store.execute(command, CallerMode.ASYNC).toCompletableFuture())
                 .toList();
         sent.forEach(CompletableFuture::join);
     }

@@ -1,6 +1,6 @@
 package dev.holdfast.store.memory;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Listeners;
@@ -110,7 +110,7 @@ public final class ReferenceStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         if (closed.get()) {
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Reason.CLOSED,

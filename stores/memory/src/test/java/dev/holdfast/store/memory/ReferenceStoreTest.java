@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
@@ -222,6 +222,6 @@ class ReferenceStoreTest {
 
     @CanIgnoreReturnValue
     private static Reply run(LockStore store, Command command) {
-        return store.execute(command, Caller.WAITS).toCompletableFuture().join();
+        return store.execute(command, CallerMode.BLOCKING).toCompletableFuture().join();
     }
 }

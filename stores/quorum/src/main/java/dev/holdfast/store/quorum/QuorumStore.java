@@ -2,7 +2,7 @@ package dev.holdfast.store.quorum;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Environment;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -95,7 +95,7 @@ public final class QuorumStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         CompletableFuture<Reply> future = new CompletableFuture<>();
         if (isClosed) {
             future.completeExceptionally(closed(Effect.NONE));

@@ -1,7 +1,7 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.servers.RedisServer;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -64,7 +64,7 @@ final class QuorumOfRedisUnderTest implements StoreUnderTest {
         }
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             CompletableFuture<Reply> answer = member.execute(command, caller).toCompletableFuture();
             return answer.handle((reply, failure) -> answer).join();
         }

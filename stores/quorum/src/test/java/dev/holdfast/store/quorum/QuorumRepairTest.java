@@ -486,8 +486,8 @@ class QuorumRepairTest extends ScriptedQuorum {
         QuorumStore other = quorum(new QuorumRules());
         for (QuorumStore each : List.of(store, other)) {
             Command look = new Command.Inspect("", Optional.empty(), 10);
-            Reply reply =
-                    answered(each.execute(look, dev.holdfast.spi.Caller.GOES_ON).toCompletableFuture());
+            Reply reply = answered(
+                    each.execute(look, dev.holdfast.spi.CallerMode.ASYNC).toCompletableFuture());
             List<ResourceInfo> all = ((Reply.Inspected) reply).resources();
             assertThat(all).hasSize(1);
             assertThat(all.get(0).holders()).hasSize(1);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.servers.RedisServer;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
@@ -40,7 +40,7 @@ class QuorumStoreTest {
     }
 
     private static Reply open(QuorumStore store) {
-        return store.execute(new Command.OpenSession(MINUTE, "test"), Caller.WAITS)
+        return store.execute(new Command.OpenSession(MINUTE, "test"), CallerMode.BLOCKING)
                 .toCompletableFuture()
                 .join();
     }

@@ -1,6 +1,6 @@
 package dev.holdfast.store.quorum;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -119,7 +119,7 @@ final class ScriptedMember implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         listener.accept(command);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         if (commandsKept.test(command)) {
@@ -134,7 +134,9 @@ final class ScriptedMember implements LockStore {
     }
 
     private Reply now(Command command) {
-        return server.execute(command, Caller.WAITS).toCompletableFuture().join();
+        return server.execute(command, CallerMode.BLOCKING)
+                .toCompletableFuture()
+                .join();
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.holdfast.store.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
@@ -79,7 +79,7 @@ abstract class ScriptedQuorum {
     // ---- What is asked
 
     CompletableFuture<Reply> send(Command command) {
-        return store.execute(command, Caller.GOES_ON).toCompletableFuture();
+        return store.execute(command, CallerMode.ASYNC).toCompletableFuture();
     }
 
     SessionId session() {

@@ -1,7 +1,7 @@
 package dev.holdfast.store.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Randomness;
@@ -196,7 +196,7 @@ public final class RedisStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         CompletableFuture<Reply> told = new CompletableFuture<>();
         if (closed.get()) {
             told.completeExceptionally(Failures.closed(StoreException.Effect.NONE));

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Lease;
@@ -30,7 +30,7 @@ final class Asking {
     private Asking() {}
 
     static Reply send(LockStore store, Command command) {
-        return store.execute(command, Caller.WAITS)
+        return store.execute(command, CallerMode.BLOCKING)
                 .toCompletableFuture()
                 .orTimeout(60, TimeUnit.SECONDS)
                 .join();

@@ -6,7 +6,7 @@ import static dev.holdfast.store.redis.Asking.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -102,7 +102,7 @@ class RedisBoundsTest {
 
     private void askAll(Stream<Command> commands) {
         List<CompletableFuture<Reply>> answers = commands.map(
-                        each -> store.execute(each, Caller.GOES_ON).toCompletableFuture())
+                        each -> store.execute(each, CallerMode.ASYNC).toCompletableFuture())
                 .toList();
         answers.forEach(each -> assertThat(each.orTimeout(60, TimeUnit.SECONDS).join())
                 .isInstanceOfAny(Reply.Granted.class, Reply.Queued.class));

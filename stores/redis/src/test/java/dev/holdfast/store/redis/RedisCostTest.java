@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
@@ -122,7 +122,7 @@ class RedisCostTest {
             List<CompletableFuture<Reply>> answers = new ArrayList<>();
             try {
                 for (int i = 0; i < 162; i++) {
-                    answers.add(store.execute(Asking.acquire(Asking.claim("name/" + i, session, 1)), Caller.GOES_ON)
+                    answers.add(store.execute(Asking.acquire(Asking.claim("name/" + i, session, 1)), CallerMode.ASYNC)
                             .toCompletableFuture());
                 }
             } finally {

@@ -9,7 +9,7 @@ import static dev.holdfast.store.redis.Asking.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -118,7 +118,7 @@ class RedisFaultsTest {
             server.server().process().pause();
             List<CompletableFuture<Reply>> underWay = new ArrayList<>();
             for (int i = 0; i < 40; i++) {
-                underWay.add(store.execute(acquire(claim("lost-" + i, session, 1)), Caller.GOES_ON)
+                underWay.add(store.execute(acquire(claim("lost-" + i, session, 1)), CallerMode.ASYNC)
                         .toCompletableFuture());
             }
             // Killed before it has read them, so none can have had an effect unless it is sent to the next server.

@@ -13,7 +13,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.StoreRefusedException;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -222,7 +222,7 @@ class RedisFullServerTest {
 
     @CanIgnoreReturnValue
     private CompletableFuture<Reply> begin(Command command) {
-        return store.execute(command, Caller.GOES_ON).toCompletableFuture();
+        return store.execute(command, CallerMode.ASYNC).toCompletableFuture();
     }
 
     private Reply polled(ClaimRef claim) {

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.holdfast.servers.RedisServer;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -128,8 +128,8 @@ class RedisLostKeysTest {
         SessionId present = session(store, TTL);
         for (int i = 0; i < 50; i++) {
             // What is under way has these two go together.
-            CompletionStage<Reply> first = store.execute(new Command.KeepAlive(present, 0), Caller.GOES_ON);
-            CompletionStage<Reply> left = store.execute(new Command.CloseSession(present), Caller.GOES_ON);
+            CompletionStage<Reply> first = store.execute(new Command.KeepAlive(present, 0), CallerMode.ASYNC);
+            CompletionStage<Reply> left = store.execute(new Command.CloseSession(present), CallerMode.ASYNC);
             present = session(store, TTL);
             send(store, new Command.Audit(present, Optional.empty(), 100), Reply.Audited.class);
             assertThat(first.toCompletableFuture().join()).isInstanceOf(Reply.SessionAlive.class);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Attendance;
 import dev.holdfast.Holdfast;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -37,7 +37,7 @@ class RedisManyHoldersTest {
     private record Paged(LockStore store, AtomicInteger pages) implements LockStore {
 
         @Override
-        public CompletionStage<Reply> execute(Command command, Caller caller) {
+        public CompletionStage<Reply> execute(Command command, CallerMode caller) {
             if (command instanceof Command.Inspect inspect && inspect.cursor().isPresent()) {
                 pages.incrementAndGet();
             }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -128,7 +128,7 @@ class RedisMassExpiryTest {
     }
 
     private CompletableFuture<Reply> ask(Command command) {
-        return store.execute(command, Caller.GOES_ON).toCompletableFuture();
+        return store.execute(command, CallerMode.ASYNC).toCompletableFuture();
     }
 
     private void tell(TestServer server) {

@@ -2,7 +2,7 @@ package dev.holdfast.store.sqlite;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Randomness;
@@ -134,7 +134,7 @@ public final class SqliteStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         if (command instanceof Command.OpenSession || command instanceof Command.KeepAlive) {
             wakeupFiles.listen();
             housekeeping.consider();

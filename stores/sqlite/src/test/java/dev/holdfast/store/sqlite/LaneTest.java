@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -105,7 +105,9 @@ class LaneTest {
 
     @CanIgnoreReturnValue
     private Reply send(Command command) {
-        return batcher.submit(command, Caller.WAITS).toCompletableFuture().join();
+        return batcher.submit(command, CallerMode.BLOCKING)
+                .toCompletableFuture()
+                .join();
     }
 
     private ClaimRef ref(int number) {
@@ -186,7 +188,7 @@ class LaneTest {
         Batcher gathering = new Batcher(1, (command, lanes) -> 0, 8, false, later::add, lane);
         List<CompletableFuture<Reply>> sent = new ArrayList<>();
         for (int i = 2; i < 5; i++) {
-            sent.add(gathering.submit(acquire(i), Caller.GOES_ON).toCompletableFuture());
+            sent.add(gathering.submit(acquire(i), CallerMode.ASYNC).toCompletableFuture());
         }
         faults.add(new Fault("commit", false, FULL));
 
@@ -211,12 +213,12 @@ class LaneTest {
         Deque<Runnable> later = new ArrayDeque<>();
         Batcher gathering = new Batcher(1, (command, lanes) -> 0, 8, false, later::add, lane);
         CompletableFuture<Reply> third =
-                gathering.submit(acquire(3), Caller.GOES_ON).toCompletableFuture();
+                gathering.submit(acquire(3), CallerMode.ASYNC).toCompletableFuture();
         CompletableFuture<Reply> poll = gathering
-                .submit(new Command.Poll(List.of(ref(2), ref(3))), Caller.GOES_ON)
+                .submit(new Command.Poll(List.of(ref(2), ref(3))), CallerMode.ASYNC)
                 .toCompletableFuture();
         CompletableFuture<Reply> release =
-                gathering.submit(new Command.Release(ref(1)), Caller.GOES_ON).toCompletableFuture();
+                gathering.submit(new Command.Release(ref(1)), CallerMode.ASYNC).toCompletableFuture();
         faults.add(new Fault("commit", false, FULL));
 
         later.remove().run();
@@ -239,7 +241,7 @@ class LaneTest {
         List<CompletableFuture<Reply>> sent = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             Command count = new Command.CountDown(latch, 1, "id-" + i, 1);
-            sent.add(gathering.submit(count, Caller.GOES_ON).toCompletableFuture());
+            sent.add(gathering.submit(count, CallerMode.ASYNC).toCompletableFuture());
         }
 
         later.remove().run();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.servers.sql.TestClient;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Sending;
@@ -156,7 +156,7 @@ class SqliteFaultsTest {
             sent.add(store.execute(
                             new Command.Acquire(
                                     claim, 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1),
-                            Caller.GOES_ON)
+                            CallerMode.ASYNC)
                     .toCompletableFuture());
         }
 
@@ -257,7 +257,7 @@ class SqliteFaultsTest {
                     new Command.Acquire(
                             client.ref("y"), 0, Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.QUEUE, 1),
                     new Command.KeepAlive(client.session, 0))) {
-                assertThatThrownBy(() -> hasty.execute(command, Caller.WAITS)
+                assertThatThrownBy(() -> hasty.execute(command, CallerMode.BLOCKING)
                                 .toCompletableFuture()
                                 .join())
                         .cause()

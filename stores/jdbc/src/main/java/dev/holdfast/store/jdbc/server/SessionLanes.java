@@ -2,7 +2,7 @@ package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import java.time.Duration;
@@ -80,7 +80,7 @@ public final class SessionLanes implements AutoCloseable {
     }
 
     /** As {@link Batcher#submit}. */
-    public CompletionStage<Reply> submit(Command command, Caller caller) {
+    public CompletionStage<Reply> submit(Command command, CallerMode caller) {
         if (command instanceof Command.KeepAlive keepAlive) {
             patienceNanos = keepAlive.patience().toNanos();
         }
@@ -187,7 +187,7 @@ public final class SessionLanes implements AutoCloseable {
             this.batcher = batcher;
         }
 
-        CompletionStage<Reply> submit(Command command, Caller caller) {
+        CompletionStage<Reply> submit(Command command, CallerMode caller) {
             Trip trip = new Trip(ticks.getAsLong());
             underWay.add(trip);
             isUsed.set(true);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
@@ -76,7 +76,7 @@ class SessionLanesTest {
     @CanIgnoreReturnValue
     private static CompletableFuture<Reply> renew(SessionLanes lanes) {
         Command renewal = new Command.KeepAlive(new SessionId("s"), 0, PATIENCE);
-        return lanes.submit(renewal, Caller.GOES_ON).toCompletableFuture();
+        return lanes.submit(renewal, CallerMode.ASYNC).toCompletableFuture();
     }
 
     @CanIgnoreReturnValue

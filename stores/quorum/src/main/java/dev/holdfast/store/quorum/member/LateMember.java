@@ -1,6 +1,6 @@
 package dev.holdfast.store.quorum.member;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
@@ -123,7 +123,7 @@ final class LateMember implements LockStore {
     }
 
     @Override
-    public CompletionStage<Reply> execute(Command command, Caller caller) {
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
         LockStore present = store;
         if (present != null) {
             return present.execute(command, caller);

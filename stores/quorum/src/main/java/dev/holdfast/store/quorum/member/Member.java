@@ -1,6 +1,6 @@
 package dev.holdfast.store.quorum.member;
 
-import dev.holdfast.spi.Caller;
+import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
@@ -70,7 +70,7 @@ public final class Member {
         }
         CompletionStage<Reply> stage;
         try {
-            stage = store.execute(command, Caller.GOES_ON);
+            stage = store.execute(command, CallerMode.ASYNC);
         } catch (RuntimeException e) {
             loop.post(() -> end(trip, null, asStoreException(e)));
             return;
