@@ -1,10 +1,10 @@
 package dev.holdfast.examples;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.AcquisitionListener;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
-import dev.holdfast.HoldfastListener;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
@@ -51,16 +51,16 @@ final class Examples {
 
     Holdfast listener() {
         return Holdfast.builder("sqlite:")
-                .listener(asked -> {
+                .listener(request -> {
                     long since = System.nanoTime();
-                    return new HoldfastListener.Acquisition() {
+                    return new AcquisitionListener() {
                         @Override
-                        public void granted(long token, boolean isHandedOver) {
-                            waits.record(asked.name(), System.nanoTime() - since);
+                        public void onGranted(long token, GrantSource source) {
+                            waits.record(request.name(), System.nanoTime() - since);
                         }
 
                         @Override
-                        public void lost(Loss loss) {
+                        public void onLost(Loss loss) {
                             losses.count(loss.cause());
                         }
                     };

@@ -1,8 +1,8 @@
 package dev.holdfast.engine.local;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Hold;
-import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
@@ -52,9 +52,9 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         LocalHold hold = null;
         try {
             hold = await(face, request, waitNanos, isInterruptible);
-            end = WaitEnd.TAKEN;
+            end = inVain(waitNanos);
         } catch (InterruptedException e) {
-            end = WaitEnd.GIVEN_UP;
+            end = WaitEnd.CANCELLED;
             throw e;
         } finally {
             if (hold == null) {
@@ -184,7 +184,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         Request request =
                 new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
         if (observer != null) {
-            var unused = future.whenComplete((hold, failure) -> tell(observer, hold, failure));
+            var unused = future.whenComplete((hold, failure) -> notify(observer, waitNanos, hold, failure));
         }
         try {
             resources.requireSupported(lease, name);
@@ -196,14 +196,19 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return future;
     }
 
-    private static void tell(AcquisitionObserver observer, @Nullable Hold hold, @Nullable Throwable failure) {
+    private static void notify(
+            AcquisitionObserver observer, long waitNanos, @Nullable Hold hold, @Nullable Throwable failure) {
         if (hold instanceof LocalHold granted) {
             observer.granted(granted.rawToken());
         } else if (failure instanceof CancellationException) {
-            observer.notGranted(WaitEnd.GIVEN_UP);
+            observer.notGranted(WaitEnd.CANCELLED);
         } else {
-            observer.notGranted(failure instanceof LockWaitTimeoutException ? WaitEnd.TAKEN : WaitEnd.FAILED);
+            observer.notGranted(failure instanceof LockWaitTimeoutException ? inVain(waitNanos) : WaitEnd.FAILED);
         }
+    }
+
+    private static WaitEnd inVain(long waitNanos) {
+        return waitNanos == 0 ? WaitEnd.TAKEN : WaitEnd.TIMED_OUT;
     }
 
     public static Lease leaseOf(AcquireOptions options) {

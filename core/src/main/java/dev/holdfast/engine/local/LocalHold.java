@@ -1,5 +1,6 @@
 package dev.holdfast.engine.local;
 
+import dev.holdfast.AcquisitionListener.GrantSource;
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
@@ -95,7 +96,7 @@ public class LocalHold implements HoldHandle {
         this.isWriteHandle = writeDepth > 0;
         this.observer = request.observer;
         if (observer != null) {
-            observer.serve(grant.served > 0);
+            observer.serve(grant.served > 0 ? GrantSource.LOCAL_HAND_OVER : GrantSource.STORE);
         }
         this.token = token;
         this.isExtendable = request.isExtendable;

@@ -1,8 +1,9 @@
 package dev.holdfast.engine.observe;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.HoldfastListener.Acquisition;
-import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.AcquisitionListener;
+import dev.holdfast.AcquisitionListener.GrantSource;
+import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import java.util.List;
@@ -13,17 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells those who look on what becomes of one acquisition, in its order. All but {@link #serve} is called without any
+ * Notifies the listeners of one acquisition, in the order of its events. All but {@link #serve} is called without any
  * lock of the engine.
  */
 public final class AcquisitionObserver {
     private static final Logger log = LoggerFactory.getLogger(AcquisitionObserver.class);
 
-    private final List<Acquisition> told;
+    private final List<AcquisitionListener> listeners;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** The hold came from another of this process. Written before the request ends, read after. */
-    private boolean isHandedOver;
+    /** Written before the request ends, read after. */
+    private GrantSource source = GrantSource.STORE;
 
     // A hold can be lost before the thread that waited for it runs again.
     @GuardedBy("lock")
@@ -32,17 +33,17 @@ public final class AcquisitionObserver {
     @GuardedBy("lock")
     private @Nullable Loss loss;
 
-    AcquisitionObserver(List<Acquisition> told) {
-        this.told = told;
+    AcquisitionObserver(List<AcquisitionListener> listeners) {
+        this.listeners = listeners;
     }
 
     /** A hold is made. Called under the lock of its resource. */
-    public void serve(boolean fromAnother) {
-        isHandedOver = fromAnother;
+    public void serve(GrantSource from) {
+        source = from;
     }
 
     public void granted(long token) {
-        tell(one -> one.granted(token, isHandedOver));
+        notifyAll(one -> one.onGranted(token, source));
         Loss before;
         lock.lock();
         try {
@@ -52,12 +53,12 @@ public final class AcquisitionObserver {
             lock.unlock();
         }
         if (before != null) {
-            tell(one -> one.lost(before));
+            notifyAll(one -> one.onLost(before));
         }
     }
 
-    public void notGranted(WaitEnd how) {
-        tell(one -> one.notGranted(how));
+    public void notGranted(WaitEnd end) {
+        notifyAll(one -> one.onNotGranted(end));
     }
 
     public void lost(Loss lost) {
@@ -70,11 +71,11 @@ public final class AcquisitionObserver {
             lock.unlock();
         }
         if (isNow) {
-            tell(one -> one.lost(lost));
+            notifyAll(one -> one.onLost(lost));
         }
     }
 
-    /** A grant that came when its request had been given up is told to nobody. */
+    /** A grant that came after its request had been cancelled is not reported. */
     public void released(ReleaseOutcome outcome) {
         boolean isKnown;
         lock.lock();
@@ -84,13 +85,13 @@ public final class AcquisitionObserver {
             lock.unlock();
         }
         if (isKnown) {
-            tell(one -> one.released(outcome));
+            notifyAll(one -> one.onReleased(outcome));
         }
     }
 
-    private void tell(Consumer<Acquisition> what) {
-        for (Acquisition one : told) {
-            guarded(() -> what.accept(one));
+    private void notifyAll(Consumer<AcquisitionListener> event) {
+        for (AcquisitionListener one : listeners) {
+            guarded(() -> event.accept(one));
         }
     }
 

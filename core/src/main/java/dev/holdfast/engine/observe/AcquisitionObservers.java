@@ -1,8 +1,8 @@
 package dev.holdfast.engine.observe;
 
+import dev.holdfast.AcquisitionListener;
 import dev.holdfast.HoldfastListener;
-import dev.holdfast.HoldfastListener.Acquisition;
-import dev.holdfast.HoldfastListener.Asked;
+import dev.holdfast.HoldfastListener.AcquireRequest;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.ResourceName;
 import java.util.ArrayList;
@@ -10,7 +10,7 @@ import java.util.List;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out whether anybody looks on: listeners, or a flight recording. Immutable. */
+/** The observers of a client: its listeners, and a flight recording while there is one. Immutable. */
 public final class AcquisitionObservers {
 
     private final List<HoldfastListener> listeners;
@@ -21,7 +21,7 @@ public final class AcquisitionObservers {
         this.store = store;
     }
 
-    /** Begins to tell of an acquisition; null if nobody looks on. */
+    /** Begins to observe an acquisition; null if nobody does. */
     @Nullable
     public AcquisitionObserver begin(ResourceName name, Kind kind, int weight) {
         // Before the first recording nothing of the recorder is loaded but this class.
@@ -29,19 +29,19 @@ public final class AcquisitionObservers {
         if (listeners.isEmpty() && !isRecording) {
             return null;
         }
-        Asked asked = new Asked(name.value(), kind, weight, store);
-        List<Acquisition> told = new ArrayList<>(listeners.size() + 1);
+        AcquireRequest request = new AcquireRequest(name.value(), kind, weight, store);
+        List<AcquisitionListener> observing = new ArrayList<>(listeners.size() + 1);
         if (isRecording) {
-            told.add(new JfrEvents(asked));
+            observing.add(new JfrEvents(request));
         }
         for (HoldfastListener listener : listeners) {
             AcquisitionObserver.guarded(() -> {
-                Acquisition one = listener.asked(asked);
+                AcquisitionListener one = listener.onRequested(request);
                 if (one != null) {
-                    told.add(one);
+                    observing.add(one);
                 }
             });
         }
-        return told.isEmpty() ? null : new AcquisitionObserver(told);
+        return observing.isEmpty() ? null : new AcquisitionObserver(observing);
     }
 }

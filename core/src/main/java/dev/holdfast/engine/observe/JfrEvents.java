@@ -1,8 +1,7 @@
 package dev.holdfast.engine.observe;
 
-import dev.holdfast.HoldfastListener.Acquisition;
-import dev.holdfast.HoldfastListener.Asked;
-import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.AcquisitionListener;
+import dev.holdfast.HoldfastListener.AcquireRequest;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import java.util.Locale;
@@ -17,7 +16,7 @@ import jdk.jfr.Threshold;
 import org.jspecify.annotations.Nullable;
 
 /** One acquisition in a flight recording. Used by one thread after another. */
-final class JfrEvents implements Acquisition {
+final class JfrEvents implements AcquisitionListener {
 
     /** As the JDK's own events of monitors and parking have it: a recording must not drown in what is over at once. */
     private static final String WORTH_TELLING = "20 ms";
@@ -40,10 +39,10 @@ final class JfrEvents implements Acquisition {
         @Label("Fencing Token")
         long token;
 
-        final void describe(Asked asked, long itsToken) {
-            resource = asked.name();
-            kind = asked.kind().name().toLowerCase(Locale.ROOT);
-            store = asked.store();
+        final void describe(AcquireRequest request, long itsToken) {
+            resource = request.name();
+            kind = request.kind().name().toLowerCase(Locale.ROOT);
+            store = request.store();
             token = itsToken;
         }
     }
@@ -89,57 +88,57 @@ final class JfrEvents implements Acquisition {
     @StackTrace(false)
     static final class HandOff extends OfResource {}
 
-    private final Asked asked;
+    private final AcquireRequest request;
     private final Wait wait = new Wait();
     private final Hold hold = new Hold();
     private long token;
 
-    JfrEvents(Asked asked) {
-        this.asked = asked;
+    JfrEvents(AcquireRequest request) {
+        this.request = request;
         wait.begin();
     }
 
     @Override
-    public void granted(long itsToken, boolean isHandedOver) {
+    public void onGranted(long itsToken, GrantSource source) {
         token = itsToken;
         endWait("granted");
         hold.begin();
         HandOff handOff = new HandOff();
-        if (isHandedOver && handOff.shouldCommit()) {
-            handOff.describe(asked, token);
+        if (source == GrantSource.LOCAL_HAND_OVER && handOff.shouldCommit()) {
+            handOff.describe(request, token);
             handOff.commit();
         }
     }
 
     @Override
-    public void notGranted(WaitEnd how) {
-        endWait(inWords(how));
+    public void onNotGranted(WaitEnd end) {
+        endWait(inWords(end));
     }
 
     private void endWait(String outcome) {
         wait.end();
         if (wait.shouldCommit()) {
-            wait.describe(asked, token);
+            wait.describe(request, token);
             wait.outcome = outcome;
             wait.commit();
         }
     }
 
     @Override
-    public void released(ReleaseOutcome outcome) {
+    public void onReleased(ReleaseOutcome outcome) {
         hold.end();
         if (hold.shouldCommit()) {
-            hold.describe(asked, token);
+            hold.describe(request, token);
             hold.outcome = inWords(outcome);
             hold.commit();
         }
     }
 
     @Override
-    public void lost(Loss loss) {
+    public void onLost(Loss loss) {
         Lost event = new Lost();
         if (event.shouldCommit()) {
-            event.describe(asked, token);
+            event.describe(request, token);
             event.cause = inWords(loss.cause());
             event.commit();
         }

@@ -1,6 +1,6 @@
 package dev.holdfast.engine.task;
 
-import dev.holdfast.HoldfastListener.WaitEnd;
+import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.Mode;
@@ -98,7 +98,7 @@ final class TaskAcquisition {
         if (observer != null) {
             var unused = result.whenComplete((done, failure) -> {
                 if (result.isCancelled()) {
-                    observer.notGranted(WaitEnd.GIVEN_UP);
+                    observer.notGranted(WaitEnd.CANCELLED);
                 } else if (failure != null) {
                     observer.notGranted(WaitEnd.FAILED);
                 } else if (done.hold() == null) {

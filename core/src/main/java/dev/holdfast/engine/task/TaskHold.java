@@ -1,8 +1,8 @@
 package dev.holdfast.engine.task;
 
+import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
-import dev.holdfast.HoldfastListener.WaitEnd;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
@@ -122,7 +122,7 @@ final class TaskHold implements HoldHandle {
     /** Nobody waits for it any more, as was found before its task began. */
     void cancelled() {
         if (observer != null) {
-            observer.notGranted(WaitEnd.GIVEN_UP);
+            observer.notGranted(WaitEnd.CANCELLED);
         }
         giveUp();
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AcquireOptions;
+import dev.holdfast.AcquisitionListener;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
@@ -16,8 +17,8 @@ import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -30,27 +31,27 @@ class ListenerTest {
         final List<String> entries = new CopyOnWriteArrayList<>();
 
         @Override
-        public Acquisition asked(Asked what) {
-            String name = what.name();
-            note(name + " asked for, as " + what.kind() + " of " + what.weight());
-            return new Acquisition() {
+        public AcquisitionListener onRequested(AcquireRequest request) {
+            String name = request.name();
+            note(name + " asked for, as " + request.kind() + " of " + request.weight());
+            return new AcquisitionListener() {
                 @Override
-                public void granted(long token, boolean isHandedOver) {
-                    note(name + (isHandedOver ? " handed over" : " granted"));
+                public void onGranted(long token, GrantSource source) {
+                    note(name + (source == GrantSource.LOCAL_HAND_OVER ? " handed over" : " granted"));
                 }
 
                 @Override
-                public void notGranted(WaitEnd how) {
-                    note(name + " not granted: " + how);
+                public void onNotGranted(WaitEnd end) {
+                    note(name + " not granted: " + end);
                 }
 
                 @Override
-                public void released(ReleaseOutcome outcome) {
+                public void onReleased(ReleaseOutcome outcome) {
                     note(name + " " + outcome);
                 }
 
                 @Override
-                public void lost(Loss loss) {
+                public void onLost(Loss loss) {
                     note(name + " lost: " + loss.cause());
                 }
             };
@@ -92,17 +93,23 @@ class ListenerTest {
     }
 
     @Test
-    @DisplayName("a wait in vain, and one that was interrupted")
+    @DisplayName("a try in vain, a wait that timed out, and one that was interrupted")
     void notGranted() throws Exception {
         Hold hold = alice.does(() -> lock.acquire());
         assertThat(bob.does(() -> lock.tryAcquire())).isEmpty();
+        Doing<Optional<Hold>> bounded = bob.waitsFor(() -> lock.tryAcquire(Duration.ofSeconds(1)));
+        world.passes(Duration.ofSeconds(2));
+        assertThat(bounded.result()).isEmpty();
         Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
         bob.interrupt();
         assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
         alice.performs(hold::close);
         assertThat(diary.entries)
-                .contains("bob: ledger not granted: TAKEN", "bob: ledger not granted: GIVEN_UP")
-                .hasSize(7);
+                .containsSubsequence(
+                        "bob: ledger not granted: TAKEN",
+                        "bob: ledger not granted: TIMED_OUT",
+                        "bob: ledger not granted: CANCELLED")
+                .hasSize(9);
     }
 
     @Test
@@ -126,9 +133,27 @@ class ListenerTest {
         assertThat(future.cancel(false)).isTrue();
         alice.performs(hold::close);
         world.isIdle();
-        assertThat(diary.entries.stream().filter(entry -> entry.contains("GIVEN_UP")))
+        assertThat(diary.entries.stream().filter(entry -> entry.contains("CANCELLED")))
                 .hasSize(1);
         assertThat(diary.entries.stream().filter(entry -> entry.endsWith("RELEASED")))
+                .hasSize(1);
+    }
+
+    @Test
+    @DisplayName("an asynchronous try in vain, and an asynchronous wait that timed out")
+    void asynchronousInVain() throws Exception {
+        Hold hold = alice.does(() -> lock.acquire());
+        var attempt = lock.acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO));
+        var bounded = lock.acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1)));
+        world.passes(Duration.ofSeconds(2));
+        Eventually.holds(
+                "both have ended",
+                () -> attempt.toCompletableFuture().isDone()
+                        && bounded.toCompletableFuture().isDone());
+        alice.performs(hold::close);
+        assertThat(diary.entries.stream().filter(entry -> entry.endsWith("not granted: TAKEN")))
+                .hasSize(1);
+        assertThat(diary.entries.stream().filter(entry -> entry.endsWith("not granted: TIMED_OUT")))
                 .hasSize(1);
     }
 
@@ -147,15 +172,10 @@ class ListenerTest {
     @Test
     @DisplayName("a listener that fails does no harm, and one that does not care is not asked again")
     void failing() throws Exception {
-        HoldfastListener failing = what -> {
+        HoldfastListener failing = request -> {
             throw new IllegalStateException("a listener's own trouble");
         };
-        HoldfastListener careless = new HoldfastListener() {
-            @Override
-            public @Nullable Acquisition asked(Asked what) {
-                return null;
-            }
-        };
+        HoldfastListener careless = request -> null;
         Diary other = new Diary();
         DistributedLock watched = world.client(world.builder("bob")
                         .listener(failing)

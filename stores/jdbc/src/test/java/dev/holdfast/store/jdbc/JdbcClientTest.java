@@ -2,6 +2,7 @@ package dev.holdfast.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.AcquisitionListener;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.HoldfastListener;
@@ -117,10 +118,10 @@ class JdbcClientTest {
         private final AtomicInteger count = new AtomicInteger();
 
         @Override
-        public Acquisition asked(Asked what) {
-            return new Acquisition() {
+        public AcquisitionListener onRequested(AcquireRequest request) {
+            return new AcquisitionListener() {
                 @Override
-                public void granted(long token, boolean isHandedOver) {
+                public void onGranted(long token, GrantSource source) {
                     count.incrementAndGet();
                 }
             };

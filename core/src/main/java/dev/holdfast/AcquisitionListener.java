@@ -1,0 +1,50 @@
+package dev.holdfast;
+
+/**
+ * Receives the events of one acquisition: {@link #onGranted} or {@link #onNotGranted}, once; after a grant at most one
+ * {@link #onLost}, and last {@link #onReleased}.
+ *
+ * <p><b>Thread-safety:</b> the methods are called one after another, each after the one before has returned, but by
+ * different threads, as {@link HoldfastListener} says.
+ */
+public interface AcquisitionListener {
+
+    /**
+     * The wait is over, and the hold has begun. Called on the thread that waited; for asynchronous ones on the
+     * callback executor, and on any thread of the client for what an election, a barrier or an asynchronous
+     * multi-lock asks for.
+     *
+     * @param token the fencing token
+     * @param source where the grant came from
+     */
+    default void onGranted(long token, GrantSource source) {}
+
+    /** The wait is over, and there is no hold. Called where {@link #onGranted} would be. */
+    default void onNotGranted(WaitEnd end) {}
+
+    /** The hold was lost. Its owner releases it all the same. */
+    default void onLost(Loss loss) {}
+
+    /** The owner has released the hold, and the store has answered if it was asked. Called last. */
+    default void onReleased(ReleaseOutcome outcome) {}
+
+    /** Where a grant came from. */
+    enum GrantSource {
+        /** The store granted the claim. */
+        STORE,
+        /** Another thread of this client handed its grant over in memory, without a round trip to the store. */
+        LOCAL_HAND_OVER
+    }
+
+    /** How a wait ended without a hold. */
+    enum WaitEnd {
+        /** The only attempt of a call that does not wait found the resource taken, or others waiting for it. */
+        TAKEN,
+        /** Others kept the resource for all of the maximum wait. */
+        TIMED_OUT,
+        /** The waiting thread was interrupted, or the stage was cancelled. */
+        CANCELLED,
+        /** The store did not answer or refused, or the client was closed. */
+        FAILED
+    }
+}
