@@ -80,7 +80,7 @@ public final class AcquireOptions {
     /**
      * The hold is not renewed and does not need its client: it ends after this time, unless {@linkplain
      * Hold#extend(Duration) extended}, whether the process that acquired it lives or not. For work that another process
-     * finishes; see {@link Permits#id()}. Such a hold is never passed on within the process.
+     * finishes; see {@link Permits#permitId()}. Such a hold is never passed on within the process.
      *
      * @param lease at least 200 ms, at most a hundred years
      * @throws IllegalArgumentException if it is out of range

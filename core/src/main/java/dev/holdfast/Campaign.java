@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
  * A candidacy that goes on by itself: it waits, leads, and stands again, until it is closed or the client is.
  *
  * <p>Nothing but that ends it. After a loss, an error of the candidate or trouble with the store it stands again after
- * a pause, which doubles from time to time and is spread by chance ({@link CampaignOptions#withPauses}); after a term
- * that was resigned at once, but for a term that was shorter than the shortest pause, which it waits for.
+ * a pause, which doubles from time to time and is spread by chance ({@link CampaignOptions#withLongestPause}); after a
+ * term that was resigned at once, but for a term that was shorter than the shortest pause, which it waits for.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
@@ -52,7 +52,7 @@ public interface Campaign extends AutoCloseable {
     /**
      * Ends the campaign: a term is given up, a wait is withdrawn and never leads. Idempotent.
      *
-     * <p><b>Blocking:</b> until {@link Candidate#onElected}, which is interrupted, and {@link Candidate#onLost} have
+     * <p><b>Blocking:</b> until {@link Candidate#onElected}, which is interrupted, and {@link Candidate#onTermEnd} have
      * returned and the store has answered, at most for the store time-out; a candidate that does not end by then keeps
      * its leadership at the store until it does. Called by the candidate itself it does not wait. <b>Interruption:</b>
      * has no effect, and the flag stays set.

@@ -34,18 +34,29 @@ public final class CampaignOptions {
     }
 
     /**
-     * Pauses so long after the first trouble, and at most so long after many.
+     * Pauses this long after the first failure; each further one doubles the pause, up to the longest.
      *
-     * @throws IllegalArgumentException if they are not positive, or the shortest is longer than the longest
+     * @throws IllegalArgumentException if it is not positive, or longer than the longest pause: set that first
      */
-    public CampaignOptions withPauses(Duration shortest, Duration longest) {
-        Duration least = Durations.positive("the shortest pause", shortest);
-        Duration most = Durations.positive("the longest pause", longest);
-        if (least.compareTo(most) > 0) {
+    public CampaignOptions withShortestPause(Duration pause) {
+        return withPauses(Durations.positive("the shortest pause", pause), longestPause);
+    }
+
+    /**
+     * Pauses at most this long, however often something has failed.
+     *
+     * @throws IllegalArgumentException if it is not positive, or shorter than the shortest pause: set that first
+     */
+    public CampaignOptions withLongestPause(Duration pause) {
+        return withPauses(shortestPause, Durations.positive("the longest pause", pause));
+    }
+
+    private CampaignOptions withPauses(Duration shortest, Duration longest) {
+        if (shortest.compareTo(longest) > 0) {
             throw new IllegalArgumentException(
                     "The shortest pause (" + shortest + ") must not be longer than the longest (" + longest + ")");
         }
-        return new CampaignOptions(executor, least, most);
+        return new CampaignOptions(executor, shortest, longest);
     }
 
     /** Where the candidate runs; empty for a thread of its own. */

@@ -28,7 +28,7 @@ public interface Candidate {
      * <p>A term that is given up (resigned, failed, the campaign closed) is kept at the store until this method has
      * returned, so that the next leader begins after it. A term that was lost may be another's by now.
      */
-    default void onLost(Leadership leadership, TermEnd end) {}
+    default void onTermEnd(Leadership leadership, TermEnd end) {}
 
     /**
      * Something failed, and was logged; the campaign goes on after a pause. Told are what the methods of the candidate

@@ -10,20 +10,20 @@ import java.util.concurrent.CompletionStage;
  *
  * <pre>{@code
  * DistributedDoubleBarrier stage = holdfast.barrier("stage-1", 3);
- * try (Attendance attendance = stage.enter()) {      // waits until three are there
+ * try (BarrierMembership membership = stage.enter()) {      // waits until three are there
  *     compute();
- *     attendance.leave();                            // waits until all three have left
+ *     membership.leave();                            // waits until all three have left
  * }
  * }</pre>
  *
  * <p><b>Entering.</b> {@link #enter()} returns when there was a moment at which as many parties as were declared were
  * all entering, all of them alive by the store's record, and none of them inside from before. These are one
- * <em>generation</em>, with a {@linkplain Attendance#generation() number} that is the same for all of them and above
- * those of all before.
+ * <em>generation</em>, with a {@linkplain BarrierMembership#generation() number} that is the same for all of them and
+ * above those of all before.
  *
- * <p><b>Leaving.</b> {@link Attendance#leave()} returns when no member of the generation is inside any more. Others
- * may be entering by then: who comes while a generation is inside waits for the next, and one more than the parties
- * waits until a place is free; who of several then gets it is not a matter of who came first.
+ * <p><b>Leaving.</b> {@link BarrierMembership#leave()} returns when no member of the generation is inside any more.
+ * Others may be entering by then: who comes while a generation is inside waits for the next, and one more than the
+ * parties waits until a place is free; who of several then gets it is not a matter of who came first.
  *
  * <p><b>Crashes.</b> Presence is a lease. A party that dies before the door opens is not counted, once its lease is
  * over; one that dies inside counts as having left. A crash at any moment neither opens the door for fewer parties nor
@@ -70,7 +70,7 @@ public interface DistributedDoubleBarrier {
      * @throws InterruptedException if interrupted before or while waiting, and the door had not opened by then; if it
      *     had, this returns, and the flag is set
      */
-    Attendance enter() throws InterruptedException;
+    BarrierMembership enter() throws InterruptedException;
 
     /**
      * Waits until all parties are there, or until {@code maxWait} has passed.
@@ -82,7 +82,7 @@ public interface DistributedDoubleBarrier {
      * @throws IllegalArgumentException if {@code maxWait} is negative
      * @throws InterruptedException as in {@link #enter()}
      */
-    Optional<Attendance> tryEnter(Duration maxWait) throws InterruptedException;
+    Optional<BarrierMembership> tryEnter(Duration maxWait) throws InterruptedException;
 
     /**
      * Enters without blocking. Cancelling the stage's {@linkplain CompletionStage#toCompletableFuture() future} gives
@@ -90,5 +90,5 @@ public interface DistributedDoubleBarrier {
      *
      * @return a stage that is completed on the client's callback executor
      */
-    CompletionStage<Attendance> enterAsync();
+    CompletionStage<BarrierMembership> enterAsync();
 }

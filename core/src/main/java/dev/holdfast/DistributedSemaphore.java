@@ -143,8 +143,8 @@ public interface DistributedSemaphore {
     boolean resize(int permits);
 
     /**
-     * Gives permits back that any process has acquired, by their {@linkplain Permits#id() id}. Their owner learns it at
-     * its next release, or within a ttl of its session.
+     * Gives permits back that any process has acquired, by their {@linkplain Permits#permitId() id}. Their owner learns
+     * it at its next release, or within a ttl of its session.
      *
      * <p><b>Blocking:</b> for a store request.
      *
@@ -152,5 +152,5 @@ public interface DistributedSemaphore {
      * @throws IllegalArgumentException if no permits could have this id
      * @throws StoreUnavailableException if the store did not answer; it may have given them back
      */
-    boolean release(String id);
+    boolean release(String permitId);
 }

@@ -48,31 +48,40 @@ public interface Leadership {
     Duration remaining();
 
     /**
-     * Names a listener for the end of this term, whatever ends it. It is called once, on a thread of its own,
-     * even while {@link Candidate#onElected} runs; at once if the term is over already. What it throws is logged.
+     * Adds a listener for the loss of this term: an end that neither the leader nor its campaign asked for. Another may
+     * lead by then. Called as that of {@link #onEnd(Consumer)}.
      *
      * @return this leadership
      */
     @CanIgnoreReturnValue
-    Leadership onLost(Consumer<? super TermEnd> listener);
-
-    /** A stage that ends with the end of this term, on the client's callback executor. */
-    CompletionStage<TermEnd> lost();
+    Leadership onLost(Consumer<? super Loss> listener);
 
     /**
-     * Waits until this term is over. In {@link Candidate#onElected} it returns and takes the interrupt by which the end
-     * of the term is told there away, so that the candidate can finish in peace.
+     * Adds a listener for the end of this term, whatever ends it. It is called once, on a thread of its own, even while
+     * {@link Candidate#onElected} runs; at once if the term is over already. What it throws is logged.
+     *
+     * @return this leadership
+     */
+    @CanIgnoreReturnValue
+    Leadership onEnd(Consumer<? super TermEnd> listener);
+
+    /** A stage that completes at the end of this term, on the client's callback executor. */
+    CompletionStage<TermEnd> ended();
+
+    /**
+     * Waits until this term is over. In {@link Candidate#onElected} it also clears the interrupt that announces the end
+     * of the term there, so that the candidate can finish undisturbed.
      *
      * <p><b>Blocking:</b> as long as the term lasts.
      *
      * @throws InterruptedException if interrupted before the term was over
      */
     @CanIgnoreReturnValue
-    TermEnd awaitLoss() throws InterruptedException;
+    TermEnd awaitEnd() throws InterruptedException;
 
     /**
      * Gives up this term; the candidate stands again, behind all who wait. From here on {@link #isLeader()} is false;
-     * the store elects the next when {@link Candidate#onElected}, which is interrupted, and {@link Candidate#onLost}
+     * the store elects the next when {@link Candidate#onElected}, which is interrupted, and {@link Candidate#onTermEnd}
      * have returned. Never blocks.
      *
      * @return whether this call has ended the term

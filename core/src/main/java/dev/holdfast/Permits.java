@@ -15,11 +15,11 @@ public interface Permits extends Hold {
     int permits();
 
     /**
-     * A name for these permits, by which another process can give them back:
-     * {@link DistributedSemaphore#release(String)}. Printable ASCII, never used again, and no secret. Permits whose id
-     * was asked for go back to the store when they are closed, and to no other thread of this process.
+     * The id by which any process can release these permits: {@link DistributedSemaphore#release(String)}. Printable
+     * ASCII, never used again, and no secret. Permits whose id was asked for go back to the store when they are closed,
+     * and to no other thread of this process.
      *
      * @throws IllegalStateException if they were closed before anybody asked
      */
-    String id();
+    String permitId();
 }

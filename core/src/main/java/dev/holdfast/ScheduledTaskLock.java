@@ -1,7 +1,6 @@
 package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -12,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * ScheduledTaskLock nightly = holdfast.task("nightly-report");
- * timer.scheduleAtFixedRate(() -> nightly.runIfDue(ofHours(1), ofMinutes(5), hold -> write(report)), 0, 1, DAYS);
+ * TaskOptions options = TaskOptions.atMost(ofHours(1)).withAtLeast(ofMinutes(5));
+ * timer.scheduleAtFixedRate(() -> nightly.runIfDue(options, hold -> write(report)), 0, 1, DAYS);
  * }</pre>
  *
  * <p>Who comes first runs the job, and who comes while it runs, or within {@code atLeast} of its start, skips it;
@@ -39,15 +39,15 @@ public interface ScheduledTaskLock {
 
     /**
      * Does something, unless another does it or has begun it less than its {@code atLeast} ago; as {@link
-     * #callIfDue(Duration, Duration, LockedTask)}.
+     * #callIfDue(TaskOptions, LockedTask)}.
      *
      * @return whether it was done: what it returned is null
      */
     @CanIgnoreReturnValue
-    default <E extends Exception> TaskRun<@Nullable Void> runIfDue(
-            Duration atMost, Duration atLeast, LockedAction<E> action) throws E {
+    default <E extends Exception> TaskRun<@Nullable Void> runIfDue(TaskOptions options, LockedAction<E> action)
+            throws E {
         Objects.requireNonNull(action, "action");
-        return callIfDue(atMost, atLeast, new ActionTask<>(action));
+        return callIfDue(options, new ActionTask<>(action));
     }
 
     /**
@@ -61,8 +61,7 @@ public interface ScheduledTaskLock {
      * <p><b>Blocking:</b> for the store's answer, at most for the store time-out, before and after the task.
      * <b>Interruption:</b> has no effect; the flag stays set, for the task to see.
      *
-     * @param atMost how long the lock may last, 200 ms to a hundred years
-     * @param atLeast how long it lasts even if the task ends early; zero to {@code atMost}
+     * @param options how long the lock may last, and how long it lasts even if the task ends early
      * @return what the task returned, or that it was skipped; if the store does not confirm the end of the lock that
      *     is logged and repeated, and {@code atMost} ends it at the latest
      * @throws LockLostException if the hold was lost before the task ended, whatever the task returned or threw; what
@@ -72,12 +71,11 @@ public interface ScheduledTaskLock {
      * @throws StoreRefusedException if the store will not serve this client; the task was not run
      * @throws LockMismatchException if the name is in use as something else; the task was not run
      * @throws ClientClosedException if the client was closed; the task was not run
-     * @throws IllegalArgumentException if a duration is out of range
      * @throws E what the task throws
      */
     @CanIgnoreReturnValue
-    <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
-            Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E;
+    <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(TaskOptions options, LockedTask<T, E> task)
+            throws E;
 
     /**
      * As {@link #callIfDue}, for a task that does not block: it has ended when its stage has. Never blocks. The task is
@@ -88,9 +86,8 @@ public interface ScheduledTaskLock {
      *
      * @return a stage that ends on the callback executor with the result, or exceptionally with what {@link #callIfDue}
      *     throws or with the failure of the task's stage
-     * @throws IllegalArgumentException if a duration is out of range
      */
     @CanIgnoreReturnValue
     <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
-            Duration atMost, Duration atLeast, Function<? super Hold, ? extends CompletionStage<T>> task);
+            TaskOptions options, Function<? super Hold, ? extends CompletionStage<T>> task);
 }

@@ -23,7 +23,7 @@ record RawSql(Servers.Kind kind, String insert) implements Contestant {
 
     private static final String DELETE = "DELETE FROM by_hand WHERE name = ? AND owner = ?";
 
-    /** Serialization failure: MariaDB tells of a dead lock so, when many insert what one deletes. */
+    /** Serialization failure: MariaDB tells of a deadlock so, when many insert what one deletes. */
     private static final String AGAIN = "40001";
 
     @Override

@@ -35,9 +35,9 @@ final class BrokenElections {
             }
 
             @Override
-            public void onLost(Leadership leadership, TermEnd end) {
+            public void onTermEnd(Leadership leadership, TermEnd end) {
                 over.put(leadership, true);
-                super.onLost(stubborn.get(leadership), end);
+                super.onTermEnd(stubborn.get(leadership), end);
             }
 
             private Leadership stubborn(Leadership sound) {
@@ -62,9 +62,9 @@ final class BrokenElections {
     static Starter lossNotTold() {
         return telling(candidate -> new Told(candidate) {
             @Override
-            public void onLost(Leadership leadership, TermEnd end) {
+            public void onTermEnd(Leadership leadership, TermEnd end) {
                 if (end.reason() != TermEnd.Reason.LOST) {
-                    super.onLost(leadership, end);
+                    super.onTermEnd(leadership, end);
                 }
             }
         });
@@ -127,8 +127,8 @@ final class BrokenElections {
         }
 
         @Override
-        public void onLost(Leadership leadership, TermEnd end) {
-            candidate.onLost(leadership, end);
+        public void onTermEnd(Leadership leadership, TermEnd end) {
+            candidate.onTermEnd(leadership, end);
         }
 
         @Override

@@ -12,6 +12,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LeaderElection;
 import dev.holdfast.LockLostException;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
@@ -111,7 +112,7 @@ class NothingGrowsTest {
             ids.add(permits.acquireAsync(1, forAYear)
                     .toCompletableFuture()
                     .get(60, TimeUnit.SECONDS)
-                    .id());
+                    .permitId());
         }
 
         DistributedSemaphore theirs = world.client("bob").semaphore("licences", 100);
@@ -276,19 +277,23 @@ class NothingGrowsTest {
         ScheduledTaskLock task = engine.primitives().task(new ResourceName("report"));
         int timers = world.time().timers();
         for (int i = 0; i < 50; i++) {
-            task.<Object, RuntimeException>callIfDue(hour, Duration.ZERO, hold -> null);
+            task.<Object, RuntimeException>callIfDue(TaskOptions.atMost(hour), hold -> null);
             elsewhere.<Object, RuntimeException>callIfDue(
-                    hour, Duration.ZERO, hold -> task.<Object, RuntimeException>callIfDue(hour, hour, other -> null));
-            assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(hour, Duration.ZERO, hold -> {
+                    TaskOptions.atMost(hour),
+                    hold -> task.<Object, RuntimeException>callIfDue(
+                            TaskOptions.atMost(hour).withAtLeast(hour), other -> null));
+            assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(TaskOptions.atMost(hour), hold -> {
                         world.releaseByForce("report");
                         return null;
                     }))
                     .isInstanceOf(LockLostException.class);
             line.failsNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
-            assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(hour, hour, hold -> null))
+            assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(
+                            TaskOptions.atMost(hour).withAtLeast(hour), hold -> null))
                     .isInstanceOf(dev.holdfast.StoreRefusedException.class);
             world.passes(Duration.ofSeconds(1));
-            task.<Object, RuntimeException>callIfDue(hour, Duration.ofMinutes(1), hold -> null);
+            task.<Object, RuntimeException>callIfDue(
+                    TaskOptions.atMost(hour).withAtLeast(Duration.ofMinutes(1)), hold -> null);
             world.passes(Duration.ofMinutes(1));
         }
         world.passes(hour.multipliedBy(2));

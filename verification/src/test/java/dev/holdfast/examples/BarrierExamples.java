@@ -1,6 +1,6 @@
 package dev.holdfast.examples;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Holdfast;
 
@@ -10,9 +10,9 @@ final class BarrierExamples {
 
     void meet(Holdfast holdfast) throws InterruptedException {
         DistributedDoubleBarrier stage = holdfast.barrier("stage-1", 3);
-        try (Attendance attendance = stage.enter()) { // waits until three are there
-            compute(attendance.generation());
-            attendance.leave(); // waits until all three have left
+        try (BarrierMembership membership = stage.enter()) { // waits until three are there
+            compute(membership.generation());
+            membership.leave(); // waits until all three have left
         }
     }
 

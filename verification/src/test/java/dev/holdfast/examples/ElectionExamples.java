@@ -52,7 +52,7 @@ final class ElectionExamples {
             }
 
             @Override
-            public void onLost(Leadership leadership, TermEnd end) {
+            public void onTermEnd(Leadership leadership, TermEnd end) {
                 scheduler.stop(); // a term that is given up is given away after this
             }
 
@@ -74,7 +74,8 @@ final class ElectionExamples {
         Campaign campaign = election.campaign(
                 CampaignOptions.defaults()
                         .withExecutor(executor)
-                        .withPauses(Duration.ofMillis(200), Duration.ofMinutes(1)),
+                        .withLongestPause(Duration.ofMinutes(1))
+                        .withShortestPause(Duration.ofMillis(200)),
                 candidate);
         campaign.close();
     }

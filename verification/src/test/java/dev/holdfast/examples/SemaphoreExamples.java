@@ -8,6 +8,7 @@ import dev.holdfast.Leadership;
 import dev.holdfast.LockOptions;
 import dev.holdfast.MultiHold;
 import dev.holdfast.Permits;
+import dev.holdfast.TaskOptions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -31,10 +32,10 @@ final class SemaphoreExamples {
     void primitives(Holdfast holdfast) throws InterruptedException {
         holdfast.readWriteLock("catalogue").readLock().lock(); // many readers or one writer
         Permits two = holdfast.semaphore("gpu", 4).acquire(2); // 2 of 4, together
-        MultiHold both = holdfast.lockAll("account/7", "account/9").acquire(); // all or nothing, no dead lock
+        MultiHold both = holdfast.lockAll("account/7", "account/9").acquire(); // all or nothing, no deadlock
         holdfast.latch("migrated").await(); // until as many have counted down as were set
         Campaign lead = holdfast.election("scheduler").campaign(leadership -> schedule(leadership)); // one leads
-        holdfast.task("nightly").runIfDue(Duration.ofHours(1), Duration.ofMinutes(5), hold -> report()); // one runs it
+        holdfast.task("nightly").runIfDue(TaskOptions.atMost(Duration.ofHours(1)), hold -> report()); // one runs it
     }
 
     void sizes(DistributedSemaphore gpus) {
@@ -56,7 +57,7 @@ final class SemaphoreExamples {
         slot.extend(Duration.ofMinutes(5));
 
         Permits handedOver = gpus.acquire(1, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
-        queue.send(handedOver.id()); // another process ends it: gpus.release(id)
+        queue.send(handedOver.permitId()); // another process ends it: gpus.release(permitId)
     }
 
     private static void train(int gpus) {}

@@ -2,6 +2,7 @@ package dev.holdfast.examples;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -26,18 +27,18 @@ final class TaskExamples {
 
     void schedule(Holdfast holdfast, ScheduledExecutorService timer) {
         ScheduledTaskLock nightly = holdfast.task("nightly-report");
+        TaskOptions options = TaskOptions.atMost(
+                        Duration.ofHours(1)) // then others may run it, whatever became of this one
+                .withAtLeast(Duration.ofMinutes(5)); // nobody else starts it so soon after
         timer.scheduleAtFixedRate(
-                () -> nightly.runIfDue(
-                        Duration.ofHours(1), // at most: then others may run it, whatever became of this one
-                        Duration.ofMinutes(5), // at least: nobody else starts it so soon after
-                        hold -> archive.write(report(), hold.fencingToken())),
+                () -> nightly.runIfDue(options, hold -> archive.write(report(), hold.fencingToken())),
                 0,
                 1,
                 TimeUnit.DAYS);
     }
 
-    void result(ScheduledTaskLock nightly, Duration atMost) {
-        TaskRun<Integer> run = nightly.callIfDue(atMost, Duration.ZERO, hold -> countAll());
+    void result(ScheduledTaskLock nightly, TaskOptions options) {
+        TaskRun<Integer> run = nightly.callIfDue(options, hold -> countAll());
         if (run.hasRun()) {
             log.note(run.value() + " entries");
         } else {
@@ -45,8 +46,8 @@ final class TaskExamples {
         }
     }
 
-    void asynchronous(ScheduledTaskLock nightly, Duration atMost, Duration atLeast) {
-        CompletionStage<TaskRun<Integer>> later = nightly.runIfDueAsync(atMost, atLeast, hold -> countLater());
+    void asynchronous(ScheduledTaskLock nightly, TaskOptions options) {
+        CompletionStage<TaskRun<Integer>> later = nightly.runIfDueAsync(options, hold -> countLater());
     }
 
     private static String report() {

@@ -37,7 +37,7 @@ final class BarrierEntry {
     private final ClientContext context;
     private final TotalWait wait;
     private final PollBackoff backoff;
-    private final CompletableFuture<BarrierMembership> result = new CompletableFuture<>();
+    private final CompletableFuture<EngineMembership> result = new CompletableFuture<>();
 
     /** Why it gives up; it may turn out to be inside all the same. */
     private final AtomicReference<@Nullable Throwable> reason = new AtomicReference<>();
@@ -55,7 +55,7 @@ final class BarrierEntry {
         this.backoff = new PollBackoff(context.environment());
     }
 
-    CompletableFuture<BarrierMembership> begin() {
+    CompletableFuture<EngineMembership> begin() {
         context.life().endWithClient(result);
         if (wait.most().isPresent() && !wait.isOver()) {
             alarm = context.environment().schedule(wait.leftNanos(Long.MAX_VALUE), () -> giveUp(timedOut()));
@@ -211,7 +211,7 @@ final class BarrierEntry {
                         var unusedEnd = drop(mine, e);
                         return;
                     }
-                    BarrierMembership inside = new BarrierMembership(barrier, mine, memory, newest.generation());
+                    EngineMembership inside = new EngineMembership(barrier, mine, memory, newest.generation());
                     if (!result.complete(inside)) {
                         inside.leaveQuietly();
                     }

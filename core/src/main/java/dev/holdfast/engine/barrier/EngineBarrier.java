@@ -1,6 +1,6 @@
 package dev.holdfast.engine.barrier;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
@@ -119,12 +119,12 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     // ---- Entering
 
     @Override
-    public Attendance enter() throws InterruptedException {
+    public BarrierMembership enter() throws InterruptedException {
         return await(Optional.empty());
     }
 
     @Override
-    public Optional<Attendance> tryEnter(Duration maxWait) throws InterruptedException {
+    public Optional<BarrierMembership> tryEnter(Duration maxWait) throws InterruptedException {
         try {
             return Optional.of(await(Optional.of(maxWait)));
         } catch (LockWaitTimeoutException e) {
@@ -136,12 +136,12 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
         }
     }
 
-    private Attendance await(Optional<Duration> maxWait) throws InterruptedException {
+    private BarrierMembership await(Optional<Duration> maxWait) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before entering barrier '" + name + "'");
         }
         BarrierEntry entering = new BarrierEntry(this, TotalWait.begin(context.environment(), maxWait));
-        CompletableFuture<BarrierMembership> result = entering.begin();
+        CompletableFuture<EngineMembership> result = entering.begin();
         try {
             Trampoline.flush();
             return result.get();
@@ -151,7 +151,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
             entering.giveUp(interrupt);
         }
         try {
-            Attendance inside = Uninterruptibles.uninterruptibly(result);
+            BarrierMembership inside = Uninterruptibles.uninterruptibly(result);
             // The door was open by then.
             Thread.currentThread().interrupt();
             return inside;
@@ -172,9 +172,9 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
     }
 
     @Override
-    public CompletionStage<Attendance> enterAsync() {
+    public CompletionStage<BarrierMembership> enterAsync() {
         BarrierEntry entering = new BarrierEntry(this, TotalWait.begin(context.environment(), Optional.empty()));
-        CompletableFuture<Attendance> told = new CompletableFuture<>();
+        CompletableFuture<BarrierMembership> told = new CompletableFuture<>();
         var unusedEntry = entering.begin()
                 .whenComplete((inside, failure) -> context.callbacks().run(() -> {
                     if (failure != null) {

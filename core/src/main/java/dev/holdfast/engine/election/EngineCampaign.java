@@ -34,9 +34,9 @@ import org.slf4j.LoggerFactory;
 /*
  * A state machine that nothing but a close ends. It stands (WAITING), is granted a hold (LEADING), and the term goes on
  * until the first of: the hold is lost, it is resigned, the candidate throws, the campaign or the client is closed
- * (STEPPING_DOWN). Then the candidate finishes: onElected returns, onLost is called, and only then a hold that is still
- * good is given back, so that leaders who give up and their successors never overlap. After that it stands again, at
- * once or after a pause (PAUSED).
+ * (STEPPING_DOWN). Then the candidate finishes: onElected returns, onTermEnd is called, and only then a hold that is
+ * still good is given back, so that leaders who give up and their successors never overlap. After that it stands again,
+ * at once or after a pause (PAUSED).
  *
  * The calls to the candidate need no queue of their own: each is made by the state machine when the one before has
  * returned, and nothing goes on meanwhile.
@@ -295,7 +295,7 @@ final class EngineCampaign implements Campaign {
     private void conclude(EngineLeadership of) {
         TermEnd how = endOf(of);
         if (of.wasTold) {
-            Throwable failure = thread.call(() -> candidate.onLost(of, how));
+            Throwable failure = thread.call(() -> candidate.onTermEnd(of, how));
             if (failure != null) {
                 note(failure);
                 log.warn("resource={} term={} the candidate failed when its term was over", name, of.term(), failure);

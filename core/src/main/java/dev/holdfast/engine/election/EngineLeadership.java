@@ -3,6 +3,7 @@ package dev.holdfast.engine.election;
 import dev.holdfast.Hold;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
 import dev.holdfast.TermEnd;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.local.LossInterrupt;
@@ -24,7 +25,7 @@ final class EngineLeadership implements Leadership {
     private final EngineCampaign campaign;
     private final long term;
 
-    /** For who waits in {@link #awaitLoss()}: completed at once. */
+    /** For who waits in {@link #awaitEnd()}: completed at once. */
     private final CompletableFuture<TermEnd> ended = new CompletableFuture<>();
 
     /** For users: completed on the callback executor. */
@@ -95,7 +96,12 @@ final class EngineLeadership implements Leadership {
     }
 
     @Override
-    public Leadership onLost(Consumer<? super TermEnd> listener) {
+    public Leadership onLost(Consumer<? super Loss> listener) {
+        return onEnd(end -> end.loss().ifPresent(listener));
+    }
+
+    @Override
+    public Leadership onEnd(Consumer<? super TermEnd> listener) {
         Consumer<TermEnd> guarded = how -> {
             try {
                 listener.accept(how);
@@ -108,12 +114,12 @@ final class EngineLeadership implements Leadership {
     }
 
     @Override
-    public CompletionStage<TermEnd> lost() {
+    public CompletionStage<TermEnd> ended() {
         return told.minimalCompletionStage();
     }
 
     @Override
-    public TermEnd awaitLoss() throws InterruptedException {
+    public TermEnd awaitEnd() throws InterruptedException {
         boolean wasInterrupted = false;
         try {
             Trampoline.flush();

@@ -193,8 +193,8 @@ public final class EngineSemaphore implements DistributedSemaphore {
     }
 
     @Override
-    public boolean release(String id) {
-        ClaimRef claim = PermitHold.refOf(name, id);
+    public boolean release(String permitId) {
+        ClaimRef claim = PermitHold.refOf(name, permitId);
         context.requireOpen();
         CompletableFuture<Reply> answer =
                 resources.part(name).wire.ask(new Command.Release(claim), CallerMode.BLOCKING);

@@ -18,7 +18,7 @@ public final class PermitHold extends LocalHold implements Permits {
     private final int permits;
 
     /** Null until somebody asks. */
-    private volatile @Nullable String id;
+    private volatile @Nullable String permitId;
 
     PermitHold(LocalResource resource, LocalClaim grant, Request request, long token) {
         super(resource, grant, request, token);
@@ -31,12 +31,12 @@ public final class PermitHold extends LocalHold implements Permits {
     }
 
     @Override
-    public String id() {
-        String known = id;
+    public String permitId() {
+        String known = permitId;
         if (known == null) {
             resource.name(this);
             known = grant.ref.claim() + BEFORE_SESSION + grant.ref.session().value();
-            id = known;
+            permitId = known;
         }
         return known;
     }

@@ -5,15 +5,13 @@ import dev.holdfast.LockLostException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
-import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -42,9 +40,9 @@ public final class EngineTaskLock implements ScheduledTaskLock {
 
     @Override
     public <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
-            Duration atMost, Duration atLeast, LockedTask<T, E> task) throws E {
+            TaskOptions options, LockedTask<T, E> task) throws E {
         Objects.requireNonNull(task, "task");
-        TaskAcquisition.Result result = await(call(atMost, atLeast).begin(CallerMode.BLOCKING));
+        TaskAcquisition.Result result = await(acquisition(options).begin(CallerMode.BLOCKING));
         TaskHold hold = result.hold();
         if (hold == null) {
             return new TaskRun.Skipped<>(result.why());
@@ -66,9 +64,9 @@ public final class EngineTaskLock implements ScheduledTaskLock {
 
     @Override
     public <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
-            Duration atMost, Duration atLeast, Function<? super Hold, ? extends CompletionStage<T>> task) {
+            TaskOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
         CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
-        CompletableFuture<TaskAcquisition.Result> asked = call(atMost, atLeast).begin(CallerMode.ASYNC);
+        CompletableFuture<TaskAcquisition.Result> asked = acquisition(options).begin(CallerMode.ASYNC);
         passCancellation(stage, asked);
         var unused = asked.whenComplete((result, failure) -> context.callbacks().run(() -> {
             TaskHold hold = failure == null ? result.hold() : null;
@@ -137,15 +135,8 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         }
     }
 
-    private TaskAcquisition call(Duration atMost, Duration atLeast) {
-        if (atMost.compareTo(LeaseExtension.SHORTEST) < 0 || atMost.compareTo(Command.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException("atMost must be " + LeaseExtension.SHORTEST + " to "
-                    + Command.MAX_DURATION + ", but was " + atMost);
-        }
-        if (atLeast.isNegative() || atLeast.compareTo(atMost) > 0) {
-            throw new IllegalArgumentException("atLeast must be zero to atMost (" + atMost + "), but was " + atLeast);
-        }
-        return new TaskAcquisition(tasks, name, atMost, atLeast);
+    private TaskAcquisition acquisition(TaskOptions options) {
+        return new TaskAcquisition(tasks, name, options.atMost(), options.atLeast());
     }
 
     @Override

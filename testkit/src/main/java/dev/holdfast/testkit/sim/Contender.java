@@ -89,7 +89,8 @@ final class Contender implements Candidate, Participant {
         run.say(name + " stands for election");
         hasLeft = false;
         CampaignOptions options = CampaignOptions.defaults()
-                .withPauses(SHORTEST_PAUSE, LONGEST_PAUSE)
+                .withLongestPause(LONGEST_PAUSE)
+                .withShortestPause(SHORTEST_PAUSE)
                 .withExecutor(executor);
         Campaign fresh = election.campaign(options, this);
         campaign = fresh;
@@ -164,7 +165,7 @@ final class Contender implements Candidate, Participant {
     }
 
     @Override
-    public void onLost(Leadership leadership, TermEnd end) {
+    public void onTermEnd(Leadership leadership, TermEnd end) {
         run.say(name + " is told the end of term " + leadership.term() + ": " + end.reason());
         if (leadership != term) {
             run.world.fail(

@@ -210,7 +210,7 @@ final class Shift {
     private void letAnotherRelease(Permits permits, Holding holding) {
         String id;
         try {
-            id = permits.id();
+            id = permits.permitId();
         } catch (IllegalStateException lost) {
             return;
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -106,7 +107,8 @@ class BackoffTest {
         line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
         CompletableFuture<TaskRun<String>> asked = alice.task("nightly")
-                .runIfDueAsync(Duration.ofMinutes(1), Duration.ZERO, hold -> CompletableFuture.completedFuture("done"))
+                .runIfDueAsync(
+                        TaskOptions.atMost(Duration.ofMinutes(1)), hold -> CompletableFuture.completedFuture("done"))
                 .toCompletableFuture();
         assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
         world.passes(Duration.ofSeconds(9));

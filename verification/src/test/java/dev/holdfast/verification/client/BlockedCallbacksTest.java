@@ -3,7 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.Campaign;
 import dev.holdfast.CampaignOptions;
 import dev.holdfast.Candidate;
@@ -13,6 +13,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.Leadership;
 import dev.holdfast.LockLostException;
 import dev.holdfast.MultiHold;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TermEnd;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
@@ -103,7 +104,7 @@ class BlockedCallbacksTest {
         Actor worker = world.actor("worker");
         CountDownLatch begun = new CountDownLatch(1);
         Doing<Object> working = worker.starts(() -> holdfast.task("report")
-                .<Object, InterruptedException>callIfDue(Duration.ofMinutes(5), Duration.ZERO, hold -> {
+                .<Object, InterruptedException>callIfDue(TaskOptions.atMost(Duration.ofMinutes(5)), hold -> {
                     begun.countDown();
                     new CountDownLatch(1).await();
                     return null;
@@ -158,7 +159,7 @@ class BlockedCallbacksTest {
         another.close();
         holdfast.lock("ledger").lock();
         holdfast.lock("ledger").unlock();
-        holdfast.task("report").runIfDue(Duration.ofMinutes(5), Duration.ZERO, turn -> {});
+        holdfast.task("report").runIfDue(TaskOptions.atMost(Duration.ofMinutes(5)), turn -> {});
 
         assertThat(world.holderOf("ledger")).isEmpty();
         assertThat(world.holderOf("one")).isEmpty();
@@ -190,12 +191,12 @@ class BlockedCallbacksTest {
         Holdfast bob = world.client("bob");
         blockCallbacks();
 
-        Doing<Attendance> one =
+        Doing<BarrierMembership> one =
                 world.actor("one").starts(() -> holdfast.barrier("stage", 2).enter());
-        Doing<Attendance> two =
+        Doing<BarrierMembership> two =
                 world.actor("two").starts(() -> bob.barrier("stage", 2).enter());
-        Attendance first = one.result();
-        Attendance second = two.result();
+        BarrierMembership first = one.result();
+        BarrierMembership second = two.result();
 
         assertThat(first.generation()).isEqualTo(second.generation());
         first.close();
@@ -215,12 +216,12 @@ class BlockedCallbacksTest {
         private final Candidate candidate = new Candidate() {
             @Override
             public void onElected(Leadership leadership) {
-                leadership.onLost(told::complete);
+                leadership.onEnd(told::complete);
                 elected.complete(leadership);
             }
 
             @Override
-            public void onLost(Leadership leadership, TermEnd end) {
+            public void onTermEnd(Leadership leadership, TermEnd end) {
                 over.complete(end);
             }
         };
@@ -273,7 +274,7 @@ class BlockedCallbacksTest {
                 }
 
                 @Override
-                public void onLost(Leadership leadership, TermEnd how) {
+                public void onTermEnd(Leadership leadership, TermEnd how) {
                     end.complete(how);
                 }
             });

@@ -2,7 +2,7 @@ package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.CallerMode;
@@ -184,7 +184,7 @@ class DoubleBarrierCrashTest {
             private final Line line = world.line(judge::on);
             private final DistributedDoubleBarrier barrier;
             private final Actor actor;
-            private Doing<Optional<Attendance>> entering;
+            private Doing<Optional<BarrierMembership>> entering;
             private Doing<Boolean> leaving;
 
             Guest(String label) {

@@ -2,7 +2,7 @@ package dev.holdfast.verification.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Holdfast;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ class DoubleBarrierSqliteTest {
             "lets three in at a time, of six that come and give up again and again, and nobody in before they have left")
     void threeAtATime() throws Exception {
         Map<Long, AtomicInteger> members = new ConcurrentHashMap<>();
-        Map<Attendance, Long> inside = new ConcurrentHashMap<>();
+        Map<BarrierMembership, Long> inside = new ConcurrentHashMap<>();
         try (Holdfast alice = connect();
                 Holdfast bob = connect()) {
             ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -56,20 +56,20 @@ class DoubleBarrierSqliteTest {
                 runs.add(threads.submit(() -> {
                     Duration patience = shortest;
                     while (members.size() < GENERATIONS) {
-                        Optional<Attendance> entered = barrier.tryEnter(patience);
+                        Optional<BarrierMembership> entered = barrier.tryEnter(patience);
                         // On a slow machine they would never all be there, unless they wait for longer.
                         patience = entered.isPresent() || patience.compareTo(LONGEST) > 0
                                 ? shortest
                                 : patience.multipliedBy(2);
                         if (entered.isPresent()) {
-                            Attendance attendance = entered.get();
-                            Long generation = attendance.generation();
+                            BarrierMembership membership = entered.get();
+                            Long generation = membership.generation();
                             members.computeIfAbsent(generation, fresh -> new AtomicInteger())
                                     .incrementAndGet();
-                            inside.put(attendance, generation);
+                            inside.put(membership, generation);
                             assertThat(inside.values()).containsOnly(generation);
-                            inside.remove(attendance);
-                            attendance.leave();
+                            inside.remove(membership);
+                            membership.leave();
                             assertThat(members.get(generation)).hasValue(PARTIES);
                         }
                     }

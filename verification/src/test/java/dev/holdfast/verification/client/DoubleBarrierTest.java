@@ -3,7 +3,7 @@ package dev.holdfast.verification.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.ClientClosedException;
 import dev.holdfast.DistributedDoubleBarrier;
 import dev.holdfast.Environment;
@@ -68,7 +68,7 @@ class DoubleBarrierTest {
         private final Holdfast holdfast;
         private final DistributedDoubleBarrier barrier;
         private final Actor actor;
-        private Doing<Attendance> entering;
+        private Doing<BarrierMembership> entering;
         private volatile boolean wasInterrupted;
 
         Party(String name) {
@@ -94,7 +94,7 @@ class DoubleBarrierTest {
         }
 
         /** As {@link #comes}, but gives up after two seconds. */
-        Doing<Optional<Attendance>> tries() {
+        Doing<Optional<BarrierMembership>> tries() {
             return actor.starts(() -> barrier.tryEnter(Duration.ofSeconds(2)));
         }
 
@@ -115,14 +115,14 @@ class DoubleBarrierTest {
             return entering.isDone();
         }
 
-        Attendance attendance() throws Exception {
+        BarrierMembership membership() throws Exception {
             return entering.result();
         }
 
         Doing<Boolean> leaves() throws Exception {
-            Attendance attendance = attendance();
+            BarrierMembership membership = membership();
             return actor.starts(() -> {
-                attendance.leave();
+                membership.leave();
                 return true;
             });
         }
@@ -165,9 +165,9 @@ class DoubleBarrierTest {
     private void allInside(Party... members) throws Exception {
         passesUntil("all are inside", () -> List.of(members).stream().allMatch(Party::isInside));
         for (Party member : members) {
-            assertThat(member.attendance().isInside()).isTrue();
-            assertThat(member.attendance().generation())
-                    .isEqualTo(members[0].attendance().generation());
+            assertThat(member.membership().isInside()).isTrue();
+            assertThat(member.membership().generation())
+                    .isEqualTo(members[0].membership().generation());
         }
     }
 
@@ -209,9 +209,9 @@ class DoubleBarrierTest {
                 noneInside(alice, bob);
                 carol.comes();
                 allInside(alice, bob, carol);
-                assertThat(carol.attendance().generation()).isGreaterThan(before);
-                assertThat(carol.attendance().name()).isEqualTo("stage");
-                before = carol.attendance().generation();
+                assertThat(carol.membership().generation()).isGreaterThan(before);
+                assertThat(carol.membership().name()).isEqualTo("stage");
+                before = carol.membership().generation();
                 allLeave(alice, bob, carol);
             }
         }
@@ -223,7 +223,7 @@ class DoubleBarrierTest {
             Line line = world.line();
             DistributedDoubleBarrier barrier = world.client("alice", line).barrier("stage", PARTIES);
             Line.HeldUp first = line.holdsUpNext(Acquire.class);
-            List<CompletableFuture<Attendance>> entering = new ArrayList<>();
+            List<CompletableFuture<BarrierMembership>> entering = new ArrayList<>();
             for (int i = 0; i < 2 * PARTIES; i++) {
                 entering.add(barrier.enterAsync().toCompletableFuture());
             }
@@ -232,7 +232,7 @@ class DoubleBarrierTest {
             passesUntil("half of them are inside", () -> inside(entering).size() == PARTIES);
 
             List<CompletableFuture<Void>> leaving = new ArrayList<>();
-            for (CompletableFuture<Attendance> member : inside(entering)) {
+            for (CompletableFuture<BarrierMembership> member : inside(entering)) {
                 entering.remove(member);
                 leaving.add(member.join().leaveAsync().toCompletableFuture());
                 assertThat(world.recordOf("stage#opened").isPresent())
@@ -248,7 +248,7 @@ class DoubleBarrierTest {
             inside(entering).forEach(member -> member.join().close());
         }
 
-        private List<CompletableFuture<Attendance>> inside(List<CompletableFuture<Attendance>> entering) {
+        private List<CompletableFuture<BarrierMembership>> inside(List<CompletableFuture<BarrierMembership>> entering) {
             return entering.stream().filter(CompletableFuture::isDone).toList();
         }
 
@@ -258,12 +258,13 @@ class DoubleBarrierTest {
         void alone() throws Exception {
             Party alice = party("alice");
             DistributedDoubleBarrier barrier = alice.holdfast.barrier("alone", 1);
-            CompletableFuture<Attendance> entering = barrier.enterAsync().toCompletableFuture();
+            CompletableFuture<BarrierMembership> entering = barrier.enterAsync().toCompletableFuture();
             passesUntil("it is inside", entering::isDone);
             assertThat(entering.join().isInside()).isTrue();
             entering.join().close();
             assertThat(entering.join().isInside()).isFalse();
-            assertThat(alice.actor.does(() -> barrier.tryEnter(Duration.ZERO))).hasValueSatisfying(Attendance::close);
+            assertThat(alice.actor.does(() -> barrier.tryEnter(Duration.ZERO)))
+                    .hasValueSatisfying(BarrierMembership::close);
         }
 
         @Test
@@ -296,8 +297,8 @@ class DoubleBarrierTest {
 
             Party frank = party("frank").comes();
             allInside(dave, erin, frank);
-            assertThat(dave.attendance().generation())
-                    .isGreaterThan(alice.attendance().generation());
+            assertThat(dave.membership().generation())
+                    .isGreaterThan(alice.membership().generation());
             allLeave(dave, erin, frank);
         }
 
@@ -313,7 +314,7 @@ class DoubleBarrierTest {
             for (int i = 0; i < 70_000; i++) {
                 world.ask(new CountDown(new ResourceName("other-" + i), 0, "forget", 1));
             }
-            alice.attendance().close();
+            alice.membership().close();
 
             Party dave = party("dave").hasPlace();
 
@@ -339,18 +340,18 @@ class DoubleBarrierTest {
             allInside(alice, bob, carol);
 
             Doing<Boolean> aliceLeaves = alice.leaves();
-            bob.attendance().close();
-            bob.attendance().close();
-            assertThat(bob.attendance().isInside()).isFalse();
+            bob.membership().close();
+            bob.membership().close();
+            assertThat(bob.membership().isInside()).isFalse();
             passes(Duration.ofSeconds(3));
             assertThat(aliceLeaves.isDone()).isFalse();
-            Attendance carolIn = carol.attendance();
+            BarrierMembership carolIn = carol.membership();
             CompletableFuture<Void> carolLeaves = carolIn.leaveAsync().toCompletableFuture();
 
             passesUntil("all have left", () -> aliceLeaves.isDone() && carolLeaves.isDone());
 
             assertThat(aliceLeaves.result()).isTrue();
-            assertThat(bob.actor.does(() -> bob.attendance().leave(Duration.ZERO)))
+            assertThat(bob.actor.does(() -> bob.membership().leave(Duration.ZERO)))
                     .isTrue();
         }
 
@@ -363,7 +364,7 @@ class DoubleBarrierTest {
             Party bob = party("bob").comes();
             Party carol = party("carol").comes();
             allInside(alice, bob, carol);
-            Attendance inside = alice.attendance();
+            BarrierMembership inside = alice.membership();
             Doing<Boolean> leaving = alice.actor.starts(() -> inside.leave(Duration.ofSeconds(2)));
             passesUntil("the wait is over", leaving::isDone);
             assertThat(leaving.result()).isFalse();
@@ -425,7 +426,7 @@ class DoubleBarrierTest {
             Party carol = party("carol").comes();
             allInside(alice, bob, carol);
             List<Loss> told = new CopyOnWriteArrayList<>();
-            bob.attendance().onLost(told::add);
+            bob.membership().onLost(told::add);
             bob.dies();
             Doing<Boolean> aliceLeaves = alice.leaves();
             Doing<Boolean> carolLeaves = carol.leaves();
@@ -435,13 +436,13 @@ class DoubleBarrierTest {
             passes(TTL);
 
             passesUntil("all who live have left", () -> aliceLeaves.isDone() && carolLeaves.isDone());
-            assertThat(bob.attendance().isInside()).isFalse();
+            assertThat(bob.membership().isInside()).isFalse();
             assertThat(told).singleElement().extracting(Loss::name).isEqualTo("stage");
             bob.line.isMended();
             Doing<Boolean> bobLeaves = bob.leaves();
             passesUntil("bob learns it", bobLeaves::isDone);
             assertThatThrownBy(bobLeaves::result).isInstanceOf(LockLostException.class);
-            bob.attendance().close();
+            bob.membership().close();
         }
 
         @Test
@@ -546,7 +547,7 @@ class DoubleBarrierTest {
         @DisplayName("opens without it, for as many as are needed")
         void timesOut() throws Exception {
             Party alice = party("alice");
-            Doing<Optional<Attendance>> trying =
+            Doing<Optional<BarrierMembership>> trying =
                     alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Eventually.holds("it has a place", () -> places() == 1);
             Party bob = party("bob").hasPlace();
@@ -561,7 +562,8 @@ class DoubleBarrierTest {
             allInside(alice, bob, carol);
             // There is no place any more: that is waited for no longer either.
             Party dave = party("dave");
-            Doing<Optional<Attendance>> noPlace = dave.actor.starts(() -> dave.barrier.tryEnter(Duration.ofSeconds(2)));
+            Doing<Optional<BarrierMembership>> noPlace =
+                    dave.actor.starts(() -> dave.barrier.tryEnter(Duration.ofSeconds(2)));
             passesUntil("the wait is over", noPlace::isDone);
             assertThat(noPlace.result()).isEmpty();
             assertThat(dave.actor.does(() -> dave.barrier.tryEnter(Duration.ZERO)))
@@ -574,7 +576,7 @@ class DoubleBarrierTest {
         @DisplayName("has opened if it was opened before it gave up, and takes it in")
         void openedFirst() throws Exception {
             Party alice = party("alice").isBlind();
-            Doing<Optional<Attendance>> trying =
+            Doing<Optional<BarrierMembership>> trying =
                     alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
@@ -589,9 +591,9 @@ class DoubleBarrierTest {
             opening.goesOn();
 
             passesUntil("alice knows", trying::isDone);
-            Attendance inside = trying.result().orElseThrow();
+            BarrierMembership inside = trying.result().orElseThrow();
             allInside(bob, carol);
-            assertThat(inside.generation()).isEqualTo(carol.attendance().generation());
+            assertThat(inside.generation()).isEqualTo(carol.membership().generation());
             inside.close();
             allLeave(bob, carol);
         }
@@ -602,7 +604,7 @@ class DoubleBarrierTest {
         void countedFirst() throws Exception {
             Party alice = party("alice");
             Line.HeldUp asking = alice.line.holdsUpNext(Acquire.class);
-            Doing<Optional<Attendance>> trying =
+            Doing<Optional<BarrierMembership>> trying =
                     alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Reply granted = asking.arrives();
             Party bob = party("bob").comes();
@@ -614,8 +616,8 @@ class DoubleBarrierTest {
             asking.isAnswered(granted);
 
             passesUntil("alice knows", trying::isDone);
-            Attendance inside = trying.result().orElseThrow();
-            assertThat(inside.generation()).isEqualTo(bob.attendance().generation());
+            BarrierMembership inside = trying.result().orElseThrow();
+            assertThat(inside.generation()).isEqualTo(bob.membership().generation());
             inside.close();
             allLeave(bob, carol);
         }
@@ -625,7 +627,7 @@ class DoubleBarrierTest {
         @DisplayName("takes it in as well if who opened has died since, with the lock that giving up needs")
         void openedAndDied() throws Exception {
             Party alice = party("alice").isBlind();
-            Doing<Optional<Attendance>> trying =
+            Doing<Optional<BarrierMembership>> trying =
                     alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
@@ -641,9 +643,9 @@ class DoubleBarrierTest {
             canSee(alice, bob);
 
             passesUntil("alice knows", trying::isDone);
-            Attendance inside = trying.result().orElseThrow();
+            BarrierMembership inside = trying.result().orElseThrow();
             allInside(bob);
-            assertThat(inside.generation()).isEqualTo(bob.attendance().generation());
+            assertThat(inside.generation()).isEqualTo(bob.membership().generation());
             inside.close();
             passes(TTL);
             allLeave(bob);
@@ -654,7 +656,7 @@ class DoubleBarrierTest {
         @DisplayName("says so if who would open has died before: for the time of the lease nobody else can tell")
         void openerDied() throws Exception {
             Party alice = party("alice").isBlind();
-            Doing<Optional<Attendance>> trying =
+            Doing<Optional<BarrierMembership>> trying =
                     alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
@@ -685,7 +687,7 @@ class DoubleBarrierTest {
         @DisplayName("and was counted by one that takes long to open, keeps its place until it is open, and says so")
         void openerIsSlow() throws Exception {
             Party alice = party("alice").isBlind();
-            Doing<Optional<Attendance>> trying = alice.tries();
+            Doing<Optional<BarrierMembership>> trying = alice.tries();
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
             Line.HeldUp opening = slowOpener("carol");
@@ -720,7 +722,7 @@ class DoubleBarrierTest {
         @DisplayName("and can't know whether it was counted, gives its place back before another can open with it")
         void openerDiedAndAnotherComes() throws Exception {
             Party alice = party("alice").isBlind();
-            Doing<Optional<Attendance>> trying = alice.tries();
+            Doing<Optional<BarrierMembership>> trying = alice.tries();
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
             slowOpener("carol");
@@ -747,7 +749,7 @@ class DoubleBarrierTest {
         void placeIsLost() throws Exception {
             Party alice = party("alice").isBlind();
             Party bob = party("bob").isBlind();
-            List<Doing<Optional<Attendance>>> trying = List.of(alice.tries(), bob.tries());
+            List<Doing<Optional<BarrierMembership>>> trying = List.of(alice.tries(), bob.tries());
             Eventually.holds("two are there", () -> places() == 2);
             Line.HeldUp opening = slowOpener("carol");
             passesUntil("they have given up", () -> trying.stream().allMatch(Doing::isDone));
@@ -778,7 +780,7 @@ class DoubleBarrierTest {
                             && acquire.resource().value().equals("stage#door"),
                     Reason.DENIED,
                     Effect.NONE);
-            Doing<Optional<Attendance>> trying = alice.tries();
+            Doing<Optional<BarrierMembership>> trying = alice.tries();
             passesUntil("alice has given up", trying::isDone);
             assertThatThrownBy(trying::result)
                     .isInstanceOf(LockWaitTimeoutException.class)
@@ -809,7 +811,7 @@ class DoubleBarrierTest {
         void gaveUpFirst() throws Exception {
             Party alice = party("alice");
             Line.HeldUp release = alice.line.holdsUpNext(Release.class);
-            Doing<Optional<Attendance>> trying =
+            Doing<Optional<BarrierMembership>> trying =
                     alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").comes();
             passesUntil("alice gives up", () -> !alice.line.sent(Release.class).isEmpty());
@@ -835,14 +837,15 @@ class DoubleBarrierTest {
         void interrupted() throws Exception {
             Party alice = party("alice").hasPlace();
             Party bob = party("bob");
-            CompletableFuture<Attendance> stage = bob.barrier.enterAsync().toCompletableFuture();
+            CompletableFuture<BarrierMembership> stage =
+                    bob.barrier.enterAsync().toCompletableFuture();
             Eventually.holds("both have places", () -> places() == 2);
 
             alice.actor.interrupt();
             stage.cancel(false);
 
             passesUntil("they have given up", () -> alice.isInside() && places() == 0);
-            assertThatThrownBy(alice::attendance).isInstanceOf(InterruptedException.class);
+            assertThatThrownBy(alice::membership).isInstanceOf(InterruptedException.class);
             assertThat(alice.actor.<Boolean>does(Thread::interrupted)).isFalse();
             world.isIdle();
             assertThatThrownBy(() -> alice.actor.does(() -> {
@@ -858,7 +861,7 @@ class DoubleBarrierTest {
         void interruptedTooLate() throws Exception {
             Party alice = party("alice").isBlind();
             Doing<Boolean> entering = alice.actor.starts(() -> {
-                try (Attendance inside = alice.barrier.enter()) {
+                try (BarrierMembership inside = alice.barrier.enter()) {
                     return Thread.currentThread().isInterrupted() && inside.isInside();
                 }
             });
@@ -896,7 +899,7 @@ class DoubleBarrierTest {
 
             passesUntil("it gives up", alice::isInside);
 
-            assertThatThrownBy(alice::attendance).isInstanceOf(StoreUnavailableException.class);
+            assertThatThrownBy(alice::membership).isInstanceOf(StoreUnavailableException.class);
             assertThat(alice.wasInterrupted).isTrue();
             alice.line.isMended();
             passesUntil("its place is free", () -> places() == 0);
@@ -949,7 +952,7 @@ class DoubleBarrierTest {
             for (String mark : List.of("#opened", "#door")) {
                 DistributedDoubleBarrier barrier = alice.holdfast.barrier("misused" + mark.length(), 1);
                 Hold other = alice.holdfast.semaphore(barrier.name() + mark, 2).acquire(1);
-                Doing<Attendance> entering = alice.actor.starts(barrier::enter);
+                Doing<BarrierMembership> entering = alice.actor.starts(barrier::enter);
                 passesUntil("it is refused", entering::isDone);
                 assertThatThrownBy(entering::result).isInstanceOf(LockMismatchException.class);
                 assertThat(world.recordOf(barrier.name())).isEmpty();
@@ -962,13 +965,14 @@ class DoubleBarrierTest {
         @DisplayName("a client that is closed, before or meanwhile")
         void closed() throws Exception {
             Party alice = party("alice").hasPlace();
-            CompletableFuture<Attendance> stage = alice.barrier.enterAsync().toCompletableFuture();
+            CompletableFuture<BarrierMembership> stage =
+                    alice.barrier.enterAsync().toCompletableFuture();
             Eventually.holds("both have places", () -> places() == 2);
             Party bob = party("bob").comes();
             passesUntil("all are inside", () -> alice.isInside() && stage.isDone() && bob.isInside());
-            alice.attendance().close();
+            alice.membership().close();
             CompletableFuture<Void> leaving = stage.join().leaveAsync().toCompletableFuture();
-            Doing<Attendance> again = alice.actor.starts(() -> alice.barrier.enter());
+            Doing<BarrierMembership> again = alice.actor.starts(() -> alice.barrier.enter());
             Eventually.holds("it has a place again", () -> places() == 2);
 
             alice.holdfast.close();
@@ -978,7 +982,7 @@ class DoubleBarrierTest {
             assertThatThrownBy(leaving::join).hasCauseInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> alice.barrier.enter()).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> alice.holdfast.barrier("b", 1)).isInstanceOf(ClientClosedException.class);
-            bob.attendance().close();
+            bob.membership().close();
         }
 
         @Test
@@ -992,7 +996,7 @@ class DoubleBarrierTest {
                             ? (Executor) Runnable::run
                             : method.invoke(world.time(), arguments));
             Holdfast holdfast = world.client(world.builder("alice").environment(direct));
-            CompletableFuture<Attendance> entering =
+            CompletableFuture<BarrierMembership> entering =
                     holdfast.barrier("stage", PARTIES).enterAsync().toCompletableFuture();
             assertThat(places()).isEqualTo(1);
             // Of so many names the last ends after the place.

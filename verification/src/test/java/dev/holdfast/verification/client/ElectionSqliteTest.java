@@ -43,7 +43,7 @@ class ElectionSqliteTest {
                 campaigns.add(client.election("scheduler").campaign(leadership -> {
                     crowds.add(leading.incrementAndGet());
                     terms.add(leadership.term());
-                    leadership.awaitLoss();
+                    leadership.awaitEnd();
                     leading.decrementAndGet();
                 }));
             }

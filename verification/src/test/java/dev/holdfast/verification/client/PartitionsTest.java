@@ -4,12 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AcquireOptions;
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.Loss;
 import dev.holdfast.MultiHold;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceName;
@@ -276,7 +277,7 @@ class PartitionsTest {
             assertThat(alice.latch(name + "/latch").await(Duration.ofSeconds(5)))
                     .isTrue();
             assertThat(bob.semaphore(name + "/permits", 3).resize(5)).isFalse();
-            assertThat(alice.task(name + "/task").callIfDue(Duration.ofMinutes(1), Duration.ZERO, hold -> "done"))
+            assertThat(alice.task(name + "/task").callIfDue(TaskOptions.atMost(Duration.ofMinutes(1)), hold -> "done"))
                     .isInstanceOf(TaskRun.Ran.class);
         }
     }
@@ -291,8 +292,8 @@ class PartitionsTest {
             for (int i = 0; i < 200 && !(one.isDone() && two.isDone()); i++) {
                 world.passes(Duration.ofMillis(100));
             }
-            try (Attendance a = one.get();
-                    Attendance b = two.get()) {
+            try (BarrierMembership a = one.get();
+                    BarrierMembership b = two.get()) {
                 assertThat(a.generation()).isEqualTo(b.generation());
             }
         }

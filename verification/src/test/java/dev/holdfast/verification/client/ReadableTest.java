@@ -9,6 +9,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Permits;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,7 +71,9 @@ class ReadableTest {
                 .isEqualTo("value");
         assertThat(done).isEmpty();
         TaskRun<?> run = holdfast.task("nightly")
-                .runIfDue(Duration.ofHours(1), Duration.ofMinutes(5), hold -> done.add(hold.fencingToken()));
+                .runIfDue(
+                        TaskOptions.atMost(Duration.ofHours(1)).withAtLeast(Duration.ofMinutes(5)),
+                        hold -> done.add(hold.fencingToken()));
         assertThat(run.hasRun()).isTrue();
         assertThat(done).hasSize(1);
         try (Holdfast other = Holdfast.connect("memory:whileheld");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.verification.world.Eventually;
 import java.nio.file.Path;
@@ -50,8 +51,8 @@ class ScheduledTaskSqliteTest {
                     for (int due = 1; due <= TICKS; due++) {
                         ScheduledTaskLock task = client.task("tick-" + due);
                         tick.await(60, TimeUnit.SECONDS);
-                        TaskRun<Integer> run =
-                                task.<Integer, RuntimeException>callIfDue(HOUR, HOUR, hold -> runs.incrementAndGet());
+                        TaskRun<Integer> run = task.<Integer, RuntimeException>callIfDue(
+                                TaskOptions.atMost(HOUR).withAtLeast(HOUR), hold -> runs.incrementAndGet());
                         mine += run.hasRun() ? 1 : 0;
                     }
                     return mine;
@@ -76,23 +77,27 @@ class ScheduledTaskSqliteTest {
         String uri = "sqlite:" + folder.resolve("locks.db");
         try (Holdfast alice = Holdfast.connect(uri)) {
             assertThat(alice.task("report")
-                            .<String, RuntimeException>callIfDue(HOUR, HOUR, hold -> "done")
+                            .<String, RuntimeException>callIfDue(
+                                    TaskOptions.atMost(HOUR).withAtLeast(HOUR), hold -> "done")
                             .hasRun())
                     .isTrue();
             assertThat(alice.task("brief")
-                            .<String, RuntimeException>callIfDue(HOUR, Duration.ofSeconds(1), hold -> "done")
+                            .<String, RuntimeException>callIfDue(
+                                    TaskOptions.atMost(HOUR).withAtLeast(Duration.ofSeconds(1)), hold -> "done")
                             .hasRun())
                     .isTrue();
         }
         try (Holdfast bob = Holdfast.connect(uri)) {
             assertThat(bob.task("report")
-                            .<String, RuntimeException>callIfDue(HOUR, HOUR, hold -> "done")
+                            .<String, RuntimeException>callIfDue(
+                                    TaskOptions.atMost(HOUR).withAtLeast(HOUR), hold -> "done")
                             .hasRun())
                     .isFalse();
             Eventually.holds(
                     "the brief one is due again",
                     () -> bob.task("brief")
-                            .<String, RuntimeException>callIfDue(HOUR, HOUR, hold -> "done")
+                            .<String, RuntimeException>callIfDue(
+                                    TaskOptions.atMost(HOUR).withAtLeast(HOUR), hold -> "done")
                             .hasRun());
         }
     }

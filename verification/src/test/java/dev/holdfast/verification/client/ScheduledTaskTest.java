@@ -13,6 +13,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -66,7 +67,8 @@ class ScheduledTaskTest {
     }
 
     private static TaskRun<String> run(ScheduledTaskLock lock, Duration atMost, Duration atLeast) {
-        return lock.<String, RuntimeException>callIfDue(atMost, atLeast, hold -> "done");
+        return lock.<String, RuntimeException>callIfDue(
+                TaskOptions.atMost(atMost).withAtLeast(atLeast), hold -> "done");
     }
 
     private static boolean isDue(ScheduledTaskLock lock) {
@@ -80,11 +82,12 @@ class ScheduledTaskTest {
         final Doing<TaskRun<String>> doing;
 
         Running(ScheduledTaskLock lock, Duration atMost, Duration atLeast) {
-            doing = worker.starts(() -> lock.<String, InterruptedException>callIfDue(atMost, atLeast, granted -> {
-                hold.set(granted);
-                mayEnd.await();
-                return "done";
-            }));
+            doing = worker.starts(() -> lock.<String, InterruptedException>callIfDue(
+                    TaskOptions.atMost(atMost).withAtLeast(atLeast), granted -> {
+                        hold.set(granted);
+                        mayEnd.await();
+                        return "done";
+                    }));
             Eventually.holds("the task runs", () -> hold.get() != null);
         }
 
@@ -101,7 +104,7 @@ class ScheduledTaskTest {
     @DisplayName("is run by who comes first, and tells its result; others skip it at once, and learn who has it")
     void runsOnce() {
         List<TaskRun<String>> others = new ArrayList<>();
-        TaskRun<Long> run = atAlice.<Long, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
+        TaskRun<Long> run = atAlice.<Long, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
             assertThat(hold.isHeld()).isTrue();
             assertThat(hold.name()).isEqualTo("report");
             assertThat(hold.effectiveLease()).isEqualTo(HOUR);
@@ -124,9 +127,9 @@ class ScheduledTaskTest {
                     .hasMessageContaining("alice");
         });
         assertThat(world.holderOf("report")).isEmpty();
-        TaskRun<Long> next = atBob.<Long, RuntimeException>callIfDue(HOUR, Duration.ZERO, Hold::fencingToken);
+        TaskRun<Long> next = atBob.<Long, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), Hold::fencingToken);
         assertThat(next.value()).isGreaterThan(run.value());
-        assertThat(atBob.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> null)
+        assertThat(atBob.<Object, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> null)
                         .value())
                 .isNull();
     }
@@ -147,10 +150,11 @@ class ScheduledTaskTest {
     @Tag("G2")
     @DisplayName("that ends early is not started again, by anybody, before its least time has passed since its start")
     void atLeast() {
-        TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-            world.passes(Duration.ofMinutes(1));
-            return "done";
-        });
+        TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(
+                TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                    world.passes(Duration.ofMinutes(1));
+                    return "done";
+                });
         assertThat(run.value()).isEqualTo("done");
         assertThat(line.sent(Command.Extend.class)).hasSize(1);
 
@@ -167,15 +171,16 @@ class ScheduledTaskTest {
     @DisplayName("that fails is kept to its least time too; what it throws, checked or not, is thrown")
     void failing() {
         IOException thrown = new IOException("the disk is full");
-        assertThatThrownBy(() -> atAlice.<Object, IOException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-                    throw thrown;
-                }))
+        assertThatThrownBy(() -> atAlice.<Object, IOException>callIfDue(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                            throw thrown;
+                        }))
                 .isSameAs(thrown)
                 .hasNoSuppressedExceptions();
         assertThat(isDue(atBob)).isFalse();
         world.passes(FIVE_MINUTES.plusMillis(2));
         StackOverflowError error = new StackOverflowError();
-        assertThatThrownBy(() -> atBob.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
+        assertThatThrownBy(() -> atBob.<Object, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
                     throw error;
                 }))
                 .isSameAs(error);
@@ -186,7 +191,7 @@ class ScheduledTaskTest {
     @Tag("G2")
     @DisplayName("that takes longer than its least time is free as soon as it ends")
     void longerThanAtLeast() {
-        atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
+        atAlice.<String, RuntimeException>callIfDue(TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
             world.passes(FIVE_MINUTES);
             assertThat(isDue(atBob)).isFalse();
             return "done";
@@ -199,17 +204,18 @@ class ScheduledTaskTest {
     @Tag("G2")
     @DisplayName("may close its hold: from then on the least time counts, and nothing is held")
     void closesItself() {
-        TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-            hold.close();
-            hold.close();
-            assertThat(hold.isHeld()).isFalse();
-            assertThat(hold.remaining()).isZero();
-            assertThatThrownBy(hold::fencingToken).isInstanceOf(IllegalStateException.class);
-            assertThatThrownBy(hold::ensureHeld).isInstanceOf(IllegalStateException.class);
-            world.passes(FIVE_MINUTES.plusMillis(2));
-            assertThat(isDue(atBob)).isTrue();
-            return "done";
-        });
+        TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(
+                TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                    hold.close();
+                    hold.close();
+                    assertThat(hold.isHeld()).isFalse();
+                    assertThat(hold.remaining()).isZero();
+                    assertThatThrownBy(hold::fencingToken).isInstanceOf(IllegalStateException.class);
+                    assertThatThrownBy(hold::ensureHeld).isInstanceOf(IllegalStateException.class);
+                    world.passes(FIVE_MINUTES.plusMillis(2));
+                    assertThat(isDue(atBob)).isTrue();
+                    return "done";
+                });
         assertThat(run.value()).isEqualTo("done");
     }
 
@@ -244,11 +250,12 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("that returns though its hold was lost has no result, and the interrupt does not outlive it")
     void lostAndReturned() {
-        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-                    world.releaseByForce("report");
-                    Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
-                    return "a result that may be stale";
-                }))
+        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                            world.releaseByForce("report");
+                            Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
+                            return "a result that may be stale";
+                        }))
                 .hasNoSuppressedExceptions()
                 .isInstanceOfSatisfying(
                         LockLostException.class,
@@ -262,21 +269,23 @@ class ScheduledTaskTest {
     @DisplayName("learns of a removal that nobody told within a ttl, and at the latest at its end")
     void removedInSilence() {
         line.losesSignals();
-        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-                    world.releaseByForce("report");
-                    assertThat(hold.isHeld()).isTrue();
-                    world.passes(TTL.plusSeconds(4));
-                    assertThat(hold.isHeld()).isFalse();
-                    Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
-                    return "done";
-                }))
+        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                            world.releaseByForce("report");
+                            assertThat(hold.isHeld()).isTrue();
+                            world.passes(TTL.plusSeconds(4));
+                            assertThat(hold.isHeld()).isFalse();
+                            Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
+                            return "done";
+                        }))
                 .isInstanceOf(LockLostException.class)
                 .hasNoSuppressedExceptions();
         for (Duration atLeast : List.of(FIVE_MINUTES, Duration.ZERO)) {
-            assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, atLeast, hold -> {
-                        world.releaseByForce("report");
-                        return "done";
-                    }))
+            assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(
+                            TaskOptions.atMost(HOUR).withAtLeast(atLeast), hold -> {
+                                world.releaseByForce("report");
+                                return "done";
+                            }))
                     .isInstanceOfSatisfying(
                             LockLostException.class,
                             e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.REMOVED));
@@ -287,7 +296,7 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("learns within a ttl that its lease was made shorter at the store")
     void shortened() {
-        assertThat(atAlice.<String, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
+        assertThat(atAlice.<String, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
                             var claim = line.sent(Command.Acquire.class).get(0).claim();
                             world.ask(new Command.Extend(claim, 1, Duration.ofMinutes(20)));
                             world.passes(TTL.plusSeconds(4));
@@ -303,12 +312,13 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("on a machine that slept longer than the greatest time finds at its first look that its hold is lost")
     void slept() {
-        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-                    world.time().suspend(HOUR);
-                    assertThat(hold.isHeld()).isFalse();
-                    assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
-                    return "done";
-                }))
+        assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                            world.time().suspend(HOUR);
+                            assertThat(hold.isHeld()).isFalse();
+                            assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
+                            return "done";
+                        }))
                 .isInstanceOf(LockLostException.class)
                 .hasNoSuppressedExceptions();
     }
@@ -317,13 +327,14 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("is in doubt after a step of the wall clock, until the store was asked")
     void doubt() {
-        assertThat(atAlice.<String, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> {
-                            world.time().stepWall(Duration.ofSeconds(10));
-                            assertThat(hold.isHeld()).isFalse();
-                            hold.ensureHeld();
-                            assertThat(hold.isHeld()).isTrue();
-                            return "done";
-                        })
+        assertThat(atAlice.<String, RuntimeException>callIfDue(
+                                TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                                    world.time().stepWall(Duration.ofSeconds(10));
+                                    assertThat(hold.isHeld()).isFalse();
+                                    hold.ensureHeld();
+                                    assertThat(hold.isHeld()).isTrue();
+                                    return "done";
+                                })
                         .hasRun())
                 .isTrue();
     }
@@ -397,7 +408,8 @@ class ScheduledTaskTest {
 
         assertThatThrownBy(() -> run(atAlice, HOUR, FIVE_MINUTES)).isInstanceOf(ClientClosedException.class);
         assertThatThrownBy(() -> alice.task("report")).isInstanceOf(ClientClosedException.class);
-        assertThatThrownBy(() -> atAlice.runIfDueAsync(HOUR, FIVE_MINUTES, hold -> new CompletableFuture<>())
+        assertThatThrownBy(() -> atAlice.runIfDueAsync(
+                                TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> new CompletableFuture<>())
                         .toCompletableFuture()
                         .get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(ClientClosedException.class);
@@ -441,8 +453,8 @@ class ScheduledTaskTest {
         line.losesReplyToNext(Command.Acquire.class);
         line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
         AtomicBoolean hasRun = new AtomicBoolean();
-        Doing<TaskRun<Boolean>> doing = worker.starts(
-                () -> atAlice.<Boolean, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
+        Doing<TaskRun<Boolean>> doing = worker.starts(() -> atAlice.<Boolean, RuntimeException>callIfDue(
+                TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> hasRun.getAndSet(true)));
         Eventually.holds(
                 "it is granted at the store", () -> world.holderOf("report").isPresent());
         assertThatThrownBy(() -> comesTo(doing))
@@ -462,8 +474,8 @@ class ScheduledTaskTest {
     void lateGrant() throws Exception {
         Line.HeldUp claim = line.holdsUpNext(Command.Acquire.class);
         AtomicBoolean hasRun = new AtomicBoolean();
-        Doing<TaskRun<Boolean>> doing = worker.starts(
-                () -> atAlice.<Boolean, RuntimeException>callIfDue(HOUR, FIVE_MINUTES, hold -> hasRun.getAndSet(true)));
+        Doing<TaskRun<Boolean>> doing = worker.starts(() -> atAlice.<Boolean, RuntimeException>callIfDue(
+                TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> hasRun.getAndSet(true)));
         claim.hasCome();
         line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThatThrownBy(() -> comesTo(doing)).isInstanceOf(StoreUnavailableException.class);
@@ -549,9 +561,11 @@ class ScheduledTaskTest {
     @DisplayName("that does not block lasts until its stage ends, and tells result, failure, skip and loss")
     void asynchronous() throws Exception {
         CompletableFuture<String> work = new CompletableFuture<>();
-        CompletableFuture<TaskRun<String>> first =
-                atAlice.runIfDueAsync(HOUR, FIVE_MINUTES, hold -> work).toCompletableFuture();
-        TaskRun<String> second = atBob.<String>runIfDueAsync(HOUR, FIVE_MINUTES, hold -> new CompletableFuture<>())
+        CompletableFuture<TaskRun<String>> first = atAlice.runIfDueAsync(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> work)
+                .toCompletableFuture();
+        TaskRun<String> second = atBob.<String>runIfDueAsync(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> new CompletableFuture<>())
                 .toCompletableFuture()
                 .get(60, TimeUnit.SECONDS);
         assertThat(second.hasRun()).isFalse();
@@ -564,11 +578,11 @@ class ScheduledTaskTest {
 
         IOException thrown = new IOException("the disk is full");
         assertThatThrownBy(() -> atBob.runIfDueAsync(
-                                HOUR, Duration.ZERO, hold -> CompletableFuture.<String>failedFuture(thrown))
+                                TaskOptions.atMost(HOUR), hold -> CompletableFuture.<String>failedFuture(thrown))
                         .toCompletableFuture()
                         .get(60, TimeUnit.SECONDS))
                 .hasCause(thrown);
-        assertThatThrownBy(() -> atBob.<String>runIfDueAsync(HOUR, Duration.ZERO, hold -> {
+        assertThatThrownBy(() -> atBob.<String>runIfDueAsync(TaskOptions.atMost(HOUR), hold -> {
                             throw new IllegalStateException("before it began");
                         })
                         .toCompletableFuture()
@@ -577,7 +591,7 @@ class ScheduledTaskTest {
 
         CompletableFuture<String> endless = new CompletableFuture<>();
         CompletableFuture<TaskRun<String>> lost =
-                atAlice.runIfDueAsync(HOUR, Duration.ZERO, hold -> endless).toCompletableFuture();
+                atAlice.runIfDueAsync(TaskOptions.atMost(HOUR), hold -> endless).toCompletableFuture();
         world.time().settle();
         world.releaseByForce("report");
         assertThatThrownBy(() -> lost.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(LockLostException.class);
@@ -590,8 +604,9 @@ class ScheduledTaskTest {
     @DisplayName("is cancelled with its result: it ends, or never begins, and leaves no more than its least time")
     void cancelled() throws Exception {
         CompletableFuture<String> work = new CompletableFuture<>();
-        CompletableFuture<TaskRun<String>> running =
-                atAlice.runIfDueAsync(HOUR, FIVE_MINUTES, hold -> work).toCompletableFuture();
+        CompletableFuture<TaskRun<String>> running = atAlice.runIfDueAsync(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> work)
+                .toCompletableFuture();
         Eventually.holds("the task runs", () -> work.getNumberOfDependents() > 0);
         assertThat(running.cancel(false)).isTrue();
         assertThat(work).isCancelled();
@@ -602,10 +617,11 @@ class ScheduledTaskTest {
         AtomicBoolean hasRun = new AtomicBoolean();
         CountDownLatch mayCallBack = new CountDownLatch(1);
         world.time().callbacks().execute(() -> Eventually.holds("the test goes on", () -> mayCallBack.getCount() == 0));
-        CompletableFuture<TaskRun<String>> granted = atAlice.<String>runIfDueAsync(HOUR, FIVE_MINUTES, hold -> {
-                    hasRun.set(true);
-                    return new CompletableFuture<>();
-                })
+        CompletableFuture<TaskRun<String>> granted = atAlice.<String>runIfDueAsync(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                            hasRun.set(true);
+                            return new CompletableFuture<>();
+                        })
                 .toCompletableFuture();
         Eventually.holds("it is granted", () -> world.holderOf("report").isPresent());
         granted.cancel(false);
@@ -615,10 +631,11 @@ class ScheduledTaskTest {
         assertThat(hasRun).isFalse();
 
         Line.HeldUp claim = line.holdsUpNext(Command.Acquire.class);
-        CompletableFuture<TaskRun<String>> asked = atAlice.<String>runIfDueAsync(HOUR, FIVE_MINUTES, hold -> {
-                    hasRun.set(true);
-                    return new CompletableFuture<>();
-                })
+        CompletableFuture<TaskRun<String>> asked = atAlice.<String>runIfDueAsync(
+                        TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
+                            hasRun.set(true);
+                            return new CompletableFuture<>();
+                        })
                 .toCompletableFuture();
         claim.hasCome();
         line.forget();
@@ -643,22 +660,23 @@ class ScheduledTaskTest {
         };
         Duration tooLong = Command.MAX_DURATION.plusNanos(1);
         for (Duration atMost : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofMillis(199), tooLong)) {
-            assertThatThrownBy(() -> atAlice.callIfDue(atMost, Duration.ZERO, task))
+            assertThatThrownBy(() -> atAlice.callIfDue(TaskOptions.atMost(atMost), task))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("atMost");
         }
         for (Duration atLeast : List.of(Duration.ofNanos(-1), HOUR.plusNanos(1))) {
-            assertThatThrownBy(() -> atAlice.callIfDue(HOUR, atLeast, task))
+            assertThatThrownBy(() -> atAlice.callIfDue(TaskOptions.atMost(HOUR).withAtLeast(atLeast), task))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("atLeast");
-            assertThatThrownBy(() -> atAlice.runIfDueAsync(HOUR, atLeast, hold -> new CompletableFuture<>()))
+            assertThatThrownBy(() -> atAlice.runIfDueAsync(
+                            TaskOptions.atMost(HOUR).withAtLeast(atLeast), hold -> new CompletableFuture<>()))
                     .isInstanceOf(IllegalArgumentException.class);
         }
         for (String name : List.of("", " ", "x".repeat(513))) {
             assertThatThrownBy(() -> alice.task(name)).isInstanceOf(IllegalArgumentException.class);
         }
         assertThat(line.sent()).isEmpty();
-        assertThatThrownBy(() -> atAlice.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
+        assertThatThrownBy(() -> atAlice.<Object, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
                     hold.extend(HOUR);
                     return null;
                 }))
@@ -674,7 +692,7 @@ class ScheduledTaskTest {
             assertThatThrownBy(() -> run(atBob, HOUR, Duration.ZERO)).isInstanceOf(LockMismatchException.class);
             assertThat(hold.isHeld()).isTrue();
         }
-        atBob.<Object, RuntimeException>callIfDue(HOUR, Duration.ZERO, hold -> {
+        atBob.<Object, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
             assertThatThrownBy(() -> alice.lock("report").tryAcquire()).isInstanceOf(LockMismatchException.class);
             assertThat(hold.isHeld()).isTrue();
             return null;

@@ -291,8 +291,8 @@ class SemaphoreLeaseTest {
         void fromAnyClient() throws Exception {
             Permits three = here.acquire(3);
             Permits two = here.acquire(2);
-            String id = three.id();
-            assertThat(id).isEqualTo(three.id()).matches("[!-~]+").isNotEqualTo(two.id());
+            String id = three.permitId();
+            assertThat(id).isEqualTo(three.permitId()).matches("[!-~]+").isNotEqualTo(two.permitId());
 
             assertThat(there.release(id)).isTrue();
             assertThat(there.release(id)).isFalse();
@@ -310,7 +310,7 @@ class SemaphoreLeaseTest {
         void fromTheSameClient() throws Exception {
             Permits three = here.acquire(3);
             three.onLost(loss -> told.add(loss.cause()));
-            assertThat(here.release(three.id())).isTrue();
+            assertThat(here.release(three.permitId())).isTrue();
             assertThat(here.availablePermits()).isEqualTo(10);
 
             world.passes(MINUTE);
@@ -324,7 +324,7 @@ class SemaphoreLeaseTest {
         @DisplayName("of a client that has died, within its lease, is how another finishes its work")
         @Tag("P5")
         void ofAnotherProcess() throws Exception {
-            String id = here.acquire(6, DETACHED).id();
+            String id = here.acquire(6, DETACHED).permitId();
             alice.close();
             assertThat(there.availablePermits()).isEqualTo(4);
 
@@ -339,7 +339,7 @@ class SemaphoreLeaseTest {
         @Tag("P5")
         void neverNamesAnother() throws Exception {
             Permits first = here.acquire(10);
-            String id = first.id();
+            String id = first.permitId();
             Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
             first.close();
             second.isGranted();
@@ -347,8 +347,8 @@ class SemaphoreLeaseTest {
             assertThat(there.release(id)).isFalse();
 
             assertThat(there.availablePermits()).isZero();
-            assertThat(first.id()).isEqualTo(id);
-            assertThat(second.isGranted().id()).isNotEqualTo(id);
+            assertThat(first.permitId()).isEqualTo(id);
+            assertThat(second.isGranted().permitId()).isNotEqualTo(id);
             second.releases();
         }
 
@@ -358,7 +358,7 @@ class SemaphoreLeaseTest {
         void tooLate() throws Exception {
             Permits permits = here.acquire();
             permits.close();
-            assertThatThrownBy(permits::id).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(permits::permitId).isInstanceOf(IllegalStateException.class);
         }
 
         @Test
@@ -366,8 +366,8 @@ class SemaphoreLeaseTest {
         @Tag("P5")
         void foreign() throws Exception {
             Permits permits = alice.semaphore("cpu", 10).acquire(4);
-            assertThat(here.release(permits.id())).isFalse();
-            assertThat(there.release(permits.id())).isFalse();
+            assertThat(here.release(permits.permitId())).isFalse();
+            assertThat(there.release(permits.permitId())).isFalse();
             assertThat(permits.isHeld()).isTrue();
             permits.close();
         }

@@ -185,7 +185,7 @@ class SemaphoreSizeTest {
         assertThatThrownBy(here::availablePermits).isInstanceOf(StoreUnavailableException.class);
         assertThatThrownBy(here::drainPermits).isInstanceOf(StoreUnavailableException.class);
         assertThatThrownBy(() -> here.resize(3)).isInstanceOf(StoreUnavailableException.class);
-        String id = one.id();
+        String id = one.permitId();
         assertThatThrownBy(() -> here.release(id)).isInstanceOf(StoreUnavailableException.class);
         line.isMended();
         assertThat(one.isHeld()).isTrue();

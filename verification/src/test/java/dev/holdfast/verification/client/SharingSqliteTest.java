@@ -194,9 +194,9 @@ class SharingSqliteTest {
         DistributedSemaphore there = bob.semaphore("gpu", 4);
         Permits two = here.acquire(2);
         String detached = here.acquire(1, AcquireOptions.defaults().withDetachedLease(Duration.ofMinutes(5)))
-                .id();
-        assertThat(there.release(two.id())).isTrue();
-        assertThat(there.release(two.id())).isFalse();
+                .permitId();
+        assertThat(there.release(two.permitId())).isTrue();
+        assertThat(there.release(two.permitId())).isFalse();
         assertThatThrownBy(two::close).isInstanceOf(LockLostException.class);
         alice.close();
         assertThat(there.availablePermits()).isEqualTo(3);

@@ -6,6 +6,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.MultiHold;
 import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.TaskOptions;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Line;
 import dev.holdfast.verification.world.World;
@@ -65,7 +66,7 @@ class StageThreadTest {
     void turn() throws Exception {
         Line.HeldUp release = line.holdsUpNext(Command.Release.class);
         CompletableFuture<CompletionStage<ReleaseOutcome>> ended = new CompletableFuture<>();
-        var unused = holdfast.task("report").runIfDueAsync(Duration.ofMinutes(5), Duration.ZERO, hold -> {
+        var unused = holdfast.task("report").runIfDueAsync(TaskOptions.atMost(Duration.ofMinutes(5)), hold -> {
             ended.complete(hold.releaseAsync());
             return new CompletableFuture<>();
         });

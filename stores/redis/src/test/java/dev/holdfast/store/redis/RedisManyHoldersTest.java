@@ -2,7 +2,7 @@ package dev.holdfast.store.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -90,12 +90,12 @@ class RedisManyHoldersTest {
                         Reply.Granted.class);
             }
 
-            CompletableFuture<Attendance> first = enter(client);
+            CompletableFuture<BarrierMembership> first = enter(client);
             Asking.until("it has looked", () -> pages.get() > 1);
             assertThat(first).as("one has not come").isNotDone();
-            CompletableFuture<Attendance> last = enter(client);
+            CompletableFuture<BarrierMembership> last = enter(client);
 
-            Attendance inside = last.get(60, TimeUnit.SECONDS);
+            BarrierMembership inside = last.get(60, TimeUnit.SECONDS);
             assertThat(first.get(60, TimeUnit.SECONDS).generation()).isEqualTo(inside.generation());
             Asking.send(parties, new Command.CloseSession(session), Reply.Done.class);
             CompletableFuture<Void> left = inside.leaveAsync().toCompletableFuture();
@@ -107,7 +107,7 @@ class RedisManyHoldersTest {
         }
     }
 
-    private static CompletableFuture<Attendance> enter(Holdfast client) {
+    private static CompletableFuture<BarrierMembership> enter(Holdfast client) {
         return client.barrier("start", PARTIES).enterAsync().toCompletableFuture();
     }
 

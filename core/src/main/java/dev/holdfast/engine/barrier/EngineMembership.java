@@ -1,6 +1,6 @@
 package dev.holdfast.engine.barrier;
 
-import dev.holdfast.Attendance;
+import dev.holdfast.BarrierMembership;
 import dev.holdfast.Hold;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
@@ -18,14 +18,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /** A party that is inside a barrier. Thread-safe. */
-final class BarrierMembership implements Attendance {
+final class EngineMembership implements BarrierMembership {
 
     private final EngineBarrier barrier;
     private final LocalHold place;
     private final Hold memory;
     private final long generation;
 
-    BarrierMembership(EngineBarrier barrier, LocalHold place, Hold memory, long generation) {
+    EngineMembership(EngineBarrier barrier, LocalHold place, Hold memory, long generation) {
         this.barrier = barrier;
         this.place = place;
         this.memory = memory;
@@ -48,7 +48,7 @@ final class BarrierMembership implements Attendance {
     }
 
     @Override
-    public Attendance onLost(Consumer<Loss> listener) {
+    public BarrierMembership onLost(Consumer<Loss> listener) {
         place.onLost(listener);
         return this;
     }
@@ -136,6 +136,6 @@ final class BarrierMembership implements Attendance {
 
     @Override
     public String toString() {
-        return "Attendance[" + name() + ", generation " + generation + "]";
+        return "BarrierMembership[" + name() + ", generation " + generation + "]";
     }
 }

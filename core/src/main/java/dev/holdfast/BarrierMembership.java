@@ -6,11 +6,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * What a party has in hand while it is inside a {@link DistributedDoubleBarrier}. It belongs to no thread.
+ * The membership of a party in the generation that is inside a {@link DistributedDoubleBarrier}: a lease, which the
+ * party gives up by leaving. It belongs to no thread.
  *
  * <p><b>Thread-safety:</b> all methods may be called from any thread.
  */
-public interface Attendance extends AutoCloseable {
+public interface BarrierMembership extends AutoCloseable {
 
     /** The name of the barrier. */
     String name();
@@ -31,7 +32,7 @@ public interface Attendance extends AutoCloseable {
      * @return this
      */
     @CanIgnoreReturnValue
-    Attendance onLost(Consumer<Loss> listener);
+    BarrierMembership onLost(Consumer<Loss> listener);
 
     /**
      * Leaves, and waits until all members of the generation have left, as long as it takes. May be called again to wait
