@@ -20,7 +20,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,9 +38,9 @@ import org.junit.jupiter.api.Test;
 class NothingGrowsTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
+    private final FaultyLink link = world.link();
     private final Engine engine = Engine.start(
-            () -> line,
+            () -> link,
             "memory",
             false,
             new ClientOptions(
@@ -54,7 +54,7 @@ class NothingGrowsTest {
 
     @AfterEach
     void close() {
-        line.isMended();
+        link.mend();
         engine.close();
         world.close();
     }
@@ -96,7 +96,7 @@ class NothingGrowsTest {
                     .get(60, TimeUnit.SECONDS));
         }
 
-        world.passes(Duration.ofMinutes(7));
+        world.advance(Duration.ofMinutes(7));
 
         isClean();
         assertThatThrownBy(holds.get(0)::close).isInstanceOf(LockLostException.class);
@@ -119,7 +119,7 @@ class NothingGrowsTest {
         for (String id : ids) {
             assertThat(theirs.release(id)).isTrue();
         }
-        world.passes(Duration.ofMinutes(2));
+        world.advance(Duration.ofMinutes(2));
 
         isClean();
     }
@@ -128,10 +128,10 @@ class NothingGrowsTest {
     @DisplayName("nor holds that own themselves, once their session is over at the store")
     void endedSessions() throws Exception {
         Hold hold = lock.acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
-        line.isCut();
-        world.passes(Duration.ofMinutes(1));
-        line.isMended();
-        world.passes(Duration.ofMinutes(1));
+        link.cut();
+        world.advance(Duration.ofMinutes(1));
+        link.mend();
+        world.advance(Duration.ofMinutes(1));
 
         assertThat(hold.isHeld()).isFalse();
         isClean();
@@ -162,10 +162,10 @@ class NothingGrowsTest {
         isClean();
         Hold hold = lock.acquire();
         assertThat(engine.primitives().local.resources()).hasSize(1);
-        Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+        Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
         hold.close();
         assertThat(engine.primitives().local.resources()).hasSize(1);
-        bob.performs(waiting.result()::close);
+        bob.run(waiting.result()::close);
         isClean();
     }
 
@@ -178,19 +178,19 @@ class NothingGrowsTest {
 
         assertThat(lock.tryLock()).isFalse();
         isClean();
-        Doing<Boolean> timedOut = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.SECONDS));
-        world.passes(Duration.ofSeconds(1));
+        Doing<Boolean> timedOut = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.SECONDS));
+        world.advance(Duration.ofSeconds(1));
         assertThat(timedOut.result()).isFalse();
         isClean();
-        Doing<Hold> interrupted = bob.waitsFor(() -> lock.acquire());
+        Doing<Hold> interrupted = bob.startWaiting(() -> lock.acquire());
         bob.interrupt();
         assertThatThrownBy(interrupted::result).isInstanceOf(InterruptedException.class);
         isClean();
         lock.acquireAsync().toCompletableFuture().cancel(true);
         isClean();
-        line.failsNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
+        link.failNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
         assertThatThrownBy(lock::lock).isInstanceOf(dev.holdfast.StoreRefusedException.class);
-        world.passes(Duration.ofSeconds(20));
+        world.advance(Duration.ofSeconds(20));
         isClean();
 
         assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
@@ -234,12 +234,12 @@ class NothingGrowsTest {
     @DisplayName("a lost hold is forgotten when the thread that should close it has died")
     void lostHoldOfADeadThread() throws Exception {
         Actor bob = world.actor("bob");
-        Hold hold = bob.does(() -> lock.acquire());
+        Hold hold = bob.call(() -> lock.acquire());
         world.releaseByForce("ledger");
         assertThat(hold.isHeld()).isFalse();
-        bob.dies();
+        bob.die();
 
-        world.passes(Duration.ofSeconds(30));
+        world.advance(Duration.ofSeconds(30));
 
         isClean();
     }
@@ -287,16 +287,16 @@ class NothingGrowsTest {
                         return null;
                     }))
                     .isInstanceOf(LockLostException.class);
-            line.failsNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
+            link.failNext(dev.holdfast.spi.Command.Acquire.class, Reason.DENIED, Effect.NONE);
             assertThatThrownBy(() -> task.<Object, RuntimeException>callIfDue(
                             TaskOptions.atMost(hour).withAtLeast(hour), hold -> null))
                     .isInstanceOf(dev.holdfast.StoreRefusedException.class);
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             task.<Object, RuntimeException>callIfDue(
                     TaskOptions.atMost(hour).withAtLeast(Duration.ofMinutes(1)), hold -> null);
-            world.passes(Duration.ofMinutes(1));
+            world.advance(Duration.ofMinutes(1));
         }
-        world.passes(hour.multipliedBy(2));
+        world.advance(hour.multipliedBy(2));
         isClean();
         assertThat(engine.primitives().tasks.isEmpty()).isTrue();
         assertThat(world.time().timers()).isLessThanOrEqualTo(timers);
@@ -308,11 +308,11 @@ class NothingGrowsTest {
         int timers = world.time().timers();
         for (int i = 0; i < 20; i++) {
             Hold hold = lock.acquire();
-            line.fails(dev.holdfast.spi.Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofSeconds(28));
-            line.isMended();
+            link.fail(dev.holdfast.spi.Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(28));
+            link.mend();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
-            world.passes(Duration.ofSeconds(5));
+            world.advance(Duration.ofSeconds(5));
         }
         isClean();
         assertThat(world.time().timers()).isBetween(1, timers + 3);

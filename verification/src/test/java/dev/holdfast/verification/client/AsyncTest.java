@@ -14,7 +14,7 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 class AsyncTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
 
     @AfterEach
@@ -55,14 +55,14 @@ class AsyncTest {
         CompletionStage<Hold> heldHere = lock.acquireAsync();
         Hold theirs = world.client("bob").lock("elsewhere").acquire();
         CompletionStage<Hold> heldElsewhere = holdfast.lock("elsewhere").acquireAsync();
-        line.isCut();
+        link.cut();
         CompletionStage<Hold> silent = holdfast.lock("silent").acquireAsync();
 
         for (CompletionStage<Hold> stage : List.of(heldHere, heldElsewhere, silent)) {
             assertThat(stage.toCompletableFuture().isDone()).isFalse();
             assertThat(stage.toCompletableFuture().cancel(true)).isTrue();
         }
-        line.isMended();
+        link.mend();
         theirs.close();
         mine.close();
     }
@@ -117,21 +117,21 @@ class AsyncTest {
 
         assertThat(world.waitersOf("ledger")).isZero();
         theirs.close();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
     @DisplayName("whose grant is under way when it is cancelled gives it back")
     @Tag("C5")
     void cancelledTooLate() throws Exception {
-        Line.HeldUp grant = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp grant = link.holdUpNext(Command.Acquire.class);
         CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
-        grant.hasCome();
+        grant.awaitCommand();
 
         waiting.cancel(false);
-        grant.goesOn();
+        grant.proceed();
 
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -157,7 +157,7 @@ class AsyncTest {
         for (int i = 0; i < 300; i++) {
             Hold first = lock.acquire();
             CompletableFuture<Hold> waiting = lock.acquireAsync().toCompletableFuture();
-            Actor.Doing<Boolean> cancelling = bob.starts(() -> waiting.cancel(true));
+            Actor.Doing<Boolean> cancelling = bob.start(() -> waiting.cancel(true));
             first.close();
             if (!cancelling.result()) {
                 granted++;
@@ -175,17 +175,17 @@ class AsyncTest {
         CompletableFuture<Hold> waiting = lock.acquireAsync(
                         AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(5)))
                 .toCompletableFuture();
-        world.passes(Duration.ofSeconds(5).minusNanos(1));
+        world.advance(Duration.ofSeconds(5).minusNanos(1));
         assertThat(waiting.isDone()).isFalse();
 
-        world.passes(Duration.ofNanos(1));
+        world.advance(Duration.ofNanos(1));
 
         assertThatThrownBy(() -> result(waiting))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(LockWaitTimeoutException.class)
                 .hasMessageContaining("PT5S");
         first.close();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -239,13 +239,13 @@ class AsyncTest {
         CompletableFuture<?> done = CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0]));
         // Tokens follow the clock of the store: more of them need more time.
         Eventually.holds("all are granted", () -> {
-            world.passes(Duration.ofMillis(1));
+            world.advance(Duration.ofMillis(1));
             return done.isDone();
         });
 
         done.join();
         assertThat(overlaps).hasValue(0);
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -258,11 +258,11 @@ class AsyncTest {
         for (CompletableFuture<Hold> each : all) {
             assertThat(result(each).isHeld()).isTrue();
         }
-        world.passes(Duration.ofMinutes(2));
+        world.advance(Duration.ofMinutes(2));
         for (CompletableFuture<Hold> each : all) {
             result(each).close();
         }
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -270,11 +270,11 @@ class AsyncTest {
     void thousandsInVain() throws Exception {
         Hold theirs = world.client("bob").lock("ledger", LockOptions.barging()).acquire();
         List<CompletionStage<Hold>> all = new ArrayList<>();
-        Line.HeldUp first = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp first = link.holdUpNext(Command.Acquire.class);
         for (int i = 0; i < 5_000; i++) {
             all.add(lock.acquireAsync(AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(1))));
         }
-        first.goesOn();
+        first.proceed();
         for (CompletionStage<Hold> each : all) {
             assertThatThrownBy(() -> result(each)).hasCauseInstanceOf(LockMismatchException.class);
         }

@@ -13,7 +13,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -27,8 +27,8 @@ class AuditTest {
     private static final Duration TTL = Duration.ofSeconds(30);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
 
     @AfterEach
     void close() {
@@ -40,33 +40,33 @@ class AuditTest {
     @DisplayName("does not take a claim for a ghost that is released while the answer is on its way")
     void releasedMeanwhile() throws Exception {
         Hold hold = alice.lock("ledger").acquire();
-        Line.HeldUp audit = line.holdsUpNext(Command.Audit.class);
+        FaultyLink.HeldUp audit = link.holdUpNext(Command.Audit.class);
         Eventually.holds("it is sent", () -> {
-            world.passes(Duration.ofSeconds(1));
-            return !line.sent(Command.Audit.class).isEmpty();
+            world.advance(Duration.ofSeconds(1));
+            return !link.sent(Command.Audit.class).isEmpty();
         });
-        Reply old = audit.arrives();
+        Reply old = audit.deliver();
         assertThat(((Reply.Audited) old).held()).hasSize(1);
         hold.close();
-        line.forget();
+        link.forget();
 
-        audit.isAnswered(old);
+        audit.answer(old);
 
-        assertThat(line.sent(Command.Withdraw.class)).isEmpty();
+        assertThat(link.sent(Command.Withdraw.class)).isEmpty();
     }
 
     @Test
     @DisplayName("withdraws a claim that the store has and nobody asked for")
     void ghost() throws Exception {
         Hold hold = alice.lock("ledger").acquire();
-        Command.Acquire asked = line.sent(Command.Acquire.class).get(0);
+        Command.Acquire asked = link.sent(Command.Acquire.class).get(0);
         ClaimRef ghost = new ClaimRef(new ResourceName("ghost"), asked.claim().session(), 1);
         world.ask(new Command.Acquire(
                 ghost, asked.epoch(), Sending.FIRST, ResourceSpec.MUTEX, 1, Lease.SESSION, Waiting.TRY, 1));
         assertThat(world.holderOf("ghost")).contains("alice");
 
         Eventually.holds("it is withdrawn", () -> {
-            world.passes(TTL.dividedBy(3));
+            world.advance(TTL.dividedBy(3));
             return world.holderOf("ghost").isEmpty();
         });
         assertThat(hold.isHeld()).isTrue();

@@ -12,7 +12,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class BackoffTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
+    private final FaultyLink link = world.link();
 
     @AfterEach
     void close() {
@@ -36,16 +36,16 @@ class BackoffTest {
     @Test
     @DisplayName("for a session whose ttl is over when the store has opened it")
     void lateSession() {
-        Line.HeldUp late = line.holdsUpNext(Command.OpenSession.class);
-        CompletableFuture<Holdfast> building = world.builder("alice", line)
+        FaultyLink.HeldUp late = link.holdUpNext(Command.OpenSession.class);
+        CompletableFuture<Holdfast> building = world.builder("alice", link)
                 .sessionTtl(Duration.ofSeconds(2))
                 .buildAsync()
                 .toCompletableFuture();
-        world.passes(Duration.ofSeconds(3));
+        world.advance(Duration.ofSeconds(3));
 
-        late.goesOn();
+        late.proceed();
 
-        assertThat(line.sent(Command.OpenSession.class)).hasSize(1);
+        assertThat(link.sent(Command.OpenSession.class)).hasSize(1);
         passesUntil("there is a session", building::isDone);
         building.join().close();
     }
@@ -53,14 +53,14 @@ class BackoffTest {
     @Test
     @DisplayName("for a lock whose claims have unknown outcomes")
     void unknownAcquire() {
-        Holdfast alice = world.client("alice", line);
-        line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        Holdfast alice = world.client("alice", link);
+        link.fail(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
         CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
-        world.passes(Duration.ofSeconds(9));
-        assertThat(line.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
-        line.isMended();
+        assertThat(link.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
+        world.advance(Duration.ofSeconds(9));
+        assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
+        link.mend();
 
         passesUntil("it is granted", asked::isDone);
         asked.join().close();
@@ -69,14 +69,14 @@ class BackoffTest {
     @Test
     @DisplayName("for a lock whose claims are always of an older epoch")
     void staleAcquire() {
-        Holdfast alice = world.client("alice", line);
-        line.answers(Command.Acquire.class, new Reply.Stale());
+        Holdfast alice = world.client("alice", link);
+        link.answerAll(Command.Acquire.class, new Reply.Stale());
 
         CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
-        world.passes(Duration.ofSeconds(9));
-        assertThat(line.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
-        line.isMended();
+        assertThat(link.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
+        world.advance(Duration.ofSeconds(9));
+        assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
+        link.mend();
 
         passesUntil("it is granted", asked::isDone);
         asked.join().close();
@@ -85,15 +85,15 @@ class BackoffTest {
     @Test
     @DisplayName("for the count of a latch")
     void unknownCount() {
-        Holdfast alice = world.client("alice", line);
-        line.fails(Command.SetCount.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        Holdfast alice = world.client("alice", link);
+        link.fail(Command.SetCount.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
         CompletableFuture<Boolean> asked =
                 alice.latch("imported").trySetCountAsync(1).toCompletableFuture();
-        assertThat(line.sent(Command.SetCount.class)).hasSizeLessThanOrEqualTo(2);
-        world.passes(Duration.ofSeconds(9));
-        assertThat(line.sent(Command.SetCount.class)).hasSizeBetween(5, 40);
-        line.isMended();
+        assertThat(link.sent(Command.SetCount.class)).hasSizeLessThanOrEqualTo(2);
+        world.advance(Duration.ofSeconds(9));
+        assertThat(link.sent(Command.SetCount.class)).hasSizeBetween(5, 40);
+        link.mend();
 
         passesUntil("it is set", asked::isDone);
         assertThat(asked.join()).isTrue();
@@ -103,17 +103,17 @@ class BackoffTest {
     @Test
     @DisplayName("for the turn of a task")
     void unknownTurn() {
-        Holdfast alice = world.client("alice", line);
-        line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        Holdfast alice = world.client("alice", link);
+        link.fail(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
         CompletableFuture<TaskRun<String>> asked = alice.task("nightly")
                 .runIfDueAsync(
                         TaskOptions.atMost(Duration.ofMinutes(1)), hold -> CompletableFuture.completedFuture("done"))
                 .toCompletableFuture();
-        assertThat(line.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
-        world.passes(Duration.ofSeconds(9));
-        assertThat(line.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
-        line.isMended();
+        assertThat(link.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
+        world.advance(Duration.ofSeconds(9));
+        assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
+        link.mend();
 
         passesUntil("it is run", asked::isDone);
     }
@@ -121,28 +121,28 @@ class BackoffTest {
     @Test
     @DisplayName("for a session that it opens and then says to have ended")
     void sessionsThatEnd() {
-        Holdfast alice = world.client("alice", line);
-        line.answers(Command.Acquire.class, new Reply.SessionEnded());
-        line.forget();
+        Holdfast alice = world.client("alice", link);
+        link.answerAll(Command.Acquire.class, new Reply.SessionEnded());
+        link.forget();
 
         CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        assertThat(line.sent(Command.OpenSession.class)).hasSizeLessThanOrEqualTo(2);
-        world.passes(Duration.ofSeconds(9));
-        assertThat(line.sent(Command.OpenSession.class)).hasSizeBetween(3, 60);
-        line.isMended();
+        assertThat(link.sent(Command.OpenSession.class)).hasSizeLessThanOrEqualTo(2);
+        world.advance(Duration.ofSeconds(9));
+        assertThat(link.sent(Command.OpenSession.class)).hasSizeBetween(3, 60);
+        link.mend();
 
         passesUntil("it is granted", asked::isDone);
         asked.join().close();
         // The store has not heard that they ended.
-        world.passes(Duration.ofMinutes(2));
+        world.advance(Duration.ofMinutes(2));
     }
 
     @Test
     @DisplayName("and a claim whose next step is lost all the same is found by the audit")
     void lostStep() {
         Forgetful environment = new Forgetful(world.time());
-        Holdfast alice = world.client(world.builder("alice", line).environment(environment));
-        line.failsNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+        Holdfast alice = world.client(world.builder("alice", link).environment(environment));
+        link.failNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
         environment.forgets = true;
         CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
         environment.forgets = false;
@@ -155,13 +155,13 @@ class BackoffTest {
     @DisplayName("and so is one that nobody wants any more, and that the store has")
     void lostEnd() {
         Forgetful environment = new Forgetful(world.time());
-        Holdfast alice = world.client(world.builder("alice", line).environment(environment));
-        Line.HeldUp acquire = line.holdsUpNext(Command.Acquire.class);
+        Holdfast alice = world.client(world.builder("alice", link).environment(environment));
+        FaultyLink.HeldUp acquire = link.holdUpNext(Command.Acquire.class);
         CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        acquire.arrives();
+        acquire.deliver();
         assertThat(asked.cancel(false)).isTrue();
         environment.forgets = true;
-        acquire.fails(Reason.UNAVAILABLE, Effect.NONE);
+        acquire.fail(Reason.UNAVAILABLE, Effect.NONE);
         environment.forgets = false;
         assertThat(world.holderOf("ledger")).contains("alice");
 
@@ -170,7 +170,7 @@ class BackoffTest {
 
     private void passesUntil(String what, BooleanSupplier condition) {
         Eventually.holds(what, () -> {
-            world.passes(Duration.ofMillis(50));
+            world.advance(Duration.ofMillis(50));
             return condition.getAsBoolean();
         });
     }

@@ -17,7 +17,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,8 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BadInputTest {
 
     private final World world = World.live();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
 
     @AfterEach
     void close() {
@@ -68,13 +68,13 @@ class BadInputTest {
         @MethodSource("refused")
         @DisplayName("is refused before anything is asked of the store, in a text that is short")
         void isRefused(String name) {
-            line.forget();
+            link.forget();
 
             assertThatThrownBy(() -> holdfast.lock(name))
                     .isInstanceOf(IllegalArgumentException.class)
                     .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(300));
 
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
         }
 
         static List<String> taken() {
@@ -144,8 +144,8 @@ class BadInputTest {
             thrown.add(thrownBy(() -> world.client("bob").lock(name).acquire(Duration.ZERO)));
             thrown.add(thrownBy(() -> holdfast.lock(name, LockOptions.barging()).tryLock()));
             thrown.add(thrownBy(() -> hold.extend(Duration.ofSeconds(1))));
-            thrown.add(thrownBy(() -> world.actor("carol").performs(hold::close)));
-            thrown.add(thrownBy(() -> world.actor("carol").does(() -> {
+            thrown.add(thrownBy(() -> world.actor("carol").run(hold::close)));
+            thrown.add(thrownBy(() -> world.actor("carol").call(() -> {
                 Thread.currentThread().interrupt();
                 return lock.acquire();
             })));
@@ -154,9 +154,9 @@ class BadInputTest {
             thrown.add(thrownBy(hold::fencingToken));
             thrown.add(thrownBy(hold::close));
             thrown.add(thrownBy(hold::ensureHeld));
-            line.failsNext(Command.Acquire.class, Reason.DENIED, Effect.NONE);
+            link.failNext(Command.Acquire.class, Reason.DENIED, Effect.NONE);
             thrown.add(thrownBy(lock::tryLock));
-            line.failsNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.failNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
             thrown.add(thrownBy(lock::tryLock));
             thrown.add(thrownBy(() -> holdfast.lock(" \n\u0000".repeat(200) + name)));
 

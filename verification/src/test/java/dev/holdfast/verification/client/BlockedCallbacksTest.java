@@ -84,7 +84,7 @@ class BlockedCallbacksTest {
         Actor worker = world.actor("worker");
         CountDownLatch begun = new CountDownLatch(1);
         Doing<Object> working =
-                worker.starts(() -> holdfast.lock("ledger").<Object, InterruptedException>callWhileHeld(hold -> {
+                worker.start(() -> holdfast.lock("ledger").<Object, InterruptedException>callWhileHeld(hold -> {
                     begun.countDown();
                     new CountDownLatch(1).await();
                     return null;
@@ -103,7 +103,7 @@ class BlockedCallbacksTest {
     void turn() throws Exception {
         Actor worker = world.actor("worker");
         CountDownLatch begun = new CountDownLatch(1);
-        Doing<Object> working = worker.starts(() -> holdfast.task("report")
+        Doing<Object> working = worker.start(() -> holdfast.task("report")
                 .<Object, InterruptedException>callIfDue(TaskOptions.atMost(Duration.ofMinutes(5)), hold -> {
                     begun.countDown();
                     new CountDownLatch(1).await();
@@ -147,7 +147,7 @@ class BlockedCallbacksTest {
 
     @Test
     @DisplayName("whoever waits for the end of a hold, of several, or of the client, goes on")
-    void releases() throws Exception {
+    void release() throws Exception {
         Hold hold = holdfast.lock("ledger").acquire();
         MultiHold all =
                 holdfast.lockAll(holdfast.lock("one"), holdfast.lock("two")).acquire();
@@ -192,9 +192,9 @@ class BlockedCallbacksTest {
         blockCallbacks();
 
         Doing<BarrierMembership> one =
-                world.actor("one").starts(() -> holdfast.barrier("stage", 2).enter());
+                world.actor("one").start(() -> holdfast.barrier("stage", 2).enter());
         Doing<BarrierMembership> two =
-                world.actor("two").starts(() -> bob.barrier("stage", 2).enter());
+                world.actor("two").start(() -> bob.barrier("stage", 2).enter());
         BarrierMembership first = one.result();
         BarrierMembership second = two.result();
 

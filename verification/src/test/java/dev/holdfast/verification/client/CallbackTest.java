@@ -9,7 +9,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class CallbackTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
+    private final FaultyLink link = world.link();
     private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
 
     @AfterEach
@@ -40,7 +40,7 @@ class CallbackTest {
     /** An environment of the test's, but for the executor of the callbacks. */
     private Holdfast clientWith(Executor callbacks) {
         Environment inner = world.time();
-        return world.client(world.builder("alice", line).environment(new Environment() {
+        return world.client(world.builder("alice", link).environment(new Environment() {
             @Override
             public long monotonicNanos() {
                 return inner.monotonicNanos();
@@ -95,7 +95,7 @@ class CallbackTest {
         });
         world.releaseByForce("lost");
 
-        world.passes(Duration.ofMinutes(5));
+        world.advance(Duration.ofMinutes(5));
 
         assertThat(kept.isHeld()).isTrue();
         holdfast.lock("another").acquire().close();
@@ -166,7 +166,7 @@ class CallbackTest {
                     .toCompletableFuture();
             first.close();
             assertThat(chain.get(60, TimeUnit.SECONDS)).isPositive();
-            world.isIdle();
+            world.awaitIdle();
         }
 
         @Test

@@ -23,7 +23,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,8 +44,8 @@ import org.junit.jupiter.api.Test;
 class ClosingTest {
 
     private final World world = World.live();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
 
     @AfterEach
@@ -65,7 +65,7 @@ class ClosingTest {
 
         holdfast.close();
 
-        world.isIdle();
+        world.awaitIdle();
         assertThat(mine.isHeld()).isFalse();
         assertThat(theirs.isHeld()).isFalse();
         Eventually.holds("both are told", () -> told.size() == 2);
@@ -86,13 +86,13 @@ class ClosingTest {
         Hold held = elsewhere.acquire();
         List<Doing<?>> waiting = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            waiting.add(world.actor("waiter-" + i).waitsFor(() -> lock.acquire()));
+            waiting.add(world.actor("waiter-" + i).startWaiting(() -> lock.acquire()));
         }
-        waiting.add(world.actor("locker").waitsFor(() -> {
+        waiting.add(world.actor("locker").startWaiting(() -> {
             lock.lock();
             return true;
         }));
-        waiting.add(world.actor("trier").waitsFor(() -> lock.tryLock(1, TimeUnit.HOURS)));
+        waiting.add(world.actor("trier").startWaiting(() -> lock.tryLock(1, TimeUnit.HOURS)));
         CompletableFuture<Hold> stage = lock.acquireAsync().toCompletableFuture();
 
         holdfast.close();
@@ -110,15 +110,15 @@ class ClosingTest {
     @Test
     @DisplayName("ends a wait whose claim is on its way, and what comes of that claim holds nothing")
     void withAClaimOnItsWay() throws Exception {
-        Line.HeldUp claim = line.holdsUpNext(Acquire.class);
-        Doing<Hold> waiting = world.actor("waiter").waitsFor(() -> lock.acquire());
-        claim.hasCome();
+        FaultyLink.HeldUp claim = link.holdUpNext(Acquire.class);
+        Doing<Hold> waiting = world.actor("waiter").startWaiting(() -> lock.acquire());
+        claim.awaitCommand();
 
         holdfast.close();
         assertThatThrownBy(waiting::result).isInstanceOf(ClientClosedException.class);
-        claim.goesOn();
+        claim.proceed();
 
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Nested
@@ -132,7 +132,7 @@ class ClosingTest {
         @DisplayName("a release whose answer is lost, which is confirmed by the end of the session")
         void release() throws Exception {
             Hold hold = lock.acquire();
-            line.losesReplyToNext(Release.class);
+            link.loseReplyToNext(Release.class);
             var ending = hold.releaseAsync().toCompletableFuture();
 
             holdfast.close();
@@ -144,7 +144,7 @@ class ClosingTest {
         @DisplayName("a release that is to be repeated, of what outlives the session: unconfirmed")
         void repeatedRelease() throws Exception {
             Hold hold = lock.acquire(detached);
-            line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
             var ending = hold.releaseAsync().toCompletableFuture();
 
             holdfast.close();
@@ -157,13 +157,13 @@ class ClosingTest {
         @DisplayName("an extension")
         void extension() throws Exception {
             Hold hold = lock.acquire(fixed);
-            line.losesNext(Extend.class);
-            Doing<Boolean> extending = world.actor("extender").starts(() -> {
+            link.loseNext(Extend.class);
+            Doing<Boolean> extending = world.actor("extender").start(() -> {
                 hold.extend(Duration.ofMinutes(2));
                 return true;
             });
             Eventually.holds(
-                    "the extension is sent", () -> !line.sent(Extend.class).isEmpty());
+                    "the extension is sent", () -> !link.sent(Extend.class).isEmpty());
 
             holdfast.close();
 
@@ -176,12 +176,12 @@ class ClosingTest {
         @Test
         @DisplayName("the wait for several locks, whose leases are being made the same")
         void severalAtOnce() throws Exception {
-            line.losesNext(Extend.class);
+            link.loseNext(Extend.class);
             var several = holdfast.lockAll(lock, holdfast.lock("other"))
                     .acquireAsync(fixed)
                     .toCompletableFuture();
             Eventually.holds(
-                    "the extension is sent", () -> !line.sent(Extend.class).isEmpty());
+                    "the extension is sent", () -> !link.sent(Extend.class).isEmpty());
 
             holdfast.close();
 
@@ -215,7 +215,7 @@ class ClosingTest {
         CyclicBarrier start = new CyclicBarrier(8);
         List<Doing<Boolean>> closing = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            closing.add(world.actor("closer-" + i).starts(() -> {
+            closing.add(world.actor("closer-" + i).start(() -> {
                 start.await();
                 holdfast.close();
                 return true;
@@ -226,7 +226,7 @@ class ClosingTest {
         }
         holdfast.close();
         assertThat(holdfast.closeAsync().toCompletableFuture().isDone()).isTrue();
-        assertThat(line.sent(CloseSession.class)).hasSize(1);
+        assertThat(link.sent(CloseSession.class)).hasSize(1);
         assertThat(hold.isHeld()).isFalse();
     }
 
@@ -238,7 +238,7 @@ class ClosingTest {
 
         closing.get(60, TimeUnit.SECONDS);
 
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -250,7 +250,7 @@ class ClosingTest {
             for (int i = 0; i < 4; i++) {
                 Actor actor = world.actor("busy-" + round + "-" + i);
                 DistributedLock contended = busy.lock("busy");
-                doings.add(actor.starts(() -> {
+                doings.add(actor.start(() -> {
                     for (int done = 0; ; done++) {
                         try (Hold hold = contended.acquire()) {
                             assertThat(hold.name()).isEqualTo("busy");
@@ -267,7 +267,7 @@ class ClosingTest {
             for (Doing<Integer> each : doings) {
                 assertThat(each.result()).isNotNegative();
             }
-            world.isIdle();
+            world.awaitIdle();
         }
     }
 
@@ -319,7 +319,7 @@ class ClosingTest {
         @DisplayName("not if it was given one that was open")
         void borrowed() {
             holdfast.close();
-            assertThat(line.isClosed()).isFalse();
+            assertThat(link.isClosed()).isFalse();
         }
 
         @Test
@@ -349,25 +349,25 @@ class ClosingTest {
         @DisplayName("ends within the store time-out")
         void silent() throws Exception {
             try (World still = World.still()) {
-                Line cut = still.line();
+                FaultyLink cut = still.link();
                 Holdfast away = still.client("away", cut);
                 Hold hold = away.lock("ledger").acquire();
-                cut.isCut();
+                cut.cut();
                 CompletableFuture<Void> closing = away.closeAsync().toCompletableFuture();
-                still.passes(Duration.ofSeconds(10).minusNanos(1));
+                still.advance(Duration.ofSeconds(10).minusNanos(1));
                 assertThat(closing.isDone()).isFalse();
-                still.passes(Duration.ofNanos(1));
+                still.advance(Duration.ofNanos(1));
                 assertThat(closing.isDone()).isTrue();
                 assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
-                still.passes(Duration.ofSeconds(30));
+                still.advance(Duration.ofSeconds(30));
             }
         }
 
         @Test
         @DisplayName("is never opened: build() says so within the store time-out, and leaves no thread")
         void neverOpened() {
-            Line dead = world.line();
-            dead.isCut();
+            FaultyLink dead = world.link();
+            dead.cut();
             assertThatThrownBy(() -> world.builder("dead", dead)
                             .storeTimeout(Duration.ofMillis(300))
                             .build())
@@ -381,8 +381,8 @@ class ClosingTest {
         @Test
         @DisplayName("is never opened: buildAsync() says so too, and nothing goes on in the background")
         void neverOpenedAsync() {
-            Line dead = world.line();
-            dead.isCut();
+            FaultyLink dead = world.link();
+            dead.cut();
             assertThatThrownBy(() -> world.builder("dead", dead)
                             .storeTimeout(Duration.ofMillis(300))
                             .buildAsync()
@@ -398,8 +398,8 @@ class ClosingTest {
         @Test
         @DisplayName("or refuses it: build() says so at once")
         void refused() {
-            Line shut = world.line();
-            shut.fails(OpenSession.class, Reason.DENIED, Effect.NONE);
+            FaultyLink shut = world.link();
+            shut.fail(OpenSession.class, Reason.DENIED, Effect.NONE);
             assertThatThrownBy(() -> world.builder("shut", shut).build())
                     .isInstanceOf(StoreRefusedException.class)
                     .hasMessageContaining("the test says so");
@@ -409,15 +409,15 @@ class ClosingTest {
         @DisplayName("and answers late: a session that nobody waits for any more is closed")
         void lateSession() throws Exception {
             try (World still = World.still()) {
-                Line slow = still.line();
-                Line.HeldUp opening = slow.holdsUpNext(OpenSession.class);
+                FaultyLink slow = still.link();
+                FaultyLink.HeldUp opening = slow.holdUpNext(OpenSession.class);
                 CompletableFuture<Holdfast> building =
                         still.builder("slow", slow).buildAsync().toCompletableFuture();
-                still.passes(Duration.ofSeconds(9));
+                still.advance(Duration.ofSeconds(9));
                 Holdfast open = building.get(60, TimeUnit.SECONDS);
                 assertThat(slow.sent(CloseSession.class)).isEmpty();
 
-                opening.goesOn();
+                opening.proceed();
 
                 assertThat(slow.sent(CloseSession.class)).hasSize(1);
                 assertThat(open.lock("ledger").tryLock()).isTrue();

@@ -20,7 +20,7 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,11 +109,11 @@ class DoubleBarrierCrashTest {
             Guest second = new Guest("second");
             Guest last = new Guest("last");
             Guest dying = victim == Victim.LAST_TO_COME ? last : first;
-            dying.line.isCutAfter(step, takesEffect);
+            dying.link.cutAfter(step, takesEffect);
             if (victim == Victim.LAST_TO_COME) {
                 // The others can't see who is there, and so it is the last one who opens.
-                first.line.fails(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
-                second.line.fails(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+                first.link.fail(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+                second.link.fail(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
             }
             first.comes(victim == Victim.IMPATIENT ? Duration.ofSeconds(2) : TTL.multipliedBy(10));
             Eventually.holds("the first has come", () -> places() == 1 || first.isDead());
@@ -121,13 +121,13 @@ class DoubleBarrierCrashTest {
             Eventually.holds("the second has come", () -> second.hasPlace());
             if (victim == Victim.IMPATIENT) {
                 passesUntil("the first has given up", () -> first.isInside() || first.isDead());
-                passes(Duration.ofSeconds(4));
+                advance(Duration.ofSeconds(4));
             }
             last.comes(TTL.multipliedBy(10));
             List<Guest> living = new ArrayList<>(List.of(first, second, last));
             if (victim == Victim.IMPATIENT) {
                 living.remove(dying);
-                passes(Duration.ofSeconds(3));
+                advance(Duration.ofSeconds(3));
                 assertThat(judge.openings).hasSizeLessThanOrEqualTo(dying.isDead() ? 1 : 0);
             } else {
                 passesUntil(
@@ -135,12 +135,12 @@ class DoubleBarrierCrashTest {
                         () -> dying.isDead() || living.stream().allMatch(Guest::isInside));
             }
             if (victim == Victim.LAST_TO_COME) {
-                first.line.isMended();
-                second.line.isMended();
+                first.link.mend();
+                second.link.mend();
             }
             if (dying.isDead()) {
                 living.remove(dying);
-                passes(TTL.plus(TTL));
+                advance(TTL.plus(TTL));
             }
             if (judge.openings.isEmpty()) {
                 assertThat(living).noneMatch(Guest::isInside);
@@ -158,22 +158,22 @@ class DoubleBarrierCrashTest {
                     () -> living.stream().allMatch(guest -> guest.hasLeft() || guest.isDead()));
             assertThat(judge.openings).hasSize(1);
             assertThat(judge.wrong).isEmpty();
-            return dying.line.lastCommand();
+            return dying.link.lastCommand();
         }
 
         private int places() {
             return world.recordOf("stage").map(info -> info.holders().size()).orElse(0);
         }
 
-        private void passes(Duration time) {
+        private void advance(Duration time) {
             for (Duration left = time; left.compareTo(Duration.ZERO) > 0; left = left.minus(STEP)) {
-                world.passes(STEP);
+                world.advance(STEP);
             }
         }
 
         private void passesUntil(String what, BooleanSupplier condition) {
             Eventually.holds(what, () -> {
-                world.passes(STEP);
+                world.advance(STEP);
                 return condition.getAsBoolean();
             });
         }
@@ -181,7 +181,7 @@ class DoubleBarrierCrashTest {
         /** A client with one thread that comes and leaves. */
         private final class Guest {
             private final String label;
-            private final Line line = world.line(judge::on);
+            private final FaultyLink link = world.link(judge::on);
             private final DistributedDoubleBarrier barrier;
             private final Actor actor;
             private Doing<Optional<BarrierMembership>> entering;
@@ -189,13 +189,13 @@ class DoubleBarrierCrashTest {
 
             Guest(String label) {
                 this.label = label;
-                Holdfast holdfast = world.client(label, line);
+                Holdfast holdfast = world.client(label, link);
                 barrier = holdfast.barrier("stage", PARTIES);
                 actor = world.actor(label);
             }
 
             void comes(Duration maxWait) {
-                entering = actor.starts(() -> barrier.tryEnter(maxWait));
+                entering = actor.start(() -> barrier.tryEnter(maxWait));
             }
 
             boolean hasPlace() {
@@ -205,7 +205,7 @@ class DoubleBarrierCrashTest {
             }
 
             boolean isDead() {
-                return line.lastCommand().isPresent();
+                return link.lastCommand().isPresent();
             }
 
             /** Or has failed, or given up. */
@@ -218,7 +218,7 @@ class DoubleBarrierCrashTest {
             }
 
             void leaves() {
-                leaving = actor.starts(() -> {
+                leaving = actor.start(() -> {
                     entering.result().orElseThrow().leave();
                     return true;
                 });

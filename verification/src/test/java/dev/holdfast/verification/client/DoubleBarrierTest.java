@@ -29,7 +29,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -64,7 +64,7 @@ class DoubleBarrierTest {
 
     /** A client with one thread at the barrier. */
     private final class Party {
-        private final Line line = world.line();
+        private final FaultyLink link = world.link();
         private final Holdfast holdfast;
         private final DistributedDoubleBarrier barrier;
         private final Actor actor;
@@ -76,14 +76,14 @@ class DoubleBarrierTest {
         }
 
         Party(String name, Duration storeTimeout) {
-            holdfast = world.client(world.builder(name, line).storeTimeout(storeTimeout));
+            holdfast = world.client(world.builder(name, link).storeTimeout(storeTimeout));
             barrier = holdfast.barrier("stage", PARTIES);
             actor = world.actor(name);
             parties.add(this);
         }
 
         Party comes() {
-            entering = actor.starts(() -> {
+            entering = actor.start(() -> {
                 try {
                     return barrier.enter();
                 } finally {
@@ -95,7 +95,7 @@ class DoubleBarrierTest {
 
         /** As {@link #comes}, but gives up after two seconds. */
         Doing<Optional<BarrierMembership>> tries() {
-            return actor.starts(() -> barrier.tryEnter(Duration.ofSeconds(2)));
+            return actor.start(() -> barrier.tryEnter(Duration.ofSeconds(2)));
         }
 
         Party hasPlace() {
@@ -107,7 +107,7 @@ class DoubleBarrierTest {
 
         /** Until it is mended it can't see who is there, and so not open. */
         Party isBlind() {
-            line.fails(Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
             return this;
         }
 
@@ -121,14 +121,14 @@ class DoubleBarrierTest {
 
         Doing<Boolean> leaves() throws Exception {
             BarrierMembership membership = membership();
-            return actor.starts(() -> {
+            return actor.start(() -> {
                 membership.leave();
                 return true;
             });
         }
 
-        void dies() {
-            line.isCut();
+        void die() {
+            link.cut();
         }
     }
 
@@ -150,15 +150,15 @@ class DoubleBarrierTest {
     /** Lets time pass, a little at a time, until something is so. */
     private void passesUntil(String what, BooleanSupplier condition) {
         Eventually.holds(what, () -> {
-            world.passes(Duration.ofMillis(20));
+            world.advance(Duration.ofMillis(20));
             return condition.getAsBoolean();
         });
     }
 
     /** Lets time pass, a little at a time. */
-    private void passes(Duration time) {
+    private void advance(Duration time) {
         for (long left = time.toMillis(); left > 0; left -= 50) {
-            world.passes(Duration.ofMillis(Math.min(50, left)));
+            world.advance(Duration.ofMillis(Math.min(50, left)));
         }
     }
 
@@ -172,11 +172,11 @@ class DoubleBarrierTest {
     }
 
     private static void canSee(Party... blind) {
-        List.of(blind).forEach(party -> party.line.isMended());
+        List.of(blind).forEach(party -> party.link.mend());
     }
 
     private void noneInside(Party... waiting) {
-        passes(Duration.ofSeconds(3));
+        advance(Duration.ofSeconds(3));
         assertThat(List.of(waiting)).noneMatch(Party::isInside);
     }
 
@@ -220,15 +220,15 @@ class DoubleBarrierTest {
         @Tag("H1")
         @DisplayName("for threads of one process as well, each of which has a place and a token of its own")
         void oneProcess() throws Exception {
-            Line line = world.line();
-            DistributedDoubleBarrier barrier = world.client("alice", line).barrier("stage", PARTIES);
-            Line.HeldUp first = line.holdsUpNext(Acquire.class);
+            FaultyLink link = world.link();
+            DistributedDoubleBarrier barrier = world.client("alice", link).barrier("stage", PARTIES);
+            FaultyLink.HeldUp first = link.holdUpNext(Acquire.class);
             List<CompletableFuture<BarrierMembership>> entering = new ArrayList<>();
             for (int i = 0; i < 2 * PARTIES; i++) {
                 entering.add(barrier.enterAsync().toCompletableFuture());
             }
             // All of them wait in the process for a place: tokens in stock for those behind would be of use to nobody.
-            first.goesOn();
+            first.proceed();
             passesUntil("half of them are inside", () -> inside(entering).size() == PARTIES);
 
             List<CompletableFuture<Void>> leaving = new ArrayList<>();
@@ -244,7 +244,7 @@ class DoubleBarrierTest {
                     "all of them have left, though others got their places",
                     () -> leaving.stream().allMatch(CompletableFuture::isDone));
             passesUntil("the others are inside", () -> inside(entering).size() == PARTIES);
-            assertThat(line.sent(Advance.class)).isEmpty();
+            assertThat(link.sent(Advance.class)).isEmpty();
             inside(entering).forEach(member -> member.join().close());
         }
 
@@ -263,7 +263,7 @@ class DoubleBarrierTest {
             assertThat(entering.join().isInside()).isTrue();
             entering.join().close();
             assertThat(entering.join().isInside()).isFalse();
-            assertThat(alice.actor.does(() -> barrier.tryEnter(Duration.ZERO)))
+            assertThat(alice.actor.call(() -> barrier.tryEnter(Duration.ZERO)))
                     .hasValueSatisfying(BarrierMembership::close);
         }
 
@@ -343,7 +343,7 @@ class DoubleBarrierTest {
             bob.membership().close();
             bob.membership().close();
             assertThat(bob.membership().isInside()).isFalse();
-            passes(Duration.ofSeconds(3));
+            advance(Duration.ofSeconds(3));
             assertThat(aliceLeaves.isDone()).isFalse();
             BarrierMembership carolIn = carol.membership();
             CompletableFuture<Void> carolLeaves = carolIn.leaveAsync().toCompletableFuture();
@@ -351,7 +351,7 @@ class DoubleBarrierTest {
             passesUntil("all have left", () -> aliceLeaves.isDone() && carolLeaves.isDone());
 
             assertThat(aliceLeaves.result()).isTrue();
-            assertThat(bob.actor.does(() -> bob.membership().leave(Duration.ZERO)))
+            assertThat(bob.actor.call(() -> bob.membership().leave(Duration.ZERO)))
                     .isTrue();
         }
 
@@ -365,7 +365,7 @@ class DoubleBarrierTest {
             Party carol = party("carol").comes();
             allInside(alice, bob, carol);
             BarrierMembership inside = alice.membership();
-            Doing<Boolean> leaving = alice.actor.starts(() -> inside.leave(Duration.ofSeconds(2)));
+            Doing<Boolean> leaving = alice.actor.start(() -> inside.leave(Duration.ofSeconds(2)));
             passesUntil("the wait is over", leaving::isDone);
             assertThat(leaving.result()).isFalse();
             assertThat(places()).isEqualTo(2);
@@ -385,13 +385,13 @@ class DoubleBarrierTest {
             Party bob = party("bob").comes();
             Party carol = party("carol").comes();
             allInside(alice, bob, carol);
-            alice.line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            alice.link.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
             Doing<Boolean> leaving = alice.leaves();
 
             passesUntil("it is given up", leaving::isDone);
 
             assertThatThrownBy(leaving::result).isInstanceOf(StoreUnavailableException.class);
-            alice.line.isMended();
+            alice.link.mend();
             allLeave(bob, carol);
         }
     }
@@ -406,8 +406,8 @@ class DoubleBarrierTest {
         void beforeTheOpening() throws Exception {
             Party alice = party("alice").hasPlace();
             Party bob = party("bob").hasPlace();
-            bob.dies();
-            passes(TTL);
+            bob.die();
+            advance(TTL);
             Party carol = party("carol").comes();
             noneInside(alice, carol);
 
@@ -427,18 +427,18 @@ class DoubleBarrierTest {
             allInside(alice, bob, carol);
             List<Loss> told = new CopyOnWriteArrayList<>();
             bob.membership().onLost(told::add);
-            bob.dies();
+            bob.die();
             Doing<Boolean> aliceLeaves = alice.leaves();
             Doing<Boolean> carolLeaves = carol.leaves();
-            passes(Duration.ofSeconds(5));
+            advance(Duration.ofSeconds(5));
             assertThat(aliceLeaves.isDone()).isFalse();
 
-            passes(TTL);
+            advance(TTL);
 
             passesUntil("all who live have left", () -> aliceLeaves.isDone() && carolLeaves.isDone());
             assertThat(bob.membership().isInside()).isFalse();
             assertThat(told).singleElement().extracting(Loss::name).isEqualTo("stage");
-            bob.line.isMended();
+            bob.link.mend();
             Doing<Boolean> bobLeaves = bob.leaves();
             passesUntil("bob learns it", bobLeaves::isDone);
             assertThatThrownBy(bobLeaves::result).isInstanceOf(LockLostException.class);
@@ -452,18 +452,18 @@ class DoubleBarrierTest {
             Party alice = party("alice").isBlind().hasPlace();
             Party bob = party("bob").isBlind().hasPlace();
             Party carol = party("carol");
-            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            opening.hasCome();
-            opening.arrives();
-            carol.dies();
+            opening.awaitCommand();
+            opening.deliver();
+            carol.die();
             canSee(alice, bob);
 
             allInside(alice, bob);
 
             Doing<Boolean> aliceLeaves = alice.leaves();
             Doing<Boolean> bobLeaves = bob.leaves();
-            passes(TTL);
+            advance(TTL);
             passesUntil("all who live have left", () -> aliceLeaves.isDone() && bobLeaves.isDone());
         }
 
@@ -475,17 +475,17 @@ class DoubleBarrierTest {
             Party alice = party("alice").isBlind().hasPlace();
             Party bob = party("bob").isBlind().hasPlace();
             Party carol = party("carol");
-            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            opening.hasCome();
-            carol.dies();
+            opening.awaitCommand();
+            carol.die();
             canSee(alice, bob);
             // All places are taken and nobody may open: the lock of the door is carol's as long as her session.
             noneInside(alice, bob);
-            passes(TTL);
+            advance(TTL);
             noneInside(alice, bob);
 
-            assertThat(opening.arrives()).isInstanceOf(Reply.SessionEnded.class);
+            assertThat(opening.deliver()).isInstanceOf(Reply.SessionEnded.class);
 
             noneInside(alice, bob);
             Party dave = party("dave").comes();
@@ -500,10 +500,10 @@ class DoubleBarrierTest {
             Party alice = party("alice").isBlind().hasPlace();
             Party bob = party("bob").isBlind().hasPlace();
             Party carol = party("carol");
-            carol.line.losesReplyToNext(SetCount.class);
+            carol.link.loseReplyToNext(SetCount.class);
             carol.comes();
             Eventually.holds(
-                    "carol opens", () -> !carol.line.sent(SetCount.class).isEmpty());
+                    "carol opens", () -> !carol.link.sent(SetCount.class).isEmpty());
             canSee(alice, bob);
 
             allInside(alice, bob, carol);
@@ -518,21 +518,21 @@ class DoubleBarrierTest {
             Party alice = party("alice").isBlind().hasPlace();
             Party bob = party("bob").isBlind().hasPlace();
             Party carol = party("carol");
-            Line.HeldUp late = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp late = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            late.hasCome();
+            late.awaitCommand();
             canSee(alice, bob);
-            carol.line.fails(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
-            alice.line.fails(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
-            bob.line.fails(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
-            late.fails(Reason.UNAVAILABLE, Effect.UNKNOWN);
+            carol.link.fail(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
+            alice.link.fail(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
+            bob.link.fail(SetCount.class, Reason.UNAVAILABLE, Effect.NONE);
+            late.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
             passesUntil(
                     "the lock is given back", () -> world.holderOf("stage#door").isEmpty());
 
-            assertThat(late.arrives()).isInstanceOf(Reply.Stale.class);
+            assertThat(late.deliver()).isInstanceOf(Reply.Stale.class);
 
             noneInside(alice, bob, carol);
-            parties.forEach(party -> party.line.isMended());
+            parties.forEach(party -> party.link.mend());
             allInside(alice, bob, carol);
             allLeave(alice, bob, carol);
         }
@@ -548,7 +548,7 @@ class DoubleBarrierTest {
         void timesOut() throws Exception {
             Party alice = party("alice");
             Doing<Optional<BarrierMembership>> trying =
-                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+                    alice.actor.start(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Eventually.holds("it has a place", () -> places() == 1);
             Party bob = party("bob").hasPlace();
             passesUntil("the wait is over", trying::isDone);
@@ -563,10 +563,10 @@ class DoubleBarrierTest {
             // There is no place any more: that is waited for no longer either.
             Party dave = party("dave");
             Doing<Optional<BarrierMembership>> noPlace =
-                    dave.actor.starts(() -> dave.barrier.tryEnter(Duration.ofSeconds(2)));
+                    dave.actor.start(() -> dave.barrier.tryEnter(Duration.ofSeconds(2)));
             passesUntil("the wait is over", noPlace::isDone);
             assertThat(noPlace.result()).isEmpty();
-            assertThat(dave.actor.does(() -> dave.barrier.tryEnter(Duration.ZERO)))
+            assertThat(dave.actor.call(() -> dave.barrier.tryEnter(Duration.ZERO)))
                     .isEmpty();
             allLeave(alice, bob, carol);
         }
@@ -577,18 +577,18 @@ class DoubleBarrierTest {
         void openedFirst() throws Exception {
             Party alice = party("alice").isBlind();
             Doing<Optional<BarrierMembership>> trying =
-                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+                    alice.actor.start(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
             Party carol = party("carol");
-            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            opening.hasCome();
-            passes(Duration.ofSeconds(3));
+            opening.awaitCommand();
+            advance(Duration.ofSeconds(3));
             assertThat(trying.isDone()).isFalse();
 
             canSee(alice, bob);
-            opening.goesOn();
+            opening.proceed();
 
             passesUntil("alice knows", trying::isDone);
             BarrierMembership inside = trying.result().orElseThrow();
@@ -603,17 +603,17 @@ class DoubleBarrierTest {
         @DisplayName("has opened if it was counted before it knew of its place, and takes it in")
         void countedFirst() throws Exception {
             Party alice = party("alice");
-            Line.HeldUp asking = alice.line.holdsUpNext(Acquire.class);
+            FaultyLink.HeldUp asking = alice.link.holdUpNext(Acquire.class);
             Doing<Optional<BarrierMembership>> trying =
-                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
-            Reply granted = asking.arrives();
+                    alice.actor.start(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+            Reply granted = asking.deliver();
             Party bob = party("bob").comes();
             Party carol = party("carol").comes();
             allInside(bob, carol);
-            passes(Duration.ofSeconds(3));
+            advance(Duration.ofSeconds(3));
             assertThat(trying.isDone()).isFalse();
 
-            asking.isAnswered(granted);
+            asking.answer(granted);
 
             passesUntil("alice knows", trying::isDone);
             BarrierMembership inside = trying.result().orElseThrow();
@@ -628,18 +628,18 @@ class DoubleBarrierTest {
         void openedAndDied() throws Exception {
             Party alice = party("alice").isBlind();
             Doing<Optional<BarrierMembership>> trying =
-                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+                    alice.actor.start(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
             Party carol = party("carol");
-            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            opening.hasCome();
-            passes(Duration.ofSeconds(3));
+            opening.awaitCommand();
+            advance(Duration.ofSeconds(3));
             assertThat(world.waitersOf("stage#door")).isEqualTo(1);
 
-            opening.arrives();
-            carol.dies();
+            opening.deliver();
+            carol.die();
             canSee(alice, bob);
 
             passesUntil("alice knows", trying::isDone);
@@ -647,7 +647,7 @@ class DoubleBarrierTest {
             allInside(bob);
             assertThat(inside.generation()).isEqualTo(bob.membership().generation());
             inside.close();
-            passes(TTL);
+            advance(TTL);
             allLeave(bob);
         }
 
@@ -657,14 +657,14 @@ class DoubleBarrierTest {
         void openerDied() throws Exception {
             Party alice = party("alice").isBlind();
             Doing<Optional<BarrierMembership>> trying =
-                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+                    alice.actor.start(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
             Party carol = party("carol");
-            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            opening.hasCome();
-            carol.dies();
+            opening.awaitCommand();
+            carol.die();
             canSee(alice, bob);
 
             passesUntil("alice has given up", trying::isDone);
@@ -672,7 +672,7 @@ class DoubleBarrierTest {
             assertThatThrownBy(trying::result)
                     .isInstanceOf(LockWaitTimeoutException.class)
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
-            passes(TTL);
+            advance(TTL);
             noneInside(bob);
             Party dave = party("dave").comes();
             noneInside(bob, dave);
@@ -690,7 +690,7 @@ class DoubleBarrierTest {
             Doing<Optional<BarrierMembership>> trying = alice.tries();
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
-            Line.HeldUp opening = slowOpener("carol");
+            FaultyLink.HeldUp opening = slowOpener("carol");
 
             passesUntil("alice has given up", trying::isDone);
 
@@ -700,11 +700,11 @@ class DoubleBarrierTest {
                             .singleElement()
                             .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
                             .hasMessageContaining("may still open with this party counted"));
-            passes(TTL);
+            advance(TTL);
             assertThat(holders()).containsExactlyInAnyOrder("alice", "bob", "carol");
             Party dave = party("dave").comes();
             canSee(bob);
-            opening.goesOn();
+            opening.proceed();
             Party carol = parties.get(2);
             allInside(bob, carol);
             passesUntil("dave has alice's place", () -> holders().contains("dave"));
@@ -731,12 +731,12 @@ class DoubleBarrierTest {
             canSee(alice, bob);
             Party dave = party("dave").comes();
             Party erin = party("erin").comes();
-            carol.dies();
+            carol.die();
 
             passesUntil("all but alice and carol have places", () -> !holders().contains("alice") && places() == 3);
 
             allInside(bob, dave, erin);
-            assertThat(alice.line.sent(Acquire.class).stream()
+            assertThat(alice.link.sent(Acquire.class).stream()
                             .filter(acquire -> acquire.resource().value().equals("stage#door")))
                     .as("requests for the lock")
                     .hasSize(1);
@@ -751,21 +751,21 @@ class DoubleBarrierTest {
             Party bob = party("bob").isBlind();
             List<Doing<Optional<BarrierMembership>>> trying = List.of(alice.tries(), bob.tries());
             Eventually.holds("two are there", () -> places() == 2);
-            Line.HeldUp opening = slowOpener("carol");
+            FaultyLink.HeldUp opening = slowOpener("carol");
             passesUntil("they have given up", () -> trying.stream().allMatch(Doing::isDone));
             assertThat(world.waitersOf("stage#door")).isEqualTo(2);
 
             bob.holdfast.close();
             assertThat(world.waitersOf("stage#door")).isEqualTo(1);
-            alice.dies();
-            passes(TTL.plus(TTL));
+            alice.die();
+            advance(TTL.plus(TTL));
             canSee(alice);
-            passes(TTL);
+            advance(TTL);
 
             assertThat(holders()).containsExactly("carol");
             assertThat(world.waitersOf("stage#door")).isZero();
             // Both have died, after all were there.
-            opening.goesOn();
+            opening.proceed();
             allInside(parties.get(2));
             allLeave(parties.get(2));
         }
@@ -775,7 +775,7 @@ class DoubleBarrierTest {
         @DisplayName("and can't have the lock for another reason, asks for it again")
         void lockRefused() throws Exception {
             Party alice = party("alice");
-            alice.line.failsFor(
+            alice.link.failFor(
                     command -> command instanceof Acquire acquire
                             && acquire.resource().value().equals("stage#door"),
                     Reason.DENIED,
@@ -785,23 +785,23 @@ class DoubleBarrierTest {
             assertThatThrownBy(trying::result)
                     .isInstanceOf(LockWaitTimeoutException.class)
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSize(2));
-            alice.line.forget();
-            passes(TTL.plus(TTL));
+            alice.link.forget();
+            advance(TTL.plus(TTL));
             assertThat(holders()).containsExactly("alice");
-            assertThat(alice.line.sent(Acquire.class)).hasSizeBetween(2, 8);
+            assertThat(alice.link.sent(Acquire.class)).hasSizeBetween(2, 8);
 
             canSee(alice);
 
             passesUntil("alice has no place any more", () -> places() == 0);
-            world.isIdle();
+            world.awaitIdle();
         }
 
         /** Comes last, counts all, and takes as long to open as the test wants. */
-        private Line.HeldUp slowOpener(String name) {
+        private FaultyLink.HeldUp slowOpener(String name) {
             Party opener = new Party(name, Duration.ofDays(1));
-            Line.HeldUp opening = opener.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = opener.link.holdUpNext(SetCount.class);
             opener.comes();
-            opening.hasCome();
+            opening.awaitCommand();
             return opening;
         }
 
@@ -810,18 +810,18 @@ class DoubleBarrierTest {
         @DisplayName("is not opened by who comes while it gives up")
         void gaveUpFirst() throws Exception {
             Party alice = party("alice");
-            Line.HeldUp release = alice.line.holdsUpNext(Release.class);
+            FaultyLink.HeldUp release = alice.link.holdUpNext(Release.class);
             Doing<Optional<BarrierMembership>> trying =
-                    alice.actor.starts(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
+                    alice.actor.start(() -> alice.barrier.tryEnter(Duration.ofSeconds(2)));
             Party bob = party("bob").comes();
-            passesUntil("alice gives up", () -> !alice.line.sent(Release.class).isEmpty());
+            passesUntil("alice gives up", () -> !alice.link.sent(Release.class).isEmpty());
             Party carol = party("carol").comes();
             Eventually.holds("all places are taken", () -> places() == PARTIES);
-            passes(Duration.ofSeconds(2));
+            advance(Duration.ofSeconds(2));
             assertThat(bob.isInside()).isFalse();
             assertThat(carol.isInside()).isFalse();
 
-            release.goesOn();
+            release.proceed();
 
             passesUntil("alice has given up", trying::isDone);
             assertThat(trying.result()).isEmpty();
@@ -846,9 +846,9 @@ class DoubleBarrierTest {
 
             passesUntil("they have given up", () -> alice.isInside() && places() == 0);
             assertThatThrownBy(alice::membership).isInstanceOf(InterruptedException.class);
-            assertThat(alice.actor.<Boolean>does(Thread::interrupted)).isFalse();
-            world.isIdle();
-            assertThatThrownBy(() -> alice.actor.does(() -> {
+            assertThat(alice.actor.<Boolean>call(Thread::interrupted)).isFalse();
+            world.awaitIdle();
+            assertThatThrownBy(() -> alice.actor.call(() -> {
                         Thread.currentThread().interrupt();
                         return alice.barrier.enter();
                     }))
@@ -860,7 +860,7 @@ class DoubleBarrierTest {
         @DisplayName("at an interrupt after it was opened, takes it in, and the flag stays set")
         void interruptedTooLate() throws Exception {
             Party alice = party("alice").isBlind();
-            Doing<Boolean> entering = alice.actor.starts(() -> {
+            Doing<Boolean> entering = alice.actor.start(() -> {
                 try (BarrierMembership inside = alice.barrier.enter()) {
                     return Thread.currentThread().isInterrupted() && inside.isInside();
                 }
@@ -868,14 +868,14 @@ class DoubleBarrierTest {
             Party bob = party("bob").isBlind().comes();
             Eventually.holds("two are there", () -> places() == 2);
             Party carol = party("carol");
-            Line.HeldUp opening = carol.line.holdsUpNext(SetCount.class);
+            FaultyLink.HeldUp opening = carol.link.holdUpNext(SetCount.class);
             carol.comes();
-            opening.hasCome();
+            opening.awaitCommand();
             alice.actor.interrupt();
-            passes(Duration.ofSeconds(1));
+            advance(Duration.ofSeconds(1));
 
             canSee(alice, bob);
-            opening.goesOn();
+            opening.proceed();
 
             passesUntil("alice knows", entering::isDone);
             assertThat(entering.result()).isTrue();
@@ -888,12 +888,12 @@ class DoubleBarrierTest {
         @DisplayName("because the store does not answer, says so")
         void storeSilent() throws Exception {
             Party alice = party("alice").hasPlace();
-            alice.line.fails(CountDown.class, Reason.UNAVAILABLE, Effect.NONE);
-            alice.line.fails(Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+            alice.link.fail(CountDown.class, Reason.UNAVAILABLE, Effect.NONE);
+            alice.link.fail(Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
 
-            alice.line.forget();
-            passesUntil("it asks", () -> !alice.line.sent(CountDown.class).isEmpty());
-            passes(Duration.ofSeconds(11));
+            alice.link.forget();
+            passesUntil("it asks", () -> !alice.link.sent(CountDown.class).isEmpty());
+            advance(Duration.ofSeconds(11));
             // Too late to be the reason: it stays pending.
             alice.actor.interrupt();
 
@@ -901,7 +901,7 @@ class DoubleBarrierTest {
 
             assertThatThrownBy(alice::membership).isInstanceOf(StoreUnavailableException.class);
             assertThat(alice.wasInterrupted).isTrue();
-            alice.line.isMended();
+            alice.link.mend();
             passesUntil("its place is free", () -> places() == 0);
         }
     }
@@ -915,7 +915,7 @@ class DoubleBarrierTest {
         @DisplayName("odd input, before anything is asked")
         void oddInput() {
             Party alice = party("alice");
-            alice.line.forget();
+            alice.link.forget();
             assertThatThrownBy(() -> alice.holdfast.barrier("stage", 0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.holdfast.barrier("stage", -1)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.holdfast.barrier(" ", 2)).isInstanceOf(IllegalArgumentException.class);
@@ -924,7 +924,7 @@ class DoubleBarrierTest {
             assertThat(alice.holdfast.barrier("x".repeat(505), 2).parties()).isEqualTo(2);
             assertThatThrownBy(() -> alice.barrier.tryEnter(Duration.ofNanos(-1)))
                     .isInstanceOf(IllegalArgumentException.class);
-            assertThat(alice.line.sent(OnResource.class)).isEmpty();
+            assertThat(alice.link.sent(OnResource.class)).isEmpty();
         }
 
         @Test
@@ -933,11 +933,11 @@ class DoubleBarrierTest {
         void mismatch() throws Exception {
             Party alice = party("alice").hasPlace();
             Party bob = party("bob");
-            assertThatThrownBy(() -> bob.actor.does(
+            assertThatThrownBy(() -> bob.actor.call(
                             () -> bob.holdfast.barrier("stage", PARTIES + 1).enter()))
                     .isInstanceOf(LockMismatchException.class);
             assertThatThrownBy(() ->
-                            bob.actor.does(() -> bob.holdfast.lock("stage").acquire()))
+                            bob.actor.call(() -> bob.holdfast.lock("stage").acquire()))
                     .isInstanceOf(LockMismatchException.class);
             assertThat(alice.isInside()).isFalse();
             alice.actor.interrupt();
@@ -952,7 +952,7 @@ class DoubleBarrierTest {
             for (String mark : List.of("#opened", "#door")) {
                 DistributedDoubleBarrier barrier = alice.holdfast.barrier("misused" + mark.length(), 1);
                 Hold other = alice.holdfast.semaphore(barrier.name() + mark, 2).acquire(1);
-                Doing<BarrierMembership> entering = alice.actor.starts(barrier::enter);
+                Doing<BarrierMembership> entering = alice.actor.start(barrier::enter);
                 passesUntil("it is refused", entering::isDone);
                 assertThatThrownBy(entering::result).isInstanceOf(LockMismatchException.class);
                 assertThat(world.recordOf(barrier.name())).isEmpty();
@@ -972,7 +972,7 @@ class DoubleBarrierTest {
             passesUntil("all are inside", () -> alice.isInside() && stage.isDone() && bob.isInside());
             alice.membership().close();
             CompletableFuture<Void> leaving = stage.join().leaveAsync().toCompletableFuture();
-            Doing<BarrierMembership> again = alice.actor.starts(() -> alice.barrier.enter());
+            Doing<BarrierMembership> again = alice.actor.start(() -> alice.barrier.enter());
             Eventually.holds("it has a place again", () -> places() == 2);
 
             alice.holdfast.close();
@@ -1026,7 +1026,7 @@ class DoubleBarrierTest {
         canSee(alice, bob);
         allInside(alice, bob, carol);
         assertThat(parties.stream()
-                        .flatMap(party -> party.line.sent(Acquire.class).stream())
+                        .flatMap(party -> party.link.sent(Acquire.class).stream())
                         .map(acquire -> acquire.resource().value())
                         .filter("stage#door"::equals))
                 .hasSize(1);

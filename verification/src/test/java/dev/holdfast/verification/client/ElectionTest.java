@@ -22,7 +22,7 @@ import dev.holdfast.TermEnd.Reason;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,10 +47,10 @@ class ElectionTest {
     private static final Duration TTL = Duration.ofSeconds(30);
 
     private final World world = World.still();
-    private final Line aliceLine = world.line();
-    private final Line bobLine = world.line();
-    private final Holdfast atAlice = world.client("alice", aliceLine);
-    private final Holdfast atBob = world.client("bob", bobLine);
+    private final FaultyLink aliceLink = world.link();
+    private final FaultyLink bobLink = world.link();
+    private final Holdfast atAlice = world.client("alice", aliceLink);
+    private final Holdfast atBob = world.client("bob", bobLink);
     private final CampaignOptions still =
             CampaignOptions.defaults().withExecutor(world.time().callbacks());
 
@@ -115,7 +115,7 @@ class ElectionTest {
     /** Lets time pass in small steps, so that what callbacks set off happens in its time. */
     private void lives(Duration time) {
         for (long millis = 0; millis < time.toMillis(); millis += 50) {
-            world.passes(Duration.ofMillis(50));
+            world.advance(Duration.ofMillis(50));
         }
     }
 
@@ -165,7 +165,7 @@ class ElectionTest {
             assertThat(term.term()).isGreaterThan(newest);
             newest = term.term();
             assertThat((isFirst ? first : second).resign()).isTrue();
-            world.passes(Duration.ofMinutes(1));
+            world.advance(Duration.ofMinutes(1));
         }
         assertThat(alice.terms.size()).isEqualTo(11);
         assertThat(bob.terms.size()).isEqualTo(10);
@@ -185,7 +185,7 @@ class ElectionTest {
         }
         for (int i = 0; i < 100; i++) {
             Eventually.holds("somebody leads", () -> {
-                world.passes(Duration.ofSeconds(1));
+                world.advance(Duration.ofSeconds(1));
                 return campaigns.stream().anyMatch(campaign -> campaign.resign());
             });
         }
@@ -195,7 +195,7 @@ class ElectionTest {
             Recorder candidate = candidates.get(i);
             Campaign own = campaigns.get(i);
             Eventually.holds("it leads once", () -> {
-                world.passes(Duration.ofSeconds(1));
+                world.advance(Duration.ofSeconds(1));
                 campaigns.stream().filter(other -> other != own).forEach(Campaign::resign);
                 return !candidate.terms.isEmpty();
             });
@@ -242,10 +242,10 @@ class ElectionTest {
         assertThat(hasBegun.await(60, TimeUnit.SECONDS)).isTrue();
         campaign(atBob, bob);
 
-        aliceLine.isCut();
+        aliceLink.cut();
         for (int second = 0; second < 60 && bob.terms.isEmpty(); second++) {
             boolean led = alice.term().isLeader();
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             assertThat(bob.terms.isEmpty() || !led)
                     .as("alice led until a second before bob did")
                     .isTrue();
@@ -269,7 +269,7 @@ class ElectionTest {
         campaign(atAlice, alice);
         world.time().suspend(TTL);
         assertThat(alice.term().isLeader()).isFalse();
-        world.passes(Duration.ZERO);
+        world.advance(Duration.ZERO);
         world.time().settle();
         assertThat(alice.story).startsWith("elected", "LOST");
     }
@@ -315,7 +315,7 @@ class ElectionTest {
         assertThatThrownBy(alice.term()::ensureLeader)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("RESIGNED");
-        world.passes(TTL.multipliedBy(3));
+        world.advance(TTL.multipliedBy(3));
         assertThat(world.holderOf("scheduler")).contains("alice");
         assertThat(bob.terms).isEmpty();
 
@@ -351,7 +351,7 @@ class ElectionTest {
         for (int i = 1; i <= 1_000; i++) {
             int ended = i;
             Eventually.holds("it leads, and resigns", () -> {
-                world.passes(Duration.ofMillis(1));
+                world.advance(Duration.ofMillis(1));
                 return campaign.resign();
             });
             Eventually.holds(
@@ -375,7 +375,7 @@ class ElectionTest {
         assertThat(alice.story).containsExactly("elected", "LOST");
         assertThat(campaign.state()).isEqualTo(State.PAUSED);
 
-        world.passes(Duration.ofMillis(130));
+        world.advance(Duration.ofMillis(130));
         assertThat(alice.story).containsExactly("elected", "LOST", "elected");
         assertThat(alice.terms.get(1).term()).isGreaterThan(alice.terms.get(0).term());
         assertThat(alice.terms.get(0).isLeader()).isFalse();
@@ -403,7 +403,7 @@ class ElectionTest {
             int before = i;
             while (thrown.size() == before) {
                 assertThat(campaign.state()).isEqualTo(State.PAUSED);
-                world.passes(Duration.ofMillis(50));
+                world.advance(Duration.ofMillis(50));
             }
             pauses.add(TimeUnit.NANOSECONDS.toMillis(world.time().monotonicNanos() - since));
             since = world.time().monotonicNanos();
@@ -441,7 +441,7 @@ class ElectionTest {
             }
         });
         for (int second = 0; second < 60; second++) {
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
         }
         assertThat(terms.get()).isGreaterThan(5);
         assertThat(campaign.state()).isNotEqualTo(State.ENDED);
@@ -461,10 +461,10 @@ class ElectionTest {
                 throw thrown;
             }
         });
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
 
         assertThat(campaign.resign()).isTrue();
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
 
         assertThat(campaign.lastError()).containsSame(thrown);
     }
@@ -474,16 +474,16 @@ class ElectionTest {
     @DisplayName("E5: a store that does not answer is told, and asked again until it does")
     void storeTrouble() {
         Recorder alice = new Recorder();
-        aliceLine.fails(Command.Acquire.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
-        aliceLine.fails(Command.KeepAlive.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
+        aliceLink.fail(Command.Acquire.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
+        aliceLink.fail(Command.KeepAlive.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
         Campaign campaign = campaign(atAlice, alice);
-        world.passes(Duration.ofMinutes(2));
+        world.advance(Duration.ofMinutes(2));
         assertThat(alice.errors).isNotEmpty().allMatch(StoreUnavailableException.class::isInstance);
         assertThat(alice.story).isEmpty();
         assertThat(campaign.lastError().orElseThrow()).isInstanceOf(StoreUnavailableException.class);
 
-        aliceLine.isMended();
-        world.passes(Duration.ofSeconds(30));
+        aliceLink.mend();
+        world.advance(Duration.ofSeconds(30));
         assertThat(alice.story).containsExactly("elected");
         assertThat(campaign.state()).isEqualTo(State.LEADING);
     }
@@ -495,12 +495,12 @@ class ElectionTest {
         Recorder alice = new Recorder();
         try (Hold hold = atBob.lock("scheduler").acquire()) {
             Campaign campaign = campaign(atAlice, alice);
-            world.passes(Duration.ofSeconds(5));
+            world.advance(Duration.ofSeconds(5));
             assertThat(alice.errors).isNotEmpty().allMatch(LockMismatchException.class::isInstance);
             assertThat(campaign.state()).isEqualTo(State.PAUSED);
             assertThat(hold.isHeld()).isTrue();
         }
-        world.passes(Duration.ofSeconds(15));
+        world.advance(Duration.ofSeconds(15));
         assertThat(alice.story).containsExactly("elected");
         assertThatThrownBy(() -> atAlice.lock("scheduler").acquire()).isInstanceOf(LockMismatchException.class);
     }
@@ -532,7 +532,7 @@ class ElectionTest {
         Campaign first = campaign(atAlice, alice);
         Campaign second = campaign(atBob, bob);
 
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
         alice.term().onEnd(ends::add).onLost(losses::add);
         assertThat(alice.term().resign()).isTrue();
         assertThat(alice.term().resign()).isFalse();
@@ -548,7 +548,7 @@ class ElectionTest {
         assertThat(alice.terms).hasSize(2);
 
         assertThat(alice.term().resignAndLeave()).isTrue();
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
         assertThat(first.state()).isEqualTo(State.ENDED);
         assertThat(first.ended().toCompletableFuture()).isCompleted();
         assertThat(alice.story).containsExactly("elected", "RESIGNED", "elected", "RESIGNED");
@@ -568,18 +568,18 @@ class ElectionTest {
         assertThat(second.state()).isEqualTo(State.ENDED);
         assertThat(world.waitersOf("scheduler")).isZero();
         first.close();
-        world.passes(TTL);
+        world.advance(TTL);
         assertThat(bob.story).isEmpty();
-        world.isIdle();
+        world.awaitIdle();
 
-        Line.HeldUp claim = bobLine.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp claim = bobLink.holdUpNext(Command.Acquire.class);
         Campaign third = campaign(atBob, bob);
-        claim.hasCome();
+        claim.awaitCommand();
         third.close();
-        claim.goesOn();
-        world.passes(Duration.ofSeconds(1));
+        claim.proceed();
+        world.advance(Duration.ofSeconds(1));
         assertThat(bob.story).isEmpty();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -593,9 +593,9 @@ class ElectionTest {
         first.close();
         assertThat(alice.story).containsExactly("elected", "CLOSED");
         assertThat(first.state()).isEqualTo(State.ENDED);
-        world.isIdle();
+        world.awaitIdle();
         first.close();
-        world.passes(TTL);
+        world.advance(TTL);
         assertThat(alice.terms).hasSize(1);
     }
 
@@ -632,9 +632,9 @@ class ElectionTest {
         assertThat(campaign.state()).isEqualTo(State.PAUSED);
         campaign.close();
         assertThat(campaign.state()).isEqualTo(State.ENDED);
-        world.passes(Duration.ofMinutes(1));
+        world.advance(Duration.ofMinutes(1));
         assertThat(alice.terms).hasSize(1);
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -650,7 +650,7 @@ class ElectionTest {
         List<Loss> told = Collections.synchronizedList(new ArrayList<>());
         try (Hold other = atAlice.lock("other").acquire()) {
             other.onLost(told::add);
-            world.passes(TTL.multipliedBy(4));
+            world.advance(TTL.multipliedBy(4));
             assertThat(campaign.leadership().orElseThrow().isLeader()).isTrue();
             assertThat(other.isHeld()).isTrue();
             world.releaseByForce("other");
@@ -725,9 +725,9 @@ class ElectionTest {
         List<LeaderView> seen = Collections.synchronizedList(new ArrayList<>());
         atAlice.election("scheduler").observe(seen::add);
         lives(Duration.ofSeconds(30));
-        aliceLine.forget();
+        aliceLink.forget();
         lives(Duration.ofSeconds(60));
-        assertThat(aliceLine.sent(Command.Inspect.class).size()).isBetween(24, 40);
+        assertThat(aliceLink.sent(Command.Inspect.class).size()).isBetween(24, 40);
 
         campaign(atAlice, new Recorder());
         world.time().settle();
@@ -742,20 +742,20 @@ class ElectionTest {
         Recorder alice = new Recorder();
         Recorder bob = new Recorder();
         Campaign first = campaign(atAlice, alice);
-        Line line = world.line();
-        world.client("carol", line).election("scheduler").observe(seen::add);
+        FaultyLink link = world.link();
+        world.client("carol", link).election("scheduler").observe(seen::add);
         world.time().settle();
-        Line.HeldUp look = line.holdsUpNext(Command.Inspect.class);
+        FaultyLink.HeldUp look = link.holdUpNext(Command.Inspect.class);
         lives(Duration.ofSeconds(3));
-        var stale = look.arrives();
+        var stale = look.deliver();
         first.close();
         campaign(atBob, bob);
-        line.isMended();
+        link.mend();
         // The first look has taken too long, and the next one has seen bob.
         lives(Duration.ofSeconds(10));
         assertThat(seen).last().isEqualTo(new LeaderView(bob.term().term(), Optional.of("bob")));
         int before = seen.size();
-        line.answersNext(Command.Inspect.class, stale);
+        link.answerNext(Command.Inspect.class, stale);
         lives(Duration.ofSeconds(10));
         assertThat(seen).hasSize(before);
         assertThat(seen).extracting(LeaderView::term).isSorted();
@@ -772,7 +772,7 @@ class ElectionTest {
         campaign(atAlice, alice);
         assertThat(election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .isEqualTo(new LeaderView(alice.term().term(), Optional.of("alice")));
-        bobLine.failsNext(Command.Inspect.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
+        bobLink.failNext(Command.Inspect.class, StoreException.Reason.UNAVAILABLE, StoreException.Effect.NONE);
         assertThatThrownBy(() -> election.leader().toCompletableFuture().get(60, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(StoreUnavailableException.class);
     }
@@ -858,7 +858,7 @@ class ElectionTest {
     @Test
     @DisplayName("refuses names and pauses that make no sense, before anything is done")
     void badInput() {
-        aliceLine.forget();
+        aliceLink.forget();
         assertThatThrownBy(() -> atAlice.election("")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> atAlice.election(" ")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> atAlice.election("x".repeat(513))).isInstanceOf(IllegalArgumentException.class);
@@ -871,6 +871,6 @@ class ElectionTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT2S")
                 .hasMessageContaining("PT1S");
-        assertThat(aliceLine.sent()).isEmpty();
+        assertThat(aliceLink.sent()).isEmpty();
     }
 }

@@ -16,7 +16,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,9 +77,9 @@ class FaultsInTurnTest {
     /** Tells the story; whether the fault had its turn. */
     private static boolean tell(Fault fault) {
         try (World world = World.still()) {
-            Line line = world.line(store -> new FaultyStore(store, fault));
+            FaultyLink link = world.link(store -> new FaultyStore(store, fault));
             Holdfast alice =
-                    world.client(world.builder("alice", line).environment(new FaultyEnvironment(world.time(), fault)));
+                    world.client(world.builder("alice", link).environment(new FaultyEnvironment(world.time(), fault)));
             Holdfast bob = world.client("bob");
             Hold his = bob.lock("ledger").acquireAsync().toCompletableFuture().join();
             DistributedCountDownLatch latch = bob.latch("imported");
@@ -95,24 +95,24 @@ class FaultsInTurnTest {
             asked.get(3).cancel(false);
             his.close();
             latch.countDown();
-            world.passes(Duration.ofSeconds(15));
+            world.advance(Duration.ofSeconds(15));
             asked.add(brief(alice.lock("ledger").acquireAsync()));
             fault.isArmed = false;
 
             String when = " after " + fault;
             Eventually.holds("all are served or told" + when, () -> {
-                world.passes(Duration.ofMillis(500));
+                world.advance(Duration.ofMillis(500));
                 return asked.stream().allMatch(CompletableFuture::isDone);
             });
             // Its session lives: nothing ends by the end of that.
             Eventually.holds("nothing stays behind" + when, () -> {
-                world.passes(Duration.ofMillis(500));
+                world.advance(Duration.ofMillis(500));
                 return world.recordOf("ledger").isEmpty()
                         && world.recordOf("gpu").isEmpty();
             });
             CompletableFuture<?> again = brief(alice.lock("ledger").acquireAsync());
             Eventually.holds("it goes on" + when, () -> {
-                world.passes(Duration.ofMillis(500));
+                world.advance(Duration.ofMillis(500));
                 return again.isDone();
             });
             assertThat(again).as("it goes on" + when).isCompleted();
@@ -136,9 +136,9 @@ class FaultsInTurnTest {
     /** Tells of a thread that waits, and at whose calls something is thrown; whether the fault had its turn. */
     private static boolean tellOfAThread(Fault fault) throws Exception {
         try (World world = World.still()) {
-            Line line = world.line(store -> new FaultyStore(store, fault));
+            FaultyLink link = world.link(store -> new FaultyStore(store, fault));
             Holdfast alice =
-                    world.client(world.builder("alice", line).environment(new FaultyEnvironment(world.time(), fault)));
+                    world.client(world.builder("alice", link).environment(new FaultyEnvironment(world.time(), fault)));
             Hold his = world.client("bob")
                     .lock("ledger")
                     .acquireAsync()
@@ -148,24 +148,24 @@ class FaultsInTurnTest {
 
             fault.only = thread.thread();
             fault.isArmed = true;
-            Actor.Doing<Boolean> waiting = thread.starts(() -> {
+            Actor.Doing<Boolean> waiting = thread.start(() -> {
                 alice.lock("ledger").acquire(Duration.ofSeconds(40)).close();
                 return true;
             });
-            world.passes(Duration.ofSeconds(15));
+            world.advance(Duration.ofSeconds(15));
             his.close();
             Eventually.holds("it has it, or was told after " + fault, () -> {
-                world.passes(Duration.ofMillis(500));
+                world.advance(Duration.ofMillis(500));
                 return waiting.isDone();
             });
             fault.isArmed = false;
 
             Eventually.holds("nothing stays behind after " + fault, () -> {
-                world.passes(Duration.ofMillis(500));
+                world.advance(Duration.ofMillis(500));
                 return world.recordOf("ledger").isEmpty();
             });
             CompletableFuture<?> again = brief(alice.lock("ledger").acquireAsync());
-            world.passes(Duration.ofMillis(500));
+            world.advance(Duration.ofMillis(500));
             assertThat(again).as("it goes on after " + fault).isCompleted();
             return fault.wasThrown;
         }

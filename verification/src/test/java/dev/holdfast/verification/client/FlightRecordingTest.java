@@ -35,15 +35,15 @@ class FlightRecordingTest {
             DistributedLock lock = world.client("alice").lock("recorded");
             Actor alice = world.actor("alice");
             Actor bob = world.actor("bob");
-            Hold first = alice.does(() -> lock.acquire());
-            Doing<Hold> second = bob.waitsFor(() -> lock.acquire());
-            alice.performs(first::close);
-            token = bob.does(() -> second.result().fencingToken());
-            bob.performs(second.result()::close);
-            Hold third = alice.does(() -> lock.acquire());
+            Hold first = alice.call(() -> lock.acquire());
+            Doing<Hold> second = bob.startWaiting(() -> lock.acquire());
+            alice.run(first::close);
+            token = bob.call(() -> second.result().fencingToken());
+            bob.run(second.result()::close);
+            Hold third = alice.call(() -> lock.acquire());
             world.releaseByForce("recorded");
             dev.holdfast.verification.world.Eventually.holds("the loss is known", () -> !third.isHeld());
-            alice.performs(() -> third.releaseAsync().toCompletableFuture().join());
+            alice.run(() -> third.releaseAsync().toCompletableFuture().join());
             recording.stop();
             recording.dump(file);
         }

@@ -12,7 +12,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 class HoldTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
 
     @AfterEach
@@ -58,7 +58,7 @@ class HoldTest {
             assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
             // A tenth is given up as the margin.
             assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(27));
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(26));
             hold.close();
         }
@@ -69,7 +69,7 @@ class HoldTest {
         void isRenewed() throws InterruptedException {
             Hold hold = lock.acquire();
             for (int i = 0; i < 100; i++) {
-                world.passes(Duration.ofSeconds(7));
+                world.advance(Duration.ofSeconds(7));
                 assertThat(hold.isHeld()).isTrue();
                 assertThat(hold.remaining()).isGreaterThanOrEqualTo(Duration.ofSeconds(17));
             }
@@ -137,8 +137,8 @@ class HoldTest {
             hold.close();
             hold.onLost(losses::add);
 
-            line.isCut();
-            world.passes(Duration.ofMinutes(2));
+            link.cut();
+            world.advance(Duration.ofMinutes(2));
 
             assertThat(losses).isEmpty();
             assertThat(hold.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))
@@ -151,10 +151,10 @@ class HoldTest {
         void closedByManyAtOnce() throws Exception {
             for (int round = 0; round < 200; round++) {
                 Hold hold = lock.acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
-                line.forget();
+                link.forget();
                 CyclicBarrier start = new CyclicBarrier(2);
                 Actor bob = world.actor("bob-" + round);
-                var theirs = bob.starts(() -> {
+                var theirs = bob.start(() -> {
                     start.await();
                     hold.close();
                     return true;
@@ -164,10 +164,10 @@ class HoldTest {
                 theirs.result();
                 bob.close();
 
-                assertThat(line.sent(dev.holdfast.spi.Command.Release.class)).hasSize(1);
+                assertThat(link.sent(dev.holdfast.spi.Command.Release.class)).hasSize(1);
                 assertThat(hold.isHeld()).isFalse();
             }
-            world.isIdle();
+            world.awaitIdle();
         }
     }
 
@@ -224,12 +224,12 @@ class HoldTest {
             Hold hold = losesOne();
             Actor bob = world.actor("bob");
 
-            Hold theirs = bob.does(() -> lock.acquire());
+            Hold theirs = bob.call(() -> lock.acquire());
 
             assertThat(theirs.isHeld()).isTrue();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             assertThat(theirs.isHeld()).isTrue();
-            bob.performs(theirs::close);
+            bob.run(theirs::close);
         }
 
         @Test
@@ -264,7 +264,7 @@ class HoldTest {
         @Test
         @DisplayName("though nobody had noticed before the release, is told by the release")
         void noticedByTheRelease() throws Exception {
-            line.losesSignals();
+            link.loseSignals();
             Hold hold = lock.acquire();
             world.releaseByForce("ledger");
             assertThat(hold.isHeld()).isTrue();
@@ -300,7 +300,7 @@ class HoldTest {
                             "manual-callbacks REMOVED false",
                             "manual-callbacks REMOVED false");
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
-            world.passes(Duration.ofMinutes(2));
+            world.advance(Duration.ofMinutes(2));
             assertThat(told).hasSize(3);
         }
 
@@ -353,7 +353,7 @@ class HoldTest {
 
             Eventually.holds("the listener has closed the client", closed::isDone);
             assertThat(closed.join()).isEqualTo("other is held: false");
-            world.isIdle();
+            world.awaitIdle();
         }
 
         @Test
@@ -390,10 +390,10 @@ class HoldTest {
             assertThatThrownBy(lock::unlock).isInstanceOf(dev.holdfast.NotOwnerException.class);
             assertThat(hold.isHeld()).isTrue();
 
-            bob.performs(hold::close);
+            bob.run(hold::close);
 
             assertThat(hold.isHeld()).isFalse();
-            world.isIdle();
+            world.awaitIdle();
         }
     }
 
@@ -412,9 +412,9 @@ class HoldTest {
             assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(10));
             assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
 
-            world.passes(Duration.ofSeconds(9).minusNanos(1));
+            world.advance(Duration.ofSeconds(9).minusNanos(1));
             assertThat(hold.isHeld()).isTrue();
-            world.passes(Duration.ofNanos(1));
+            world.advance(Duration.ofNanos(1));
 
             assertThat(hold.isHeld()).isFalse();
             assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
@@ -429,9 +429,9 @@ class HoldTest {
             hold.onLost(told::add);
             assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
 
-            world.passes(Duration.ofMinutes(8));
+            world.advance(Duration.ofMinutes(8));
             assertThat(hold.isHeld()).isTrue();
-            world.passes(Duration.ofMinutes(2));
+            world.advance(Duration.ofMinutes(2));
 
             assertThat(hold.isHeld()).isFalse();
             assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
@@ -443,7 +443,7 @@ class HoldTest {
         void extended() throws InterruptedException {
             Hold hold = lock.acquire(tenSeconds);
             for (int i = 0; i < 20; i++) {
-                world.passes(Duration.ofSeconds(8));
+                world.advance(Duration.ofSeconds(8));
                 hold.extend(Duration.ofSeconds(10));
                 assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
             }
@@ -472,7 +472,7 @@ class HoldTest {
             hold.extend(Duration.ofSeconds(1));
             assertThat(hold.remaining()).isEqualTo(Duration.ofMillis(900));
             assertThat(hold.effectiveLease()).isEqualTo(Duration.ofSeconds(1));
-            world.passes(Duration.ofMillis(900));
+            world.advance(Duration.ofMillis(900));
 
             assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
@@ -500,7 +500,7 @@ class HoldTest {
             }
             assertThat(fixed.isHeld()).isTrue();
 
-            world.passes(Duration.ofSeconds(10));
+            world.advance(Duration.ofSeconds(10));
             assertThatThrownBy(() -> fixed.extend(Duration.ofSeconds(10))).isInstanceOf(LockLostException.class);
             assertThatThrownBy(fixed::close).isInstanceOf(LockLostException.class);
             renewed.close();
@@ -513,16 +513,16 @@ class HoldTest {
         void notPassedOn() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = lock.acquire(tenSeconds);
-            var waiting = bob.waitsFor(() -> lock.acquire());
-            world.passes(Duration.ofSeconds(5));
+            var waiting = bob.startWaiting(() -> lock.acquire());
+            world.advance(Duration.ofSeconds(5));
 
             hold.close();
 
             Hold theirs = waiting.result();
             assertThat(theirs.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
-            world.passes(Duration.ofMinutes(1));
+            world.advance(Duration.ofMinutes(1));
             assertThat(theirs.isHeld()).isTrue();
-            bob.performs(theirs::close);
+            bob.run(theirs::close);
         }
 
         @Test
@@ -531,14 +531,14 @@ class HoldTest {
             Actor bob = world.actor("bob");
             DistributedLock theirs = world.client("bob").lock("ledger");
             Hold first = lock.acquire();
-            var waiting = bob.waitsFor(() -> theirs.acquire(tenSeconds));
-            world.passes(Duration.ofMinutes(1));
+            var waiting = bob.startWaiting(() -> theirs.acquire(tenSeconds));
+            world.advance(Duration.ofMinutes(1));
 
             first.close();
 
             Hold hold = waiting.result();
             assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
-            bob.performs(hold::close);
+            bob.run(hold::close);
         }
     }
 }

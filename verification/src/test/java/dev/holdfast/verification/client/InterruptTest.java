@@ -10,7 +10,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 class InterruptTest {
 
     private final World world = World.live();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
     private final Actor holder = world.actor("holder");
     private final Actor waiter = world.actor("waiter");
@@ -61,33 +61,33 @@ class InterruptTest {
             "that is pending ends the call before the store is asked, also for a free lock, and the flag is cleared")
     @Tag("C5")
     void pendingBefore() throws Exception {
-        line.forget();
+        link.forget();
         for (Callable<?> acquiring : interruptible()) {
-            assertThatThrownBy(() -> waiter.does(() -> {
+            assertThatThrownBy(() -> waiter.call(() -> {
                         Thread.currentThread().interrupt();
                         return acquiring.call();
                     }))
                     .isInstanceOf(InterruptedException.class)
                     .hasMessageContaining("ledger");
-            assertThat(waiter.<Boolean>does(Thread::interrupted)).isFalse();
+            assertThat(waiter.<Boolean>call(Thread::interrupted)).isFalse();
         }
-        assertThat(waiter.<Integer>does(lock::holdCount)).isZero();
-        assertThat(line.sent()).isEmpty();
+        assertThat(waiter.<Integer>call(lock::holdCount)).isZero();
+        assertThat(link.sent()).isEmpty();
     }
 
     @Test
     @DisplayName("that is pending ends a re-entrant call too, and the outer hold stays as it was")
     void pendingBeforeReentry() throws Exception {
-        Hold outer = waiter.does(() -> lock.acquire());
+        Hold outer = waiter.call(() -> lock.acquire());
 
-        assertThatThrownBy(() -> waiter.does(() -> {
+        assertThatThrownBy(() -> waiter.call(() -> {
                     Thread.currentThread().interrupt();
                     return lock.acquire();
                 }))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(waiter.<Integer>does(lock::holdCount)).isEqualTo(1);
-        waiter.performs(outer::close);
+        assertThat(waiter.<Integer>call(lock::holdCount)).isEqualTo(1);
+        waiter.run(outer::close);
     }
 
     @Test
@@ -96,27 +96,27 @@ class InterruptTest {
     @Tag("C5")
     void whileWaiting() throws Exception {
         DistributedLock theirs = world.client("bob").lock("ledger");
-        Hold held = holder.does(() -> theirs.acquire());
+        Hold held = holder.call(() -> theirs.acquire());
         for (Callable<?> acquiring : interruptible()) {
-            Doing<?> waiting = waiter.waitsFor(acquiring);
+            Doing<?> waiting = waiter.startWaiting(acquiring);
             assertThat(world.waitersOf("ledger")).isEqualTo(1);
 
             waiter.interrupt();
 
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
-            assertThat(waiter.<Boolean>does(Thread::interrupted)).isFalse();
+            assertThat(waiter.<Boolean>call(Thread::interrupted)).isFalse();
             assertThat(world.waitersOf("ledger")).isZero();
         }
-        holder.performs(held::close);
-        assertThat(waiter.<Boolean>does(lock::isHeldByCurrentThread)).isFalse();
-        world.isIdle();
+        holder.run(held::close);
+        assertThat(waiter.<Boolean>call(lock::isHeldByCurrentThread)).isFalse();
+        world.awaitIdle();
     }
 
     @Test
     @DisplayName("does not end lock(), before or while waiting; the flag is set on return, and unlock() works with it")
     void lockSurvives() throws Exception {
-        Hold held = holder.does(() -> lock.acquire());
-        Doing<Boolean> locking = waiter.waitsFor(() -> {
+        Hold held = holder.call(() -> lock.acquire());
+        Doing<Boolean> locking = waiter.startWaiting(() -> {
             Thread.currentThread().interrupt();
             lock.lock();
             boolean flag = Thread.currentThread().isInterrupted();
@@ -124,20 +124,20 @@ class InterruptTest {
             return flag && Thread.interrupted() && lock.holdCount() == 0;
         });
         waiter.interrupt();
-        locking.waitsForLock();
+        locking.awaitParked();
         waiter.interrupt();
-        locking.waitsForLock();
+        locking.awaitParked();
 
-        holder.performs(held::close);
+        holder.run(held::close);
 
         assertThat(locking.result()).isTrue();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
     @DisplayName("has no effect on a try without time, and the flag stays set")
     void tryIgnoresIt() throws Exception {
-        assertThat(waiter.<Boolean>does(() -> {
+        assertThat(waiter.<Boolean>call(() -> {
                     Thread.currentThread().interrupt();
                     boolean had = lock.tryLock() && lock.tryAcquire().isPresent();
                     lock.unlock();
@@ -145,14 +145,14 @@ class InterruptTest {
                     return had && Thread.interrupted();
                 }))
                 .isTrue();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
     @DisplayName(
             "has no effect on a release: the store has freed the lock when close() returns, and the flag stays set")
     void releaseIgnoresIt() throws Exception {
-        waiter.performs(() -> {
+        waiter.run(() -> {
             Hold hold = lock.acquire();
             Thread.currentThread().interrupt();
             hold.close();
@@ -165,7 +165,7 @@ class InterruptTest {
     @DisplayName("has no effect on close() of the client, and the flag stays set")
     void closeIgnoresIt() throws Exception {
         Holdfast other = world.client("bob");
-        waiter.performs(() -> {
+        waiter.run(() -> {
             Hold hold = other.lock("other").acquire();
             Thread.currentThread().interrupt();
             other.close();
@@ -194,7 +194,7 @@ class InterruptTest {
             Actor actor = world.actor("actor-" + i);
             actors.add(actor);
             int way = i;
-            doings.add(actor.starts(() -> {
+            doings.add(actor.start(() -> {
                 for (int done = 0; done < acquisitions || interrupted.get() == 0; ) {
                     if (acquires(which, way, interrupted)) {
                         if (inside.getAndIncrement() != 0) {
@@ -210,7 +210,7 @@ class InterruptTest {
                 return true;
             }));
         }
-        Doing<?> storm = world.actor("storm").starts(() -> {
+        Doing<?> storm = world.actor("storm").start(() -> {
             for (int i = 0; !over.get(); i++) {
                 int before = acquired.get();
                 actors.get(i % actors.size()).interrupt();
@@ -230,7 +230,7 @@ class InterruptTest {
 
         assertThat(overlaps).hasValue(0);
         assertThat(interrupted.get()).as("calls that were interrupted").isPositive();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     private static boolean acquires(DistributedLock lock, int way, AtomicInteger interrupted) {
@@ -256,9 +256,9 @@ class InterruptTest {
         int granted = 0;
         int interrupted = 0;
         for (int i = 0; i < 300; i++) {
-            Hold held = holder.does(() -> lock.acquire());
-            Doing<Hold> waiting = waiter.waitsFor(() -> lock.acquire());
-            Doing<?> releasing = holder.starts(() -> {
+            Hold held = holder.call(() -> lock.acquire());
+            Doing<Hold> waiting = waiter.startWaiting(() -> lock.acquire());
+            Doing<?> releasing = holder.start(() -> {
                 held.close();
                 return true;
             });
@@ -267,12 +267,12 @@ class InterruptTest {
             try {
                 Hold mine = waiting.result();
                 granted++;
-                waiter.performs(mine::close);
+                waiter.run(mine::close);
             } catch (InterruptedException e) {
                 interrupted++;
-                assertThat(waiter.<Boolean>does(lock::isHeldByCurrentThread)).isFalse();
+                assertThat(waiter.<Boolean>call(lock::isHeldByCurrentThread)).isFalse();
             }
-            waiter.does(Thread::interrupted);
+            waiter.call(Thread::interrupted);
             Eventually.holds("the lock is free", () -> world.holderOf("ledger").isEmpty());
         }
         assertThat(granted + interrupted).isEqualTo(300);

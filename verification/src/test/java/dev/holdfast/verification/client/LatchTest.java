@@ -20,7 +20,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,8 +40,8 @@ class LatchTest {
     private static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final Holdfast bob = world.client("bob");
     private final DistributedCountDownLatch atAlice = alice.latch("imported");
     private final DistributedCountDownLatch atBob = bob.latch("imported");
@@ -49,7 +49,7 @@ class LatchTest {
 
     @AfterEach
     void close() {
-        line.isMended();
+        link.mend();
         for (long left = atBob.count(); left > 0; left = atBob.count()) {
             atBob.countDown();
         }
@@ -59,7 +59,7 @@ class LatchTest {
     /** Lets time pass, a little at a time, until something is so. */
     private void passesUntil(String what, BooleanSupplier condition) {
         Eventually.holds(what, () -> {
-            world.passes(Duration.ofMillis(50));
+            world.advance(Duration.ofMillis(50));
             return condition.getAsBoolean();
         });
     }
@@ -93,12 +93,12 @@ class LatchTest {
         @DisplayName("by one of two that ask at the same moment, and each knows by which")
         void race() throws Exception {
             for (int i = 0; i < 5; i++) {
-                Line.HeldUp aliceSets = line.holdsUpNext(SetCount.class);
-                Doing<Boolean> first = actor.starts(() -> atAlice.trySetCount(2));
-                aliceSets.hasCome();
+                FaultyLink.HeldUp aliceSets = link.holdUpNext(SetCount.class);
+                Doing<Boolean> first = actor.start(() -> atAlice.trySetCount(2));
+                aliceSets.awaitCommand();
 
                 assertThat(atBob.trySetCount(2)).isTrue();
-                aliceSets.goesOn();
+                aliceSets.proceed();
 
                 assertThat(first.result()).isFalse();
                 atAlice.countDown();
@@ -110,25 +110,25 @@ class LatchTest {
         @Tag("N1")
         @DisplayName("by a call whose answer was lost, and which knows it all the same")
         void answerLost() throws Exception {
-            line.losesReplyToNext(SetCount.class);
-            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(2));
+            link.loseReplyToNext(SetCount.class);
+            Doing<Boolean> setting = actor.start(() -> atAlice.trySetCount(2));
             Eventually.holds("it is set", () -> atBob.count() == 2);
-            line.forget();
+            link.forget();
 
             passesUntil("it is answered", setting::isDone);
 
             assertThat(setting.result()).isTrue();
-            assertThat(line.sent(KeepAlive.class)).isNotEmpty();
-            assertThat(line.sent(SetCount.class)).hasSize(1);
+            assertThat(link.sent(KeepAlive.class)).isNotEmpty();
+            assertThat(link.sent(SetCount.class)).hasSize(1);
         }
 
         @Test
         @Tag("N1")
         @DisplayName("by a call whose request was lost and that another has overtaken, and which knows that too")
         void overtaken() throws Exception {
-            line.losesNext(SetCount.class);
-            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(2));
-            Eventually.holds("it is under way", () -> line.sent(SetCount.class).size() == 1);
+            link.loseNext(SetCount.class);
+            Doing<Boolean> setting = actor.start(() -> atAlice.trySetCount(2));
+            Eventually.holds("it is under way", () -> link.sent(SetCount.class).size() == 1);
             assertThat(atBob.trySetCount(7)).isTrue();
 
             passesUntil("it is answered", setting::isDone);
@@ -141,8 +141,8 @@ class LatchTest {
         @Tag("N1")
         @DisplayName("or says that it does not know, where a later generation hides what became of its own")
         void hidden() throws Exception {
-            line.losesReplyToNext(SetCount.class);
-            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(1));
+            link.loseReplyToNext(SetCount.class);
+            Doing<Boolean> setting = actor.start(() -> atAlice.trySetCount(1));
             Eventually.holds("it is set", () -> atBob.count() == 1);
             atBob.countDown();
             assertThat(atBob.trySetCount(1)).isTrue();
@@ -156,8 +156,8 @@ class LatchTest {
         @Tag("N1")
         @DisplayName("under the next session if the one that asked has ended")
         void sessionEnded() throws Exception {
-            line.answersNext(SetCount.class, new Reply.SessionEnded());
-            Doing<Boolean> setting = actor.starts(() -> atAlice.trySetCount(2));
+            link.answerNext(SetCount.class, new Reply.SessionEnded());
+            Doing<Boolean> setting = actor.start(() -> atAlice.trySetCount(2));
 
             passesUntil("it is answered", setting::isDone);
 
@@ -233,18 +233,18 @@ class LatchTest {
             for (int i = 0; i < 2; i++) {
                 long before = atBob.count();
                 if (i == 0) {
-                    line.losesReplyToNext(CountDown.class);
+                    link.loseReplyToNext(CountDown.class);
                 } else {
-                    line.failsNext(CountDown.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+                    link.failNext(CountDown.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
                 }
-                line.forget();
-                Doing<Long> counting = actor.starts(() -> atAlice.countDown());
+                link.forget();
+                Doing<Long> counting = actor.start(() -> atAlice.countDown());
 
                 passesUntil("it is answered", counting::isDone);
 
                 assertThat(counting.result()).isEqualTo(before - 1);
                 assertThat(atBob.count()).isEqualTo(before - 1);
-                assertThat(line.sent(CountDown.class).stream()
+                assertThat(link.sent(CountDown.class).stream()
                                 .map(CountDown::id)
                                 .distinct())
                         .hasSize(1);
@@ -256,9 +256,9 @@ class LatchTest {
         @DisplayName("and tells the id when the store does not answer in time, so that it can be repeated")
         void unanswered() throws Exception {
             assertThat(atAlice.trySetCount(5)).isTrue();
-            line.losesReplyToNext(CountDown.class);
-            line.fails(CountDown.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            Doing<Long> counting = actor.starts(() -> atAlice.countDown("file-1"));
+            link.loseReplyToNext(CountDown.class);
+            link.fail(CountDown.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            Doing<Long> counting = actor.start(() -> atAlice.countDown("file-1"));
             Eventually.holds("it has counted", () -> atBob.count() == 4);
 
             passesUntil("it is given up", counting::isDone);
@@ -267,8 +267,8 @@ class LatchTest {
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("file-1")
                     .hasMessageContaining("imported");
-            line.isMended();
-            world.passes(STORE_TIMEOUT);
+            link.mend();
+            world.advance(STORE_TIMEOUT);
             assertThat(atAlice.countDown("file-1")).isEqualTo(4);
         }
 
@@ -277,8 +277,8 @@ class LatchTest {
         @DisplayName("in no later generation than that in which the call began: its first sending may have counted")
         void notInALaterGeneration() throws Exception {
             assertThat(atAlice.trySetCount(2)).isTrue();
-            line.losesReplyToNext(CountDown.class);
-            Doing<Long> counting = actor.starts(() -> atAlice.countDown("file-1"));
+            link.loseReplyToNext(CountDown.class);
+            Doing<Long> counting = actor.start(() -> atAlice.countDown("file-1"));
             Eventually.holds("it has counted", () -> atBob.count() == 1);
             atBob.countDown();
             assertThat(atBob.trySetCount(3)).isTrue();
@@ -298,8 +298,8 @@ class LatchTest {
             assertThat(atAlice.trySetCount(1)).isTrue();
             atBob.countDown();
             assertThat(atBob.trySetCount(3)).isTrue();
-            line.losesReplyToNext(CountDown.class);
-            Doing<Long> counting = actor.starts(() -> atAlice.countDown("file-1"));
+            link.loseReplyToNext(CountDown.class);
+            Doing<Long> counting = actor.start(() -> atAlice.countDown("file-1"));
 
             passesUntil("it is answered", counting::isDone);
 
@@ -331,10 +331,10 @@ class LatchTest {
         @DisplayName("a late duplicate of another generation hurts nobody")
         void lateDuplicate() throws Exception {
             assertThat(atAlice.trySetCount(1)).isTrue();
-            Line.HeldUp late = line.holdsUpNext(CountDown.class);
-            Doing<Long> counting = actor.starts(() -> atAlice.countDown("a"));
-            Command duplicate = late.hasCome();
-            late.goesOn();
+            FaultyLink.HeldUp late = link.holdUpNext(CountDown.class);
+            Doing<Long> counting = actor.start(() -> atAlice.countDown("a"));
+            Command duplicate = late.awaitCommand();
+            late.proceed();
             assertThat(counting.result()).isZero();
             assertThat(atBob.trySetCount(2)).isTrue();
 
@@ -357,7 +357,7 @@ class LatchTest {
             List<CompletableFuture<Void>> stages = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 DistributedCountDownLatch latch = i % 2 == 0 ? atAlice : atBob;
-                waiting.add(world.actor("waiter-" + i).waitsFor(() -> latch.await(Duration.ofHours(1))));
+                waiting.add(world.actor("waiter-" + i).startWaiting(() -> latch.await(Duration.ofHours(1))));
                 stages.add(latch.awaitAsync().toCompletableFuture());
             }
             assertThat(waiting).noneMatch(Doing::isDone);
@@ -381,10 +381,10 @@ class LatchTest {
             for (int i = 0; i < 4; i++) {
                 waiting.add(atAlice.awaitAsync().toCompletableFuture());
             }
-            line.losesSignals();
+            link.loseSignals();
             atBob.countDown();
             assertThat(atBob.trySetCount(1)).isTrue();
-            line.isMended();
+            link.mend();
 
             passesUntil("all have passed", () -> waiting.stream().allMatch(CompletableFuture::isDone));
         }
@@ -395,14 +395,14 @@ class LatchTest {
         void overtakenByTheOpening() {
             assertThat(atAlice.trySetCount(1)).isTrue();
             CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
-            Line.HeldUp poll = line.holdsUpNext(Command.Poll.class);
+            FaultyLink.HeldUp poll = link.holdUpNext(Command.Poll.class);
             CompletableFuture<Void> second = atAlice.awaitAsync().toCompletableFuture();
-            Reply stillWaits = poll.arrives();
+            Reply stillWaits = poll.deliver();
             atBob.countDown();
             assertThat(atBob.trySetCount(1)).isTrue();
             Eventually.holds("the first has passed", first::isDone);
 
-            poll.isAnswered(stillWaits);
+            poll.answer(stillWaits);
 
             Eventually.holds("the second has passed", second::isDone);
             assertThat(atBob.count()).isEqualTo(1);
@@ -414,14 +414,14 @@ class LatchTest {
         void nobodyOfTheNextGeneration() {
             assertThat(atAlice.trySetCount(1)).isTrue();
             CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
-            line.losesSignals();
+            link.loseSignals();
             atBob.countDown();
             assertThat(atBob.trySetCount(1)).isTrue();
-            line.isMended();
+            link.mend();
 
             CompletableFuture<Void> second = atAlice.awaitAsync().toCompletableFuture();
             passesUntil("the first has passed", first::isDone);
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             assertThat(second).isNotDone();
 
             atBob.countDown();
@@ -435,7 +435,7 @@ class LatchTest {
             assertThat(atAlice.trySetCount(1)).isTrue();
             CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
             assertThat(waits(atAlice)).isTrue();
-            line.losesSignals();
+            link.loseSignals();
             atBob.countDown();
 
             assertThat(waits(atAlice)).isFalse();
@@ -449,17 +449,17 @@ class LatchTest {
         void unansweredWhetherTheyWait() {
             assertThat(atAlice.trySetCount(1)).isTrue();
             CompletableFuture<Void> first = atAlice.awaitAsync().toCompletableFuture();
-            line.fails(Command.Poll.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            line.forget();
+            link.fail(Command.Poll.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            link.forget();
             CompletableFuture<Void> second = atAlice.awaitAsync().toCompletableFuture();
-            world.passes(Duration.ofSeconds(4));
-            assertThat(line.sent(Command.Poll.class)).hasSizeBetween(3, 40);
-            line.isMended();
-            world.passes(Duration.ofSeconds(1));
-            line.losesSignals();
+            world.advance(Duration.ofSeconds(4));
+            assertThat(link.sent(Command.Poll.class)).hasSizeBetween(3, 40);
+            link.mend();
+            world.advance(Duration.ofSeconds(1));
+            link.loseSignals();
             atBob.countDown();
             assertThat(atBob.trySetCount(1)).isTrue();
-            line.isMended();
+            link.mend();
 
             passesUntil("both have passed", () -> first.isDone() && second.isDone());
         }
@@ -468,9 +468,9 @@ class LatchTest {
         @Tag("N2")
         @DisplayName("all who wait, where nothing is pushed")
         void withoutSignals() throws Exception {
-            line.losesSignals();
+            link.loseSignals();
             assertThat(atBob.trySetCount(1)).isTrue();
-            Doing<Boolean> waiting = actor.waitsFor(() -> atAlice.await(Duration.ofHours(1)));
+            Doing<Boolean> waiting = actor.startWaiting(() -> atAlice.await(Duration.ofHours(1)));
             atBob.countDown();
 
             passesUntil("it passes", waiting::isDone);
@@ -483,9 +483,9 @@ class LatchTest {
         @DisplayName("nobody whose wait is over, was interrupted or cancelled: they leave, and nothing is left")
         void leaving() throws Exception {
             assertThat(atBob.trySetCount(1)).isTrue();
-            Doing<Boolean> timesOut = actor.waitsFor(() -> atAlice.await(Duration.ofSeconds(5)));
+            Doing<Boolean> timesOut = actor.startWaiting(() -> atAlice.await(Duration.ofSeconds(5)));
             Actor interrupted = world.actor("interrupted");
-            Doing<Boolean> waits = interrupted.waitsFor(() -> {
+            Doing<Boolean> waits = interrupted.startWaiting(() -> {
                 atAlice.await();
                 return true;
             });
@@ -499,7 +499,7 @@ class LatchTest {
             assertThat(timesOut.result()).isFalse();
 
             Eventually.holds("nobody waits at the store", () -> world.waitersOf("imported") == 0);
-            assertThatThrownBy(() -> actor.does(() -> {
+            assertThatThrownBy(() -> actor.call(() -> {
                         Thread.currentThread().interrupt();
                         return atAlice.await(Duration.ofSeconds(5));
                     }))
@@ -511,11 +511,11 @@ class LatchTest {
         @DisplayName("nobody whose client was closed")
         void closed() throws Exception {
             assertThat(atBob.trySetCount(1)).isTrue();
-            Doing<Boolean> waiting = actor.waitsFor(() -> atAlice.await(Duration.ofHours(1)));
+            Doing<Boolean> waiting = actor.startWaiting(() -> atAlice.await(Duration.ofHours(1)));
             CompletableFuture<Void> stage = atAlice.awaitAsync().toCompletableFuture();
-            Line.HeldUp heldUp = line.holdsUpNext(CountDown.class);
+            FaultyLink.HeldUp heldUp = link.holdUpNext(CountDown.class);
             CompletableFuture<Long> counting = atAlice.countDownAsync("a").toCompletableFuture();
-            heldUp.hasCome();
+            heldUp.awaitCommand();
 
             alice.close();
 
@@ -533,9 +533,9 @@ class LatchTest {
         @DisplayName("those whose session ended while they waited, once there is another")
         void sessionEnded() throws Exception {
             assertThat(atBob.trySetCount(1)).isTrue();
-            Doing<Boolean> waiting = actor.waitsFor(() -> atAlice.await(Duration.ofHours(1)));
+            Doing<Boolean> waiting = actor.startWaiting(() -> atAlice.await(Duration.ofHours(1)));
             Eventually.holds("it waits at the store", () -> world.waitersOf("imported") == 1);
-            line.losesSignals();
+            link.loseSignals();
             world.time().suspend(Duration.ofSeconds(31));
             passesUntil("it waits again", () -> world.waitersOf("imported") == 1);
 
@@ -553,7 +553,7 @@ class LatchTest {
         assertThat(atAlice.trySetCount(2)).isTrue();
         atAlice.countDown("a");
         alice.close();
-        world.passes(Duration.ofMinutes(5));
+        world.advance(Duration.ofMinutes(5));
 
         DistributedCountDownLatch later = world.client("carol").latch("imported");
 
@@ -570,7 +570,7 @@ class LatchTest {
         @Tag("N7")
         @DisplayName("odd input, before anything is asked")
         void oddInput() {
-            line.forget();
+            link.forget();
             assertThatThrownBy(() -> alice.latch(" ")).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> atAlice.trySetCount(0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> atAlice.trySetCount(-1)).isInstanceOf(IllegalArgumentException.class);
@@ -582,7 +582,7 @@ class LatchTest {
             assertThatThrownBy(() -> atAlice.countDown("a", 0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> atAlice.countDown("a", -1)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> atAlice.await(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
         }
 
         @Test
@@ -605,9 +605,9 @@ class LatchTest {
         @Tag("N7")
         @DisplayName("to guess what the store means by an answer, or by none")
         void storeRefuses() {
-            line.failsNext(CountDown.class, Reason.DENIED, Effect.NONE);
+            link.failNext(CountDown.class, Reason.DENIED, Effect.NONE);
             assertThatThrownBy(atAlice::countDown).isInstanceOf(StoreRefusedException.class);
-            line.answersNext(CountDown.class, new Reply.Done());
+            link.answerNext(CountDown.class, new Reply.Done());
             assertThatThrownBy(atAlice::countDown)
                     .isInstanceOf(dev.holdfast.HoldfastException.class)
                     .hasMessageContaining("imported");

@@ -77,10 +77,10 @@ class ListenerTest {
     @Test
     @DisplayName("granted, handed over to another thread, released")
     void handOver() throws Exception {
-        Hold first = alice.does(() -> lock.acquire());
-        Doing<Hold> second = bob.waitsFor(() -> lock.acquire());
-        alice.performs(first::close);
-        bob.performs(second.result()::close);
+        Hold first = alice.call(() -> lock.acquire());
+        Doing<Hold> second = bob.startWaiting(() -> lock.acquire());
+        alice.run(first::close);
+        bob.run(second.result()::close);
         assertThat(diary.entries)
                 .containsSubsequence(
                         "alice: ledger asked for, as MUTEX of 1",
@@ -95,15 +95,15 @@ class ListenerTest {
     @Test
     @DisplayName("a try in vain, a wait that timed out, and one that was interrupted")
     void notGranted() throws Exception {
-        Hold hold = alice.does(() -> lock.acquire());
-        assertThat(bob.does(() -> lock.tryAcquire())).isEmpty();
-        Doing<Optional<Hold>> bounded = bob.waitsFor(() -> lock.tryAcquire(Duration.ofSeconds(1)));
-        world.passes(Duration.ofSeconds(2));
+        Hold hold = alice.call(() -> lock.acquire());
+        assertThat(bob.call(() -> lock.tryAcquire())).isEmpty();
+        Doing<Optional<Hold>> bounded = bob.startWaiting(() -> lock.tryAcquire(Duration.ofSeconds(1)));
+        world.advance(Duration.ofSeconds(2));
         assertThat(bounded.result()).isEmpty();
-        Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+        Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
         bob.interrupt();
         assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
-        alice.performs(hold::close);
+        alice.run(hold::close);
         assertThat(diary.entries)
                 .containsSubsequence(
                         "bob: ledger not granted: TAKEN",
@@ -115,10 +115,10 @@ class ListenerTest {
     @Test
     @DisplayName("a loss once, and then the release by its owner")
     void loss() throws Exception {
-        Hold hold = alice.does(() -> lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(2))));
-        world.passes(Duration.ofSeconds(3));
+        Hold hold = alice.call(() -> lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofSeconds(2))));
+        world.advance(Duration.ofSeconds(3));
         assertThat(hold.isHeld()).isFalse();
-        assertThat(alice.does(() -> hold.releaseAsync().toCompletableFuture().get()))
+        assertThat(alice.call(() -> hold.releaseAsync().toCompletableFuture().get()))
                 .isEqualTo(ReleaseOutcome.LOST);
         assertThat(diary.entries.stream().map(entry -> entry.substring(entry.indexOf(' ') + 1)))
                 .containsExactly(
@@ -128,11 +128,11 @@ class ListenerTest {
     @Test
     @DisplayName("an asynchronous acquisition that was cancelled, and the grant that came too late is told to nobody")
     void cancelled() throws Exception {
-        Hold hold = alice.does(() -> lock.acquire());
+        Hold hold = alice.call(() -> lock.acquire());
         var future = lock.acquireAsync().toCompletableFuture();
         assertThat(future.cancel(false)).isTrue();
-        alice.performs(hold::close);
-        world.isIdle();
+        alice.run(hold::close);
+        world.awaitIdle();
         assertThat(diary.entries.stream().filter(entry -> entry.contains("CANCELLED")))
                 .hasSize(1);
         assertThat(diary.entries.stream().filter(entry -> entry.endsWith("RELEASED")))
@@ -142,15 +142,15 @@ class ListenerTest {
     @Test
     @DisplayName("an asynchronous try in vain, and an asynchronous wait that timed out")
     void asynchronousInVain() throws Exception {
-        Hold hold = alice.does(() -> lock.acquire());
+        Hold hold = alice.call(() -> lock.acquire());
         var attempt = lock.acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO));
         var bounded = lock.acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1)));
-        world.passes(Duration.ofSeconds(2));
+        world.advance(Duration.ofSeconds(2));
         Eventually.holds(
                 "both have ended",
                 () -> attempt.toCompletableFuture().isDone()
                         && bounded.toCompletableFuture().isDone());
-        alice.performs(hold::close);
+        alice.run(hold::close);
         assertThat(diary.entries.stream().filter(entry -> entry.endsWith("not granted: TAKEN")))
                 .hasSize(1);
         assertThat(diary.entries.stream().filter(entry -> entry.endsWith("not granted: TIMED_OUT")))
@@ -160,7 +160,7 @@ class ListenerTest {
     @Test
     @DisplayName("re-entry is not told")
     void reentry() throws Exception {
-        alice.performs(() -> {
+        alice.run(() -> {
             lock.lock();
             lock.lock();
             lock.unlock();
@@ -182,7 +182,7 @@ class ListenerTest {
                         .listener(careless)
                         .listener(other))
                 .lock("other");
-        bob.performs(() -> watched.acquire().close());
+        bob.run(() -> watched.acquire().close());
         Eventually.holds("all is told", () -> other.entries.size() == 3);
     }
 }

@@ -19,7 +19,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
@@ -38,8 +38,8 @@ class LossTest {
     private static final Duration DEADLINE = Duration.ofSeconds(27);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
     private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
 
@@ -68,27 +68,27 @@ class LossTest {
         @Tag("C1")
         void beforeTheStoreGivesItAway() throws Exception {
             Hold hold = acquired();
-            line.isCut();
+            link.cut();
             Actor bob = world.actor("bob");
             DistributedLock theirs = world.client("bob").lock("ledger");
-            Doing<Hold> waiting = bob.waitsFor(() -> theirs.acquire());
+            Doing<Hold> waiting = bob.startWaiting(() -> theirs.acquire());
 
-            world.passes(DEADLINE.minusNanos(1));
+            world.advance(DEADLINE.minusNanos(1));
             assertThat(hold.isHeld()).isTrue();
             assertThat(told).isEmpty();
-            world.passes(Duration.ofNanos(1));
+            world.advance(Duration.ofNanos(1));
             assertThat(hold.isHeld()).isFalse();
             assertThat(told).containsExactly(Loss.Cause.EXPIRED);
             assertThat(waiting.isDone()).isFalse();
 
-            world.passes(TTL.minus(DEADLINE));
+            world.advance(TTL.minus(DEADLINE));
             Hold next = waiting.result();
             assertThat(next.isHeld()).isTrue();
             assertThatThrownBy(hold::fencingToken).isInstanceOf(LockLostException.class);
-            line.isMended();
+            link.mend();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             assertThat(next.isHeld()).isTrue();
-            bob.performs(next::close);
+            bob.run(next::close);
             assertThat(told).hasSize(1);
         }
 
@@ -99,19 +99,19 @@ class LossTest {
         void noTokenWithoutAHold() throws InterruptedException {
             Hold hold = acquired();
             List<Object> seen = new CopyOnWriteArrayList<>();
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
             // Sent by the thread that has found the deadline passed, on its way to tell.
-            line.runsBeforeNext(Command.Retire.class, () -> {
+            link.runBeforeNext(Command.Retire.class, () -> {
                 seen.addAll(told);
                 seen.add(hold.isHeld());
                 seen.add(catchThrowable(hold::fencingToken));
             });
 
-            world.passes(DEADLINE);
+            world.advance(DEADLINE);
 
             assertThat(seen).hasSize(2).contains(false).hasAtLeastOneElementOfType(LockLostException.class);
             assertThat(told).containsExactly(Loss.Cause.EXPIRED);
-            line.isMended();
+            link.mend();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
 
@@ -121,12 +121,12 @@ class LossTest {
         void oneLostKeepAlive() throws InterruptedException {
             Hold hold = acquired();
             for (int i = 0; i < 10; i++) {
-                line.losesNext(KeepAlive.class);
-                world.passes(Duration.ofSeconds(10));
+                link.loseNext(KeepAlive.class);
+                world.advance(Duration.ofSeconds(10));
                 assertThat(hold.isHeld()).isTrue();
             }
-            line.failsNext(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofMinutes(1));
+            link.failNext(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofMinutes(1));
             assertThat(hold.isHeld()).isTrue();
             assertThat(told).isEmpty();
             hold.close();
@@ -137,16 +137,16 @@ class LossTest {
         @Tag("C3")
         void lateAcknowledgement() throws InterruptedException {
             Hold hold = acquired();
-            Line.HeldUp late = line.holdsUpNext(KeepAlive.class);
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            world.passes(Duration.ofSeconds(10));
-            late.arrives();
-            world.passes(Duration.ofSeconds(17));
+            FaultyLink.HeldUp late = link.holdUpNext(KeepAlive.class);
+            link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            world.advance(Duration.ofSeconds(10));
+            late.deliver();
+            world.advance(Duration.ofSeconds(17));
             assertThat(told).containsExactly(Loss.Cause.EXPIRED);
 
-            line.isMended();
-            late.goesOn();
-            world.passes(Duration.ofSeconds(1));
+            link.mend();
+            late.proceed();
+            world.advance(Duration.ofSeconds(1));
 
             assertThat(hold.isHeld()).isFalse();
             assertThat(hold.remaining()).isZero();
@@ -159,43 +159,43 @@ class LossTest {
         @Tag("C3")
         void nextSession() throws Exception {
             Hold hold = acquired();
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(DEADLINE);
-            line.isMended();
+            link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(DEADLINE);
+            link.mend();
             Actor bob = world.actor("bob");
 
-            Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
-            world.passes(TTL.minus(DEADLINE));
+            Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
+            world.advance(TTL.minus(DEADLINE));
 
             Hold next = waiting.result();
             assertThat(next.isHeld()).isTrue();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             assertThat(next.isHeld()).isTrue();
-            bob.performs(next::close);
+            bob.run(next::close);
         }
 
         @Test
         @DisplayName("closing the lost hold frees the lock at once for a waiting thread")
         void closingFreesAtOnce() throws Exception {
             Hold hold = acquired();
-            line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(DEADLINE);
-            line.isMended();
+            link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(DEADLINE);
+            link.mend();
             Actor bob = world.actor("bob");
-            Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
+            Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
 
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
 
-            bob.performs(waiting.result()::close);
+            bob.run(waiting.result()::close);
         }
 
         @Test
         @DisplayName("a release after the deadline that nobody had noticed tells the loss")
         void releaseAfterTheDeadline() throws InterruptedException {
             Hold hold = acquired();
-            line.isCut();
+            link.cut();
             world.time().suspend(TTL);
-            line.isMended();
+            link.mend();
 
             assertThatThrownBy(hold::close)
                     .isInstanceOfSatisfying(
@@ -224,31 +224,31 @@ class LossTest {
         @DisplayName("by force before it has heard of the grant, it is asked for again at once")
         @Tag("C15")
         void releaseByForceOvertakesTheGrant() throws Exception {
-            Line.HeldUp grant = line.holdsUpNext(Command.Acquire.class);
+            FaultyLink.HeldUp grant = link.holdUpNext(Command.Acquire.class);
             Actor bob = world.actor("bob");
-            Doing<Hold> acquiring = bob.starts(lock::acquire);
-            grant.hasCome();
-            Reply reply = grant.arrives();
+            Doing<Hold> acquiring = bob.start(lock::acquire);
+            grant.awaitCommand();
+            Reply reply = grant.deliver();
             world.releaseByForce("ledger");
             world.time().settle();
-            grant.isAnswered(reply);
+            grant.answer(reply);
 
             Hold hold = acquiring.result();
             assertThat(hold.isHeld()).isTrue();
             assertThat(world.holderOf("ledger")).hasValue("alice");
-            assertThat(line.sent(Command.Acquire.class)).hasSize(2);
-            bob.performs(hold::close);
+            assertThat(link.sent(Command.Acquire.class)).hasSize(2);
+            bob.run(hold::close);
         }
 
         @Test
         @DisplayName("a push that was lost is made good by the audit, within two ttls")
         void audit() throws InterruptedException {
             Hold hold = acquired();
-            line.losesSignals();
+            link.loseSignals();
             world.releaseByForce("ledger");
             assertThat(hold.isHeld()).isTrue();
 
-            world.passes(TTL.multipliedBy(2));
+            world.advance(TTL.multipliedBy(2));
 
             assertThat(told).containsExactly(Loss.Cause.REMOVED);
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
@@ -258,15 +258,15 @@ class LossTest {
         @DisplayName("between the push and the store's word the hold is in doubt")
         void inDoubtMeanwhile() throws Exception {
             Hold hold = acquired();
-            Line.HeldUp question = line.holdsUpNext(Command.Poll.class);
-            line.signals(new Signal.Revoked(claimOfHolder()));
-            question.hasCome();
+            FaultyLink.HeldUp question = link.holdUpNext(Command.Poll.class);
+            link.signal(new Signal.Revoked(claimOfHolder()));
+            question.awaitCommand();
 
             assertThat(hold.isHeld()).isFalse();
             assertThat(hold.remaining()).isPositive();
             assertThat(told).isEmpty();
 
-            question.goesOn();
+            question.proceed();
             assertThat(hold.isHeld()).isTrue();
             hold.close();
         }
@@ -275,13 +275,13 @@ class LossTest {
         @DisplayName("a question that fails is asked again")
         void questionFails() throws InterruptedException {
             Hold hold = acquired();
-            line.failsNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            line.failsNext(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            line.signals(new Signal.Revoked(claimOfHolder()));
-            line.signals(new Signal.SessionEnded(claimOfHolder().session()));
+            link.failNext(Command.Poll.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            link.failNext(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            link.signal(new Signal.Revoked(claimOfHolder()));
+            link.signal(new Signal.SessionEnded(claimOfHolder().session()));
             assertThat(hold.isHeld()).isFalse();
 
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
 
             assertThat(hold.isHeld()).isTrue();
             hold.close();
@@ -292,8 +292,8 @@ class LossTest {
         @Tag("C14")
         void wrongPush() throws InterruptedException {
             Hold hold = acquired();
-            line.signals(new Signal.Revoked(claimOfHolder()));
-            line.signals(new Signal.SessionEnded(claimOfHolder().session()));
+            link.signal(new Signal.Revoked(claimOfHolder()));
+            link.signal(new Signal.SessionEnded(claimOfHolder().session()));
             world.time().settle();
 
             assertThat(hold.isHeld()).isTrue();
@@ -334,16 +334,16 @@ class LossTest {
         @Tag("C10")
         void wallStep() throws InterruptedException {
             Hold hold = acquired();
-            line.forget();
-            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+            link.forget();
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
 
             world.time().stepWall(Duration.ofHours(1));
 
             assertThat(hold.isHeld()).isFalse();
             assertThat(hold.remaining()).isPositive();
             assertThat(told).isEmpty();
-            world.passes(Duration.ofSeconds(10));
-            question.goesOn();
+            world.advance(Duration.ofSeconds(10));
+            question.proceed();
             assertThat(hold.isHeld()).isTrue();
             hold.ensureHeld();
             assertThat(told).isEmpty();
@@ -356,9 +356,9 @@ class LossTest {
             Hold hold = acquired();
             world.time().stepWall(Duration.ofHours(1));
 
-            world.passes(Duration.ofSeconds(10));
+            world.advance(Duration.ofSeconds(10));
 
-            assertThat(line.sent(KeepAlive.class)).hasSize(1);
+            assertThat(link.sent(KeepAlive.class)).hasSize(1);
             assertThat(hold.isHeld()).isTrue();
             hold.close();
         }
@@ -367,12 +367,12 @@ class LossTest {
         @DisplayName("a keep-alive that was sent before the step does not end the doubt")
         void keepAliveFromBefore() throws InterruptedException {
             Hold hold = acquired();
-            Line.HeldUp before = line.holdsUpNext(KeepAlive.class);
-            world.passes(Duration.ofSeconds(10));
-            before.hasCome();
+            FaultyLink.HeldUp before = link.holdUpNext(KeepAlive.class);
+            world.advance(Duration.ofSeconds(10));
+            before.awaitCommand();
 
             world.time().stepWall(Duration.ofHours(1));
-            before.goesOn();
+            before.proceed();
             assertThat(hold.isHeld()).isFalse();
 
             hold.ensureHeld();
@@ -385,45 +385,45 @@ class LossTest {
         @Tag("C15")
         void ensureHeldWaits() throws Exception {
             Actor bob = world.actor("bob");
-            Hold hold = bob.does(() -> lock.acquire());
-            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+            Hold hold = bob.call(() -> lock.acquire());
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
-            Doing<Boolean> ensuring = bob.starts(() -> {
+            Doing<Boolean> ensuring = bob.start(() -> {
                 assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
                 return Thread.interrupted();
             });
-            question.hasCome();
+            question.awaitCommand();
             bob.interrupt();
             assertThat(ensuring.result()).isTrue();
 
-            Doing<Boolean> again = bob.starts(() -> {
+            Doing<Boolean> again = bob.start(() -> {
                 hold.ensureHeld();
                 return hold.isHeld();
             });
-            question.goesOn();
+            question.proceed();
 
             assertThat(again.result()).isTrue();
-            bob.performs(hold::close);
+            bob.run(hold::close);
         }
 
         @Test
         @DisplayName("a re-entrant lock() in doubt survives an interrupt, as any lock() does")
         void reentryInDoubt() throws Exception {
             Actor bob = world.actor("bob");
-            Hold hold = bob.does(() -> lock.acquire());
-            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+            Hold hold = bob.call(() -> lock.acquire());
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
-            Doing<Boolean> locking = bob.starts(() -> {
+            Doing<Boolean> locking = bob.start(() -> {
                 Thread.currentThread().interrupt();
                 lock.lock();
                 lock.unlock();
                 return Thread.interrupted();
             });
-            question.hasCome();
-            question.goesOn();
+            question.awaitCommand();
+            question.proceed();
 
             assertThat(locking.result()).isTrue();
-            bob.performs(hold::close);
+            bob.run(hold::close);
         }
 
         @Test
@@ -431,18 +431,18 @@ class LossTest {
                 "an interrupt while a re-entrant acquisition is in doubt is an InterruptedException, and the hold stays")
         void interruptedReentryInDoubt() throws Exception {
             Actor bob = world.actor("bob");
-            Hold hold = bob.does(() -> lock.acquire());
-            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+            Hold hold = bob.call(() -> lock.acquire());
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
-            Doing<Hold> acquiring = bob.starts(() -> lock.acquire());
-            question.hasCome();
+            Doing<Hold> acquiring = bob.start(() -> lock.acquire());
+            question.awaitCommand();
             bob.interrupt();
 
             assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
-            question.goesOn();
-            assertThat(bob.<Integer>does(lock::holdCount)).isEqualTo(1);
-            bob.performs(hold::ensureHeld);
-            bob.performs(hold::close);
+            question.proceed();
+            assertThat(bob.<Integer>call(lock::holdCount)).isEqualTo(1);
+            bob.run(hold::ensureHeld);
+            bob.run(hold::close);
         }
 
         @Test
@@ -451,16 +451,16 @@ class LossTest {
         void noHandOverInDoubt() throws Exception {
             Actor bob = world.actor("bob");
             Hold hold = acquired();
-            Doing<Hold> waiting = bob.waitsFor(() -> lock.acquire());
-            Line.HeldUp question = line.holdsUpNext(KeepAlive.class);
+            Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
+            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
 
             hold.close();
-            question.hasCome();
+            question.awaitCommand();
             assertThat(waiting.isDone()).isFalse();
 
-            question.goesOn();
-            bob.performs(waiting.result()::close);
+            question.proceed();
+            bob.run(waiting.result()::close);
         }
 
         @Test
@@ -468,13 +468,13 @@ class LossTest {
         @Tag("C15")
         void doubtEndsAsLoss() throws Exception {
             Hold hold = acquired();
-            line.isCut();
+            link.cut();
             world.time().stepWall(Duration.ofHours(1));
-            world.passes(DEADLINE);
+            world.advance(DEADLINE);
 
             assertThat(told).containsExactly(Loss.Cause.EXPIRED);
             assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
-            line.isMended();
+            link.mend();
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
         }
 
@@ -484,13 +484,13 @@ class LossTest {
             Hold hold = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1)));
             world.time().stepWall(Duration.ofHours(1));
             assertThat(hold.isHeld()).isFalse();
-            line.forget();
+            link.forget();
 
             hold.ensureHeld();
 
             assertThat(hold.isHeld()).isTrue();
-            assertThat(line.sent(Command.Poll.class)).isNotEmpty();
-            assertThat(line.sent(KeepAlive.class)).isNotEmpty();
+            assertThat(link.sent(Command.Poll.class)).isNotEmpty();
+            assertThat(link.sent(KeepAlive.class)).isNotEmpty();
             hold.close();
         }
 
@@ -512,7 +512,7 @@ class LossTest {
         void suspended() throws Exception {
             Hold hold = acquired();
             Actor bob = world.actor("bob");
-            bob.waitsFor(() -> lock.tryLock(1, java.util.concurrent.TimeUnit.HOURS));
+            bob.startWaiting(() -> lock.tryLock(1, java.util.concurrent.TimeUnit.HOURS));
             world.time().suspend(Duration.ofSeconds(31));
 
             assertThat(hold.isHeld()).isFalse();
@@ -520,7 +520,7 @@ class LossTest {
             assertThat(told).containsExactly(Loss.Cause.EXPIRED);
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             bob.interrupt();
-            bob.does(Thread::interrupted);
+            bob.call(Thread::interrupted);
         }
 
         @Test
@@ -545,11 +545,11 @@ class LossTest {
                 "the thread of a hold that died is noticed at the next keep-alive, the loss is told, and the lock is released")
         void died() throws Exception {
             Actor bob = world.actor("bob");
-            Hold hold = bob.does(() -> lock.acquire());
+            Hold hold = bob.call(() -> lock.acquire());
             hold.onLost(loss -> told.add(loss.cause()));
-            bob.dies();
+            bob.die();
 
-            world.passes(Duration.ofSeconds(10));
+            world.advance(Duration.ofSeconds(10));
 
             assertThat(told).containsExactly(Loss.Cause.OWNER_DIED);
             assertThat(hold.isHeld()).isFalse();
@@ -562,13 +562,13 @@ class LossTest {
         void waiterGoesOn() throws Exception {
             Actor bob = world.actor("bob");
             Actor carol = world.actor("carol");
-            bob.does(() -> lock.acquire());
-            Doing<Hold> waiting = carol.waitsFor(() -> lock.acquire());
-            bob.dies();
+            bob.call(() -> lock.acquire());
+            Doing<Hold> waiting = carol.startWaiting(() -> lock.acquire());
+            bob.die();
 
-            world.passes(Duration.ofSeconds(10));
+            world.advance(Duration.ofSeconds(10));
 
-            carol.performs(waiting.result()::close);
+            carol.run(waiting.result()::close);
         }
     }
 }

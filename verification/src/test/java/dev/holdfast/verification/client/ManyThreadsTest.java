@@ -45,7 +45,7 @@ class ManyThreadsTest {
         List<Doing<?>> doings = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             int way = i;
-            doings.add(world.actor("way-" + i).starts(() -> {
+            doings.add(world.actor("way-" + i).start(() -> {
                 for (int turn = 0; turn < turns; turn++) {
                     guarded(way);
                 }
@@ -109,7 +109,7 @@ class ManyThreadsTest {
         List<Doing<?>> doings = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             DistributedLock which = i % 2 == 0 ? lock : other;
-            doings.add(world.actor("taker-" + i).starts(() -> {
+            doings.add(world.actor("taker-" + i).start(() -> {
                 for (int turn = 0; turn < 2_000; turn++) {
                     try (Hold hold = which.acquire()) {
                         long token = hold.fencingToken();
@@ -155,7 +155,7 @@ class ManyThreadsTest {
         for (int i = 0; i < threads; i++) {
             int me = i;
             DistributedLock mine = locks[i % locks.length];
-            doings.add(world.actor("asker-" + i).starts(() -> {
+            doings.add(world.actor("asker-" + i).start(() -> {
                 while (!over.get()) {
                     mine.lock();
                     turns.incrementAndGet(me);

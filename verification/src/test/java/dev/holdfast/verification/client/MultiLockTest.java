@@ -30,7 +30,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
@@ -51,8 +51,8 @@ class MultiLockTest {
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final Holdfast bob = world.client("bob");
     private final MultiLock abc = alice.lockAll("b", "a", "c");
     private final Actor caller = world.actor("caller");
@@ -65,13 +65,13 @@ class MultiLockTest {
     /** Lets time pass, a little at a time, until something is so. */
     private void passesUntil(String what, BooleanSupplier condition) {
         Eventually.holds(what, () -> {
-            world.passes(Duration.ofMillis(50));
+            world.advance(Duration.ofMillis(50));
             return condition.getAsBoolean();
         });
     }
 
     private List<String> asked() {
-        return line.sent(Acquire.class).stream()
+        return link.sent(Acquire.class).stream()
                 .map(acquire -> acquire.resource().value())
                 .toList();
     }
@@ -84,7 +84,7 @@ class MultiLockTest {
         assertThat(holders("a", "b", "c")).doesNotContain(Optional.of("alice"));
         assertThat(List.of("a", "b", "c")).allSatisfy(name -> {
             DistributedLock lock = alice.lock(name);
-            assertThat(caller.<Integer>does(lock::holdCount)).isZero();
+            assertThat(caller.<Integer>call(lock::holdCount)).isZero();
         });
     }
 
@@ -95,10 +95,10 @@ class MultiLockTest {
 
         private static final Duration WAIT = Duration.ofSeconds(2);
 
-        private final Holdfast carol = world.client(world.builder("carol", line).storeTimeout(Duration.ofMinutes(10)));
+        private final Holdfast carol = world.client(world.builder("carol", link).storeTimeout(Duration.ofMinutes(10)));
 
         private void isSilentFor(String name) {
-            line.isCutFor(command -> command instanceof Release
+            link.cutFor(command -> command instanceof Release
                     || (command instanceof Acquire acquire
                             && acquire.resource().value().equals(name)));
         }
@@ -108,10 +108,10 @@ class MultiLockTest {
         void givingBack() {
             isSilentFor("b");
             Doing<MultiHold> waiting =
-                    caller.waitsFor(() -> carol.lockAll("a", "b").acquire(WAIT));
+                    caller.startWaiting(() -> carol.lockAll("a", "b").acquire(WAIT));
             Eventually.holds("b is asked for", () -> asked().contains("b"));
 
-            world.passes(WAIT.plusSeconds(1));
+            world.advance(WAIT.plusSeconds(1));
 
             assertThatThrownBy(waiting::result)
                     .isInstanceOfSatisfying(
@@ -122,17 +122,17 @@ class MultiLockTest {
         @Test
         @DisplayName("also where it only tries, since it came with a later part")
         void trying() throws Exception {
-            Hold later = caller.does(() -> carol.lock("b").acquire());
+            Hold later = caller.call(() -> carol.lock("b").acquire());
             isSilentFor("a");
             Doing<MultiHold> waiting =
-                    caller.waitsFor(() -> carol.lockAll("a", "b").acquire(WAIT));
+                    caller.startWaiting(() -> carol.lockAll("a", "b").acquire(WAIT));
             Eventually.holds("a is asked for", () -> asked().contains("a"));
 
-            world.passes(WAIT.plusSeconds(1));
+            world.advance(WAIT.plusSeconds(1));
 
             assertThatThrownBy(waiting::result).isInstanceOf(StoreUnavailableException.class);
-            line.isMended();
-            caller.performs(later::close);
+            link.mend();
+            caller.run(later::close);
         }
 
         @Test
@@ -144,7 +144,7 @@ class MultiLockTest {
                     .toCompletableFuture();
             Eventually.holds("b is asked for", () -> asked().contains("b"));
 
-            world.passes(WAIT.plusSeconds(1));
+            world.advance(WAIT.plusSeconds(1));
 
             Eventually.holds("it has failed", waiting::isCompletedExceptionally);
         }
@@ -173,7 +173,7 @@ class MultiLockTest {
                 }
                 assertThatThrownBy(() -> hold.fencingToken("d")).isInstanceOf(IllegalArgumentException.class);
             }
-            world.isIdle();
+            world.awaitIdle();
         }
 
         @Test
@@ -193,7 +193,7 @@ class MultiLockTest {
             try (MultiHold hold = alice.lockAll("one").acquire()) {
                 assertThat(hold.names()).containsExactly("one");
             }
-            world.isIdle();
+            world.awaitIdle();
         }
 
         @Test
@@ -223,13 +223,13 @@ class MultiLockTest {
         @Tag("J1")
         @DisplayName("only its owner releases it; who takes it without a thread lets any thread do so")
         void ownership() throws Exception {
-            MultiHold ofCaller = caller.does(() -> abc.acquire());
+            MultiHold ofCaller = caller.call(() -> abc.acquire());
             assertThatThrownBy(ofCaller::close).isInstanceOf(NotOwnerException.class);
             assertThat(ofCaller.isHeld()).isTrue();
-            caller.performs(ofCaller::close);
+            caller.run(ofCaller::close);
 
             MultiHold ofNobody = abc.acquireAsync().toCompletableFuture().join();
-            caller.performs(ofNobody::close);
+            caller.run(ofNobody::close);
             assertThat(ofNobody.isHeld()).isFalse();
         }
 
@@ -247,7 +247,7 @@ class MultiLockTest {
                     .isInstanceOf(NotOwnerException.class)
                     .hasMessageContaining("b");
             outer.close();
-            world.isIdle();
+            world.awaitIdle();
         }
     }
 
@@ -262,7 +262,7 @@ class MultiLockTest {
             // In UTF-16 the last comes before the third; in UTF-8 it does not.
             List<String> names = List.of("B", "a", "\uffee", "\ud834\udd1e");
             String[] backwards = {"\ud834\udd1e", "\uffee", "a", "B"};
-            line.forget();
+            link.forget();
 
             alice.lockAll(backwards).acquire().close();
 
@@ -274,15 +274,15 @@ class MultiLockTest {
         @DisplayName("so that a later part is not asked for while an earlier one is waited for")
         void oneAfterAnother() throws Exception {
             Hold first = bob.lock("a").acquire();
-            line.forget();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
+            link.forget();
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire());
             assertThat(asked()).containsExactly("a");
 
             first.close();
 
             MultiHold hold = waiting.result();
             assertThat(asked()).containsExactly("a", "b", "c");
-            caller.performs(hold::close);
+            caller.run(hold::close);
         }
 
         @Test
@@ -295,17 +295,17 @@ class MultiLockTest {
             for (int i = 0; i < 50; i++) {
                 Hold gate =
                         world.client("gate-" + i).lock(i % 2 == 0 ? "a" : "b").acquire();
-                Doing<MultiHold> one = caller.starts(() -> forth.acquire());
-                Doing<MultiHold> two = other.starts(() -> back.acquire());
+                Doing<MultiHold> one = caller.start(() -> forth.acquire());
+                Doing<MultiHold> two = other.start(() -> back.acquire());
                 Eventually.holds("one of them waits", () -> world.waitersOf("a") + world.waitersOf("b") > 0);
                 gate.close();
                 Eventually.holds("one of them is served", () -> one.isDone() || two.isDone());
                 if (one.isDone()) {
-                    caller.performs(one.result()::close);
-                    other.performs(two.result()::close);
+                    caller.run(one.result()::close);
+                    other.run(two.result()::close);
                 } else {
-                    other.performs(two.result()::close);
-                    caller.performs(one.result()::close);
+                    other.run(two.result()::close);
+                    caller.run(one.result()::close);
                 }
             }
         }
@@ -321,14 +321,14 @@ class MultiLockTest {
         void oneMaximum() throws Exception {
             Hold a = bob.lock("a").acquire();
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire(Duration.ofSeconds(10)));
-            world.passes(Duration.ofSeconds(6));
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire(Duration.ofSeconds(10)));
+            world.advance(Duration.ofSeconds(6));
             a.close();
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofMillis(3_900));
+            world.advance(Duration.ofMillis(3_900));
             assertThat(waiting.isDone()).isFalse();
 
-            world.passes(Duration.ofMillis(200));
+            world.advance(Duration.ofMillis(200));
 
             assertThatThrownBy(waiting::result).isInstanceOfSatisfying(LockWaitTimeoutException.class, timeout -> {
                 assertThat(timeout.resource()).isEqualTo("c");
@@ -348,7 +348,7 @@ class MultiLockTest {
                             AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(10)))
                     .toCompletableFuture();
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofMillis(9_900));
+            world.advance(Duration.ofMillis(9_900));
             assertThat(waiting).isNotDone();
 
             passesUntil("it is over", waiting::isDone);
@@ -363,11 +363,11 @@ class MultiLockTest {
         @DisplayName("a try does not wait, and empty means that nothing is held")
         void tries() throws Exception {
             Hold b = bob.lock("b").acquire();
-            assertThat(caller.does(() -> abc.tryAcquire())).isEmpty();
+            assertThat(caller.call(() -> abc.tryAcquire())).isEmpty();
             holdsNothing();
-            assertThat(caller.does(() -> abc.tryAcquire(Duration.ZERO))).isEmpty();
+            assertThat(caller.call(() -> abc.tryAcquire(Duration.ZERO))).isEmpty();
             holdsNothing();
-            assertThatThrownBy(() -> caller.does(() -> abc.acquire(Duration.ZERO)))
+            assertThatThrownBy(() -> caller.call(() -> abc.acquire(Duration.ZERO)))
                     .isInstanceOf(LockWaitTimeoutException.class)
                     .hasMessageContaining("'b'");
             holdsNothing();
@@ -389,13 +389,13 @@ class MultiLockTest {
         @DisplayName("an interrupt while waiting ends it, and nothing is held or waited for")
         void interrupt() throws Exception {
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire());
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
 
             caller.interrupt();
 
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
-            assertThat(caller.<Boolean>does(Thread::interrupted)).isFalse();
+            assertThat(caller.<Boolean>call(Thread::interrupted)).isFalse();
             holdsNothing();
             assertThat(world.waitersOf("c")).isZero();
             c.close();
@@ -405,15 +405,15 @@ class MultiLockTest {
         @Tag("J4")
         @DisplayName("a pending interrupt ends it before anything is asked, but not a try")
         void pendingInterrupt() throws Exception {
-            line.forget();
-            assertThatThrownBy(() -> caller.does(() -> {
+            link.forget();
+            assertThatThrownBy(() -> caller.call(() -> {
                         Thread.currentThread().interrupt();
                         return abc.acquire();
                     }))
                     .isInstanceOf(InterruptedException.class);
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
 
-            caller.performs(() -> {
+            caller.run(() -> {
                 Thread.currentThread().interrupt();
                 abc.tryAcquire().orElseThrow().close();
                 assertThat(Thread.interrupted()).isTrue();
@@ -442,7 +442,7 @@ class MultiLockTest {
         void mismatch() throws Exception {
             Hold c = bob.lock("c", LockOptions.barging()).acquire();
 
-            assertThatThrownBy(() -> caller.does(() -> abc.acquire()))
+            assertThatThrownBy(() -> caller.call(() -> abc.acquire()))
                     .isInstanceOfSatisfying(
                             LockMismatchException.class,
                             e -> assertThat(e.resource()).isEqualTo("c"));
@@ -458,12 +458,12 @@ class MultiLockTest {
         @DisplayName("what is not confirmed to be given back is suppressed in the failure, and the rest is given back")
         void undoUnconfirmed() throws Exception {
             Hold c = bob.lock("c", LockOptions.barging()).acquire();
-            Line.HeldUp lost = line.holdsUpNext(Release.class);
-            Doing<MultiHold> acquiring = caller.starts(() -> abc.acquire());
-            assertThat(((Release) lost.hasCome()).resource().value()).isEqualTo("b");
+            FaultyLink.HeldUp lost = link.holdUpNext(Release.class);
+            Doing<MultiHold> acquiring = caller.start(() -> abc.acquire());
+            assertThat(((Release) lost.awaitCommand()).resource().value()).isEqualTo("b");
             Eventually.holds("a is given back", () -> world.holderOf("a").isEmpty());
-            line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
-            lost.fails(Reason.UNAVAILABLE, Effect.UNKNOWN);
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            lost.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
 
             passesUntil("it ends", acquiring::isDone);
 
@@ -476,7 +476,7 @@ class MultiLockTest {
                                     .hasMessageContaining("'b'")
                                     .hasMessageContaining("given back")));
             assertThat(world.holderOf("a")).isEmpty();
-            line.isMended();
+            link.mend();
             passesUntil("the other is given back", () -> world.holderOf("b").isEmpty());
             c.close();
         }
@@ -486,15 +486,15 @@ class MultiLockTest {
         @DisplayName("a try that could not be confirmed to give back is more than empty")
         void tryUndoUnconfirmed() throws Exception {
             Hold c = bob.lock("c").acquire();
-            line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
-            Doing<Optional<MultiHold>> trying = caller.starts(() -> abc.tryAcquire());
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            Doing<Optional<MultiHold>> trying = caller.start(() -> abc.tryAcquire());
 
             passesUntil("it ends", trying::isDone);
 
             assertThatThrownBy(trying::result)
                     .isInstanceOf(StoreUnavailableException.class)
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
-            line.isMended();
+            link.mend();
             passesUntil(
                     "all is given back",
                     () -> world.holderOf("a").isEmpty() && world.holderOf("b").isEmpty());
@@ -506,7 +506,7 @@ class MultiLockTest {
         @DisplayName("a part that is lost while others are waited for is given up, and all begins anew")
         void lostWhileWaiting() throws Exception {
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire());
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
             world.releaseByForce("a");
             Hold other = world.client("carol").lock("a").acquire();
@@ -514,7 +514,7 @@ class MultiLockTest {
             c.close();
 
             Eventually.holds("it waits for what was lost", () -> {
-                world.passes(Duration.ofMillis(50));
+                world.advance(Duration.ofMillis(50));
                 return world.waitersOf("a") == 1;
             });
             assertThat(waiting.isDone()).isFalse();
@@ -522,7 +522,7 @@ class MultiLockTest {
             other.close();
             MultiHold hold = waiting.result();
             assertThat(hold.isHeld()).isTrue();
-            caller.performs(hold::close);
+            caller.run(hold::close);
         }
 
         @Test
@@ -530,7 +530,7 @@ class MultiLockTest {
         @DisplayName("closing the client ends it")
         void clientClosed() throws Exception {
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire());
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire());
             CompletableFuture<MultiHold> async = abc.acquireAsync().toCompletableFuture();
 
             alice.close();
@@ -567,10 +567,10 @@ class MultiLockTest {
         @Tag("J5")
         @DisplayName("does not wait for one that comes before it, but tries, gives back, and tries again")
         void triesEarlierParts() throws Exception {
-            Hold b = caller.does(() -> alice.lock("b").acquire());
+            Hold b = caller.call(() -> alice.lock("b").acquire());
             Hold a = bob.lock("a").acquire();
-            line.forget();
-            Doing<MultiHold> acquiring = caller.starts(() -> abc.acquire());
+            link.forget();
+            Doing<MultiHold> acquiring = caller.start(() -> abc.acquire());
 
             passesUntil("it has tried some times", () -> asked().size() >= 3);
 
@@ -578,24 +578,24 @@ class MultiLockTest {
             assertThat(asked()).containsOnly("a");
             a.close();
             passesUntil("it is granted", acquiring::isDone);
-            caller.performs(acquiring.result()::close);
+            caller.run(acquiring.result()::close);
             assertThat(b.isHeld()).isTrue();
-            caller.performs(b::close);
+            caller.run(b::close);
         }
 
         @Test
         @Tag("J5")
         @DisplayName("waits for those that come after it")
         void waitsForLaterParts() throws Exception {
-            Hold b = caller.does(() -> alice.lock("b").acquire());
+            Hold b = caller.call(() -> alice.lock("b").acquire());
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> acquiring = caller.waitsFor(() -> abc.acquire());
+            Doing<MultiHold> acquiring = caller.startWaiting(() -> abc.acquire());
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
 
             c.close();
 
-            caller.performs(acquiring.result()::close);
-            caller.performs(b::close);
+            caller.run(acquiring.result()::close);
+            caller.run(b::close);
         }
 
         @Test
@@ -603,38 +603,38 @@ class MultiLockTest {
         @DisplayName("two that each hold what the other lacks are parted by their maximum waits")
         void eachHoldsOne() throws Exception {
             Actor other = world.actor("other");
-            Hold a = caller.does(() -> alice.lock("a").acquire());
-            Hold b = other.does(() -> bob.lock("b").acquire());
-            Doing<MultiHold> one = caller.starts(() -> alice.lockAll("a", "b").acquire(Duration.ofSeconds(5)));
-            Doing<MultiHold> two = other.starts(() -> bob.lockAll("a", "b").acquire(Duration.ofSeconds(3)));
+            Hold a = caller.call(() -> alice.lock("a").acquire());
+            Hold b = other.call(() -> bob.lock("b").acquire());
+            Doing<MultiHold> one = caller.start(() -> alice.lockAll("a", "b").acquire(Duration.ofSeconds(5)));
+            Doing<MultiHold> two = other.start(() -> bob.lockAll("a", "b").acquire(Duration.ofSeconds(3)));
 
             passesUntil("the shorter wait is over", two::isDone);
             assertThatThrownBy(two::result).isInstanceOf(LockWaitTimeoutException.class);
-            other.performs(b::close);
+            other.run(b::close);
 
             MultiHold hold = one.result();
             assertThat(hold.isHeld()).isTrue();
-            caller.performs(hold::close);
-            caller.performs(a::close);
+            caller.run(hold::close);
+            caller.run(a::close);
         }
 
         @Test
         @Tag("J5")
         @DisplayName("an interrupt in the pause between two tries ends it")
         void interruptedInPause() throws Exception {
-            Hold b = caller.does(() -> alice.lock("b").acquire());
+            Hold b = caller.call(() -> alice.lock("b").acquire());
             Hold a = bob.lock("a").acquire();
-            line.forget();
-            Doing<MultiHold> acquiring = caller.starts(() -> abc.acquire());
+            link.forget();
+            Doing<MultiHold> acquiring = caller.start(() -> abc.acquire());
             passesUntil("it has tried some times", () -> asked().size() >= 3);
 
             caller.interrupt();
 
             assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
             assertThat(b.isHeld()).isTrue();
-            assertThat(caller.<Integer>does(alice.lock("b")::holdCount)).isEqualTo(1);
+            assertThat(caller.<Integer>call(alice.lock("b")::holdCount)).isEqualTo(1);
             a.close();
-            caller.performs(b::close);
+            caller.run(b::close);
         }
 
         @Test
@@ -642,13 +642,13 @@ class MultiLockTest {
         @DisplayName("can't ask for a lease, for the outer hold has one; nothing is asked for")
         void leaseOfOuter() throws Exception {
             Hold b = alice.lock("b").acquire();
-            line.forget();
+            link.forget();
             assertThatThrownBy(() -> abc.acquire(AcquireOptions.defaults().withFixedLease(MINUTE)))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("'b'");
             assertThatThrownBy(() -> abc.tryAcquire(AcquireOptions.defaults().withMaxHold(MINUTE)))
                     .isInstanceOf(IllegalStateException.class);
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
             b.close();
         }
 
@@ -656,13 +656,13 @@ class MultiLockTest {
         @Tag("J5")
         @DisplayName("learns it if that hold was lost, and keeps nothing else")
         void outerLost() throws Exception {
-            Hold b = caller.does(() -> alice.lock("b").acquire());
+            Hold b = caller.call(() -> alice.lock("b").acquire());
             world.releaseByForce("b");
 
-            assertThatThrownBy(() -> caller.does(() -> abc.acquire())).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(() -> caller.call(() -> abc.acquire())).isInstanceOf(LockLostException.class);
 
             assertThat(holders("a", "c")).containsOnly(Optional.empty());
-            assertThatThrownBy(() -> caller.performs(b::close)).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(() -> caller.run(b::close)).isInstanceOf(LockLostException.class);
         }
     }
 
@@ -700,7 +700,7 @@ class MultiLockTest {
                 assertThat(e.loss().name()).isEqualTo("b");
                 assertThat(e.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
             });
-            world.isIdle();
+            world.awaitIdle();
         }
 
         @Test
@@ -728,13 +728,13 @@ class MultiLockTest {
             List<Loss> told = new CopyOnWriteArrayList<>();
             MultiHold hold = abc.acquire();
             hold.onLost(told::add);
-            line.isCut();
+            link.cut();
 
-            world.passes(Duration.ofSeconds(31));
+            world.advance(Duration.ofSeconds(31));
 
             assertThat(told).hasSize(1);
             assertThat(hold.isHeld()).isFalse();
-            line.isMended();
+            link.mend();
             assertThatThrownBy(hold::close)
                     .isInstanceOf(LockLostException.class)
                     .satisfies(e -> assertThat(e.getSuppressed()).hasSize(2));
@@ -744,15 +744,15 @@ class MultiLockTest {
         @Tag("J6")
         @DisplayName("a release that is not confirmed is told, and the others are released")
         void releaseUnconfirmed() throws Exception {
-            MultiHold hold = caller.does(() -> abc.acquire());
-            Line.HeldUp last = line.holdsUpNext(Release.class);
-            Doing<Boolean> closing = caller.starts(() -> {
+            MultiHold hold = caller.call(() -> abc.acquire());
+            FaultyLink.HeldUp last = link.holdUpNext(Release.class);
+            Doing<Boolean> closing = caller.start(() -> {
                 hold.close();
                 return true;
             });
-            assertThat(((Release) last.hasCome()).resource().value()).isEqualTo("c");
-            line.fails(Release.class, Reason.UNAVAILABLE, Effect.NONE);
-            last.fails(Reason.UNAVAILABLE, Effect.UNKNOWN);
+            assertThat(((Release) last.awaitCommand()).resource().value()).isEqualTo("c");
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            last.fail(Reason.UNAVAILABLE, Effect.UNKNOWN);
 
             passesUntil("it ends", closing::isDone);
 
@@ -761,7 +761,7 @@ class MultiLockTest {
                     .hasMessageContaining("'c'")
                     .satisfies(e -> assertThat(e.getSuppressed()).isEmpty());
             assertThat(holders("a", "b")).containsOnly(Optional.empty());
-            line.isMended();
+            link.mend();
             passesUntil("it is released", () -> world.holderOf("c").isEmpty());
         }
 
@@ -795,22 +795,22 @@ class MultiLockTest {
         @DisplayName("has the full lease on every part when the last is granted")
         void fullLease() throws Exception {
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire(options));
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire(options));
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofSeconds(6));
+            world.advance(Duration.ofSeconds(6));
             c.close();
             passesUntil("it is granted", waiting::isDone);
 
             MultiHold hold = waiting.result();
             // Without the extension it would be 3 s; some time has passed since.
             assertThat(hold.remaining()).isGreaterThan(Duration.ofSeconds(7));
-            assertThat(line.sent(Extend.class))
+            assertThat(link.sent(Extend.class))
                     .extracting(extend -> extend.resource().value())
                     .containsExactly("a", "b");
-            world.passes(Duration.ofSeconds(5));
+            world.advance(Duration.ofSeconds(5));
             hold.extend(lease);
             assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(9));
-            caller.performs(hold::close);
+            caller.run(hold::close);
         }
 
         @Test
@@ -820,7 +820,7 @@ class MultiLockTest {
             Hold c = bob.lock("c").acquire();
             CompletableFuture<MultiHold> waiting = abc.acquireAsync(options).toCompletableFuture();
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofSeconds(6));
+            world.advance(Duration.ofSeconds(6));
             c.close();
             passesUntil("it is granted", waiting::isDone);
 
@@ -835,18 +835,18 @@ class MultiLockTest {
         @DisplayName("begins anew if a lease has run out while others were waited for")
         void ranOut() throws Exception {
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire(options));
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire(options));
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofSeconds(11));
+            world.advance(Duration.ofSeconds(11));
             assertThat(world.holderOf("a")).isEmpty();
-            line.forget();
+            link.forget();
             c.close();
 
             passesUntil("it is granted", waiting::isDone);
 
             assertThat(waiting.result().isHeld()).isTrue();
             assertThat(asked()).containsExactly("a", "b", "c");
-            caller.performs(waiting.result()::close);
+            caller.run(waiting.result()::close);
         }
 
         @Test
@@ -856,8 +856,8 @@ class MultiLockTest {
             Hold c = bob.lock("c").acquire();
             CompletableFuture<MultiHold> waiting = abc.acquireAsync(options).toCompletableFuture();
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofSeconds(11));
-            line.forget();
+            world.advance(Duration.ofSeconds(11));
+            link.forget();
             c.close();
 
             passesUntil("it is granted", waiting::isDone);
@@ -873,9 +873,9 @@ class MultiLockTest {
         void ranOutForGood() throws Exception {
             AcquireOptions limited = options.withMaxWait(Duration.ofSeconds(11));
             Hold c = bob.lock("c").acquire();
-            Doing<MultiHold> waiting = caller.waitsFor(() -> abc.acquire(limited));
+            Doing<MultiHold> waiting = caller.startWaiting(() -> abc.acquire(limited));
             Eventually.holds("it waits for the last", () -> world.waitersOf("c") == 1);
-            world.passes(Duration.ofMillis(10_800));
+            world.advance(Duration.ofMillis(10_800));
             Hold a = bob.lock("a").acquire();
             c.close();
 
@@ -892,8 +892,8 @@ class MultiLockTest {
         @Tag("J7")
         @DisplayName("gives back if the store does not say that the lease was set")
         void extensionFails() throws Exception {
-            line.fails(Extend.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            assertThatThrownBy(() -> caller.does(() -> abc.acquire(options)))
+            link.fail(Extend.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            assertThatThrownBy(() -> caller.call(() -> abc.acquire(options)))
                     .isInstanceOf(StoreUnavailableException.class);
             holdsNothing();
             assertThatThrownBy(() ->
@@ -926,7 +926,7 @@ class MultiLockTest {
         @Tag("J1")
         @DisplayName("mutexes, sides of read-write locks and permits, in the order of their names")
         void mixed() throws Exception {
-            line.forget();
+            link.forget();
             MultiLock all = alice.lockAll(rw.readLock(), alice.lock("a"), gpus.permits(3));
             try (MultiHold hold = all.acquire()) {
                 assertThat(asked()).containsExactly("a", "gpus", "rw");
@@ -949,12 +949,12 @@ class MultiLockTest {
         @Tag("J9")
         @DisplayName("and the permits of one semaphore as one claim of their sum")
         void sumOfPermits() throws Exception {
-            line.forget();
+            link.forget();
             MultiLock three =
                     alice.lockAll(gpus.permits(1), alice.semaphore("gpus", 4).permits(2));
             try (MultiHold hold = three.acquire()) {
                 assertThat(hold.names()).containsExactly("gpus");
-                assertThat(line.sent(Acquire.class))
+                assertThat(link.sent(Acquire.class))
                         .singleElement()
                         .satisfies(acquire -> assertThat(acquire.weight()).isEqualTo(3));
             }
@@ -964,38 +964,38 @@ class MultiLockTest {
         @Tag("J5")
         @DisplayName("a thread that holds either side of a read-write lock holds that part")
         void eitherSide() throws Exception {
-            Hold read = caller.does(() -> rw.readLock().acquire());
+            Hold read = caller.call(() -> rw.readLock().acquire());
             Hold a = bob.lock("a").acquire();
-            line.forget();
-            Doing<MultiHold> acquiring = caller.starts(
+            link.forget();
+            Doing<MultiHold> acquiring = caller.start(
                     () -> alice.lockAll(alice.lock("a"), rw.readLock()).acquire());
             passesUntil("it has tried some times", () -> asked().size() >= 3);
             assertThat(world.waitersOf("a")).isZero();
             a.close();
             passesUntil("it is granted", acquiring::isDone);
-            caller.performs(acquiring.result()::close);
-            caller.performs(read::close);
+            caller.run(acquiring.result()::close);
+            caller.run(read::close);
 
-            Hold write = caller.does(() -> rw.writeLock().acquire());
-            MultiHold both = caller.does(
+            Hold write = caller.call(() -> rw.writeLock().acquire());
+            MultiHold both = caller.call(
                     () -> alice.lockAll(alice.lock("a"), rw.readLock()).acquire());
-            caller.performs(both::close);
-            caller.performs(write::close);
+            caller.run(both::close);
+            caller.run(write::close);
         }
 
         @Test
         @Tag("J4")
         @DisplayName("and a read hold still can't become a write hold: that fails at once, and nothing is left")
         void upgrade() throws Exception {
-            Hold read = caller.does(() -> rw.readLock().acquire());
+            Hold read = caller.call(() -> rw.readLock().acquire());
 
-            assertThatThrownBy(() -> caller.does(
+            assertThatThrownBy(() -> caller.call(
                             () -> alice.lockAll(alice.lock("a"), rw.writeLock()).acquire()))
                     .isInstanceOf(IllegalStateException.class);
 
             assertThat(world.holderOf("a")).isEmpty();
             assertThat(read.isHeld()).isTrue();
-            caller.performs(read::close);
+            caller.run(read::close);
         }
 
         @Test
@@ -1007,7 +1007,7 @@ class MultiLockTest {
             assertThat(hold.effectiveLease()).isEqualTo(MINUTE);
             hold.extend(Duration.ofMinutes(2));
             hold.close();
-            world.isIdle();
+            world.awaitIdle();
         }
     }
 
@@ -1019,7 +1019,7 @@ class MultiLockTest {
         @Tag("J8")
         @DisplayName("no part, a name twice, a name that is none, null, a negative wait, a closed client")
         void refused() {
-            line.forget();
+            link.forget();
             assertThatThrownBy(() -> alice.lockAll(new String[0])).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.lockAll("a", "b", "a"))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -1032,7 +1032,7 @@ class MultiLockTest {
             assertThatThrownBy(() -> alice.lockAll(List.of())).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.lockAll(new Lockable[0])).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> alice.lockAll(alice.lock("a"), null)).isInstanceOf(NullPointerException.class);
-            assertThat(line.sent(Command.OnResource.class)).isEmpty();
+            assertThat(link.sent(Command.OnResource.class)).isEmpty();
             alice.close();
             assertThatThrownBy(() -> alice.lockAll("a")).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> abc.acquire()).isInstanceOf(ClientClosedException.class);
@@ -1046,7 +1046,7 @@ class MultiLockTest {
             DistributedReadWriteLock rw = alice.readWriteLock("rw");
             DistributedSemaphore gpus = alice.semaphore("gpus", 4);
             DistributedSemaphore many = alice.semaphore("many", Integer.MAX_VALUE);
-            line.forget();
+            link.forget();
             refuses("named twice", alice.lock("a"), alice.lock("a"));
             refuses("named twice", rw.readLock(), rw.writeLock());
             refuses("another client", alice.lock("a"), bob.lock("b"));
@@ -1060,7 +1060,7 @@ class MultiLockTest {
             refuses("handed out", () -> "a");
             assertThatThrownBy(() -> gpus.permits(5)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> gpus.permits(0)).isInstanceOf(IllegalArgumentException.class);
-            assertThat(line.sent(Command.OnResource.class)).isEmpty();
+            assertThat(link.sent(Command.OnResource.class)).isEmpty();
         }
 
         private void refuses(String why, Lockable... parts) {

@@ -120,15 +120,15 @@ class OwnershipTest {
         @Test
         @DisplayName("without the store being asked")
         void withoutTheStore() throws InterruptedException {
-            var line = world.line();
-            DistributedLock quiet = world.client("bob", line).lock("quiet");
+            var link = world.link();
+            DistributedLock quiet = world.client("bob", link).lock("quiet");
             try (Hold outer = quiet.acquire()) {
-                line.forget();
+                link.forget();
                 try (Hold inner = quiet.acquire()) {
                     assertThat(inner.isHeld()).isTrue();
                     assertThat(inner.remaining()).isPositive();
                 }
-                assertThat(line.sent()).isEmpty();
+                assertThat(link.sent()).isEmpty();
                 assertThat(outer.isHeld()).isTrue();
             }
         }
@@ -160,16 +160,16 @@ class OwnershipTest {
             Actor bob = world.actor("bob");
             Hold hold = lock.acquire();
 
-            assertThatThrownBy(() -> bob.performs(lock::unlock))
+            assertThatThrownBy(() -> bob.run(lock::unlock))
                     .isInstanceOf(NotOwnerException.class)
                     .isInstanceOf(IllegalMonitorStateException.class)
                     .hasMessageContaining("ledger")
                     .hasMessageContaining("bob");
-            assertThatThrownBy(() -> bob.performs(hold::close)).isInstanceOf(NotOwnerException.class);
-            assertThatThrownBy(() -> bob.does(hold::releaseAsync)).isInstanceOf(NotOwnerException.class);
+            assertThatThrownBy(() -> bob.run(hold::close)).isInstanceOf(NotOwnerException.class);
+            assertThatThrownBy(() -> bob.call(hold::releaseAsync)).isInstanceOf(NotOwnerException.class);
 
-            assertThat(bob.<Boolean>does(lock::isHeldByCurrentThread)).isFalse();
-            assertThat(bob.<Integer>does(lock::holdCount)).isZero();
+            assertThat(bob.<Boolean>call(lock::isHeldByCurrentThread)).isFalse();
+            assertThat(bob.<Integer>call(lock::holdCount)).isZero();
             assertThat(hold.isHeld()).isTrue();
             assertThat(lock.holdCount()).isEqualTo(1);
             hold.close();
@@ -182,8 +182,8 @@ class OwnershipTest {
             Hold outer = lock.acquire();
             Hold inner = lock.acquire();
 
-            assertThatThrownBy(() -> bob.performs(inner::close)).isInstanceOf(NotOwnerException.class);
-            assertThatThrownBy(() -> bob.performs(outer::close)).isInstanceOf(NotOwnerException.class);
+            assertThatThrownBy(() -> bob.run(inner::close)).isInstanceOf(NotOwnerException.class);
+            assertThatThrownBy(() -> bob.run(outer::close)).isInstanceOf(NotOwnerException.class);
 
             assertThat(lock.holdCount()).isEqualTo(2);
             inner.close();
@@ -211,13 +211,13 @@ class OwnershipTest {
             Actor bob = world.actor("bob");
             lock.lock();
             lock.unlock();
-            Hold theirs = bob.does(lock::acquire);
+            Hold theirs = bob.call(lock::acquire);
 
             assertThatThrownBy(lock::unlock).isInstanceOf(NotOwnerException.class);
 
             assertThat(theirs.isHeld()).isTrue();
             assertThat(world.holderOf("ledger")).contains("alice");
-            bob.performs(theirs::close);
+            bob.run(theirs::close);
         }
 
         @Test
@@ -243,12 +243,12 @@ class OwnershipTest {
             Actor bob = world.actor("bob");
             Hold hold = lock.acquire();
             hold.close();
-            Hold theirs = bob.does(lock::acquire);
+            Hold theirs = bob.call(lock::acquire);
 
             hold.close();
 
             assertThat(theirs.isHeld()).isTrue();
-            bob.performs(theirs::close);
+            bob.run(theirs::close);
         }
 
         @Test

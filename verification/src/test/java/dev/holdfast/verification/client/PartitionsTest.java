@@ -21,7 +21,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,15 +43,15 @@ class PartitionsTest {
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
 
     private final World world = World.inParts(PARTS);
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final Actor actor = world.actor("actor");
 
     /** One name of each part, by its number. */
     private final List<String> names = IntStream.range(0, PARTS)
             .mapToObj(partition -> IntStream.range(0, 1_000)
                     .mapToObj(i -> "name-" + i)
-                    .filter(name -> line.partitionOf(new ResourceName(name)) == partition)
+                    .filter(name -> link.partitionOf(new ResourceName(name)) == partition)
                     .findFirst()
                     .orElseThrow())
             .toList();
@@ -64,9 +64,9 @@ class PartitionsTest {
     /** All that is about a part: what opens its sessions, what is sent under them, and what is about its names. */
     private boolean isOf(int partition, Command command) {
         if (command instanceof Command.OnResource on) {
-            return line.partitionOf(on.resource()) == partition;
+            return link.partitionOf(on.resource()) == partition;
         } else if (command instanceof Command.Poll poll) {
-            return line.partitionOf(poll.claims().get(0).resource()) == partition;
+            return link.partitionOf(poll.claims().get(0).resource()) == partition;
         } else if (command instanceof Command.OpenSession open) {
             return open.partition() == partition;
         }
@@ -87,8 +87,8 @@ class PartitionsTest {
     /** The sessions under which something of a part was asked for. */
     private Set<SessionId> sessionsOf(int partition) {
         Set<SessionId> sessions = ConcurrentHashMap.newKeySet();
-        line.sent(Command.Acquire.class).stream()
-                .filter(acquire -> line.partitionOf(acquire.resource()) == partition)
+        link.sent(Command.Acquire.class).stream()
+                .filter(acquire -> link.partitionOf(acquire.resource()) == partition)
                 .forEach(acquire -> sessions.add(acquire.claim().session()));
         return sessions;
     }
@@ -103,32 +103,32 @@ class PartitionsTest {
     @Test
     @DisplayName("a session is opened for the parts that are used, when they are, and ended when they are not any more")
     void sessionsComeAndGoWithTheirNames() throws Exception {
-        assertThat(line.sent()).isEmpty();
+        assertThat(link.sent()).isEmpty();
         Hold first = acquired(names.get(3));
         Hold second = acquired(names.get(5));
         acquired(names.get(5) + "-no").close();
-        assertThat(line.sent(Command.OpenSession.class))
+        assertThat(link.sent(Command.OpenSession.class))
                 .extracting(Command.OpenSession::partition)
                 .contains(3, 5)
                 .doesNotContain(2);
         first.close();
         for (int i = 0; i < 4; i++) {
-            world.passes(KEEP_ALIVE);
+            world.advance(KEEP_ALIVE);
         }
-        assertThat(line.sent(Command.CloseSession.class))
+        assertThat(link.sent(Command.CloseSession.class))
                 .extracting(Command.CloseSession::session)
                 .containsAll(sessionsOf(3))
                 .doesNotContainAnyElementsOf(sessionsOf(5));
         assertThat(second.isHeld()).isTrue();
 
         // From then on it costs nothing, until it is used again.
-        line.forget();
-        world.passes(KEEP_ALIVE);
-        assertThat(line.sent())
+        link.forget();
+        world.advance(KEEP_ALIVE);
+        assertThat(link.sent())
                 .hasSizeLessThanOrEqualTo(2)
                 .allMatch(command -> isOf(5, command) || sessionOf(command) != null);
         acquired(names.get(3)).close();
-        assertThat(line.sent(Command.OpenSession.class))
+        assertThat(link.sent(Command.OpenSession.class))
                 .extracting(Command.OpenSession::partition)
                 .containsExactly(3);
         second.close();
@@ -142,12 +142,12 @@ class PartitionsTest {
             held.add(acquired(name));
         }
         Holdfast bob = world.client("bob");
-        line.isCutFor(command -> isOf(4, command));
+        link.cutFor(command -> isOf(4, command));
         Actor other = world.actor("other");
-        Doing<Hold> waitsThere = other.waitsFor(() -> alice.lock(another(4)).acquire());
+        Doing<Hold> waitsThere = other.startWaiting(() -> alice.lock(another(4)).acquire());
 
         for (int i = 0; i < 40; i++) {
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
         }
 
         assertThat(held.get(4).isHeld()).isFalse();
@@ -159,9 +159,9 @@ class PartitionsTest {
         }
         assertThat(bob.lock(names.get(4)).tryLock()).isTrue();
         bob.lock(names.get(4)).unlock();
-        line.isMended();
+        link.mend();
         for (int i = 0; i < 5; i++) {
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
         }
         for (int partition = 0; partition < PARTS; partition++) {
             if (partition != 4) {
@@ -176,7 +176,7 @@ class PartitionsTest {
     private String another(int partition) {
         return IntStream.range(1_000, 10_000)
                 .mapToObj(i -> "name-" + i)
-                .filter(name -> line.partitionOf(new ResourceName(name)) == partition)
+                .filter(name -> link.partitionOf(new ResourceName(name)) == partition)
                 .findFirst()
                 .orElseThrow();
     }
@@ -187,17 +187,17 @@ class PartitionsTest {
         Holdfast bob = world.client("bob");
         Hold theirs =
                 bob.lock(names.get(2)).acquireAsync().toCompletableFuture().get();
-        Doing<Hold> waits = actor.waitsFor(() -> alice.lock(names.get(2)).acquire());
-        line.failsFor(command -> isOf(6, command), Reason.UNAVAILABLE, Effect.NONE);
+        Doing<Hold> waits = actor.startWaiting(() -> alice.lock(names.get(2)).acquire());
+        link.failFor(command -> isOf(6, command), Reason.UNAVAILABLE, Effect.NONE);
         var refused = alice.lock(names.get(6)).acquireAsync().toCompletableFuture();
         for (int i = 0; i < 60; i++) {
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
         }
         assertThat(refused).isCompletedExceptionally();
         assertThat(waits.isDone()).isFalse();
         theirs.close();
-        actor.performs(waits.result()::close);
-        line.isMended();
+        actor.run(waits.result()::close);
+        link.mend();
     }
 
     @Test
@@ -210,7 +210,7 @@ class PartitionsTest {
         stays.onLost(losses::add);
         world.ask(new Command.CloseSession(sessionsOf(0).iterator().next()));
         Eventually.holds("the loss is told", () -> !losses.isEmpty());
-        world.passes(KEEP_ALIVE);
+        world.advance(KEEP_ALIVE);
         assertThat(losses).extracting(Loss::name).containsExactly(names.get(0));
         assertThat(stays.isHeld()).isTrue();
         assertThatThrownBy(ended::close).hasMessageContaining(names.get(0));
@@ -223,19 +223,19 @@ class PartitionsTest {
         Holdfast bob = world.client("bob");
         Hold one = bob.lock(names.get(1)).acquireAsync().toCompletableFuture().get();
         Hold two = bob.lock(names.get(2)).acquireAsync().toCompletableFuture().get();
-        Doing<Hold> first = actor.waitsFor(() -> alice.lock(names.get(1)).acquire());
+        Doing<Hold> first = actor.startWaiting(() -> alice.lock(names.get(1)).acquire());
         Actor other = world.actor("other");
-        Doing<Hold> second = other.waitsFor(() -> alice.lock(names.get(2)).acquire());
-        line.losesSignals();
+        Doing<Hold> second = other.startWaiting(() -> alice.lock(names.get(2)).acquire());
+        link.loseSignals();
         one.close();
         two.close();
-        line.forget();
-        line.signals(new Signal.Resubscribed(OptionalInt.of(1)));
-        actor.performs(first.result()::close);
-        assertThat(line.sent(Command.Poll.class)).allMatch(poll -> isOf(1, poll));
+        link.forget();
+        link.signal(new Signal.Resubscribed(OptionalInt.of(1)));
+        actor.run(first.result()::close);
+        assertThat(link.sent(Command.Poll.class)).allMatch(poll -> isOf(1, poll));
         assertThat(second.isDone()).isFalse();
-        line.signals(new Signal.Resubscribed());
-        other.performs(second.result()::close);
+        link.signal(new Signal.Resubscribed());
+        other.run(second.result()::close);
     }
 
     @Test
@@ -244,15 +244,15 @@ class PartitionsTest {
         List<Hold> held = new ArrayList<>();
         for (String name : names) {
             held.add(acquired(name));
-            world.passes(Duration.ofMillis(20));
+            world.advance(Duration.ofMillis(20));
         }
-        world.passes(KEEP_ALIVE);
-        line.forget();
+        world.advance(KEEP_ALIVE);
+        link.forget();
         int moments = 0;
         int sent = 0;
         for (int i = 0; i < 100; i++) {
-            world.passes(KEEP_ALIVE.dividedBy(100));
-            int now = line.sent(Command.KeepAlive.class).size();
+            world.advance(KEEP_ALIVE.dividedBy(100));
+            int now = link.sent(Command.KeepAlive.class).size();
             moments += now > sent ? 1 : 0;
             sent = now;
         }
@@ -266,10 +266,10 @@ class PartitionsTest {
     void primitivesSpanParts() throws Exception {
         Holdfast bob = world.client("bob");
         try (MultiHold all =
-                actor.does(() -> alice.lockAll(names.toArray(String[]::new)).acquire())) {
+                actor.call(() -> alice.lockAll(names.toArray(String[]::new)).acquire())) {
             assertThat(all.isHeld()).isTrue();
             assertThat(bob.lock(names.get(6)).tryLock()).isFalse();
-            actor.performs(all::close);
+            actor.run(all::close);
         }
         for (String name : names) {
             assertThat(alice.latch(name + "/latch").trySetCount(1)).isTrue();
@@ -290,7 +290,7 @@ class PartitionsTest {
             var one = alice.barrier(name + "/barrier", 2).enterAsync().toCompletableFuture();
             var two = bob.barrier(name + "/barrier", 2).enterAsync().toCompletableFuture();
             for (int i = 0; i < 200 && !(one.isDone() && two.isDone()); i++) {
-                world.passes(Duration.ofMillis(100));
+                world.advance(Duration.ofMillis(100));
             }
             try (BarrierMembership a = one.get();
                     BarrierMembership b = two.get()) {

@@ -6,7 +6,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,9 +29,9 @@ class PollingTest {
     private static final int INTERVALS = 10;
 
     private final World world = World.still();
-    private final Line line = world.line();
+    private final FaultyLink link = world.link();
     private final Holdfast holder = world.client("holder");
-    private final Holdfast waiter = world.client("waiter", line);
+    private final Holdfast waiter = world.client("waiter", link);
     private final List<Hold> held = new ArrayList<>();
     private final List<CompletableFuture<Hold>> waiting = new ArrayList<>();
 
@@ -49,14 +49,14 @@ class PollingTest {
         for (int i = 0; i < NAMES; i++) {
             held.add(holder.lock("name/" + i).acquire());
             waiting.add(waiter.lock("name/" + i).acquireAsync().toCompletableFuture());
-            world.passes(INTERVAL.dividedBy(NAMES));
+            world.advance(INTERVAL.dividedBy(NAMES));
         }
-        world.passes(INTERVAL.multipliedBy(3));
-        line.forget();
+        world.advance(INTERVAL.multipliedBy(3));
+        link.forget();
 
-        world.passes(INTERVAL.multipliedBy(INTERVALS));
+        world.advance(INTERVAL.multipliedBy(INTERVALS));
 
-        List<Command.Poll> polls = line.sent(Command.Poll.class);
+        List<Command.Poll> polls = link.sent(Command.Poll.class);
         assertThat(polls).as("polls in %s intervals", INTERVALS).hasSizeLessThanOrEqualTo(2 * INTERVALS);
         assertThat(polls.stream()
                         .flatMap(poll -> poll.claims().stream())

@@ -18,7 +18,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,8 +40,8 @@ class ReadWriteEndingTest {
     private static final Duration TTL = Duration.ofSeconds(30);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final DistributedReadWriteLock here = alice.readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
     private final Queue<String> told = new ConcurrentLinkedQueue<>();
@@ -79,21 +79,21 @@ class ReadWriteEndingTest {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
             Asker<Hold> third = reading("third");
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofSeconds(27));
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(27));
 
             assertThat(told).containsExactlyInAnyOrder("first EXPIRED", "second EXPIRED", "third EXPIRED");
-            assertThat(first.isGranted().isHeld()).isFalse();
-            assertThat(second.isGranted().isHeld()).isFalse();
-            line.forget();
-            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
-            assertThatThrownBy(third::releases).isInstanceOf(LockLostException.class);
-            assertThat(line.sent(Command.Release.class)).isEmpty();
+            assertThat(first.awaitGrant().isHeld()).isFalse();
+            assertThat(second.awaitGrant().isHeld()).isFalse();
+            link.forget();
+            assertThatThrownBy(first::release).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(third::release).isInstanceOf(LockLostException.class);
+            assertThat(link.sent(Command.Release.class)).isEmpty();
             assertThat(isRecorded()).isTrue();
 
-            assertThatThrownBy(second::releases).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(second::release).isInstanceOf(LockLostException.class);
 
-            assertThat(line.sent(Command.Release.class)).hasSize(1);
+            assertThat(link.sent(Command.Release.class)).hasSize(1);
             assertThat(isRecorded()).isFalse();
             assertThat(told).hasSize(3);
         }
@@ -110,14 +110,13 @@ class ReadWriteEndingTest {
             world.time().settle();
 
             assertThat(told).containsExactlyInAnyOrder("first REMOVED", "second REMOVED");
-            assertThat(theirs.isGranted().isHeld()).isTrue();
-            assertThatThrownBy(
-                            () -> first.actor().performs(() -> here.readLock().lock()))
+            assertThat(theirs.awaitGrant().isHeld()).isTrue();
+            assertThatThrownBy(() -> first.actor().run(() -> here.readLock().lock()))
                     .isInstanceOf(LockLostException.class);
-            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
-            assertThatThrownBy(second::releases).isInstanceOf(LockLostException.class);
-            reading("again").releases();
-            theirs.releases();
+            assertThatThrownBy(first::release).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(second::release).isInstanceOf(LockLostException.class);
+            reading("again").release();
+            theirs.release();
         }
 
         @Test
@@ -154,8 +153,8 @@ class ReadWriteEndingTest {
             Asker<Hold> theirs =
                     Asker.holding(world, "theirs", () -> there.writeLock().acquire());
             assertThatThrownBy(() -> here.readLock().unlock()).isInstanceOf(LockLostException.class);
-            assertThat(theirs.isGranted().isHeld()).isTrue();
-            theirs.releases();
+            assertThat(theirs.awaitGrant().isHeld()).isTrue();
+            theirs.release();
         }
     }
 
@@ -169,27 +168,27 @@ class ReadWriteEndingTest {
         void oneOfThem() throws Exception {
             Asker<Hold> dying = reading("dying");
             Asker<Hold> living = reading("living");
-            dying.actor().dies();
-            world.passes(TTL);
+            dying.actor().die();
+            world.advance(TTL);
 
             assertThat(told).containsExactly("dying OWNER_DIED");
-            assertThat(living.isGranted().isHeld()).isTrue();
+            assertThat(living.awaitGrant().isHeld()).isTrue();
             Asker<Hold> writer = toWrite("writer", there);
-            living.releases();
-            world.passes(Duration.ofSeconds(1));
-            writer.releases();
+            living.release();
+            world.advance(Duration.ofSeconds(1));
+            writer.release();
         }
 
         @Test
         @DisplayName("the last of them: the lock is free within a third of the ttl")
         @Tag("D8")
         void theLast() throws Exception {
-            reading("first").actor().dies();
-            reading("second").actor().dies();
+            reading("first").actor().die();
+            reading("second").actor().die();
             Asker<Hold> writer = toWrite("writer", there);
-            world.passes(TTL.dividedBy(3));
+            world.advance(TTL.dividedBy(3));
 
-            writer.releases();
+            writer.release();
             assertThat(told).containsExactlyInAnyOrder("first OWNER_DIED", "second OWNER_DIED");
         }
 
@@ -199,15 +198,15 @@ class ReadWriteEndingTest {
         void withALostHold() throws Exception {
             Asker<Hold> dying = reading("dying");
             Asker<Hold> living = reading("living");
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofSeconds(27));
-            line.isMended();
-            dying.actor().dies();
-            assertThatThrownBy(living::releases).isInstanceOf(LockLostException.class);
-            world.passes(TTL);
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(27));
+            link.mend();
+            dying.actor().die();
+            assertThatThrownBy(living::release).isInstanceOf(LockLostException.class);
+            world.advance(TTL);
 
             assertThat(isRecorded()).isFalse();
-            reading("next").releases();
+            reading("next").release();
         }
     }
 
@@ -223,9 +222,10 @@ class ReadWriteEndingTest {
         void fromTheQueue() throws Exception {
             there.writeLock().lock();
             Actor interrupted = world.actor("interrupted");
-            Actor.Doing<Hold> first = interrupted.waitsFor(() -> here.readLock().acquire());
+            Actor.Doing<Hold> first =
+                    interrupted.startWaiting(() -> here.readLock().acquire());
             Actor.Doing<Hold> second =
-                    world.actor("timed out").waitsFor(() -> here.readLock().acquire(Duration.ofSeconds(1)));
+                    world.actor("timed out").startWaiting(() -> here.readLock().acquire(Duration.ofSeconds(1)));
             CompletableFuture<Hold> third = here.readLock().acquireAsync().toCompletableFuture();
             Asker<Hold> patient =
                     Asker.waiting(world, "patient", () -> here.readLock().acquire());
@@ -234,16 +234,16 @@ class ReadWriteEndingTest {
 
             interrupted.interrupt();
             assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             assertThatThrownBy(second::result).isInstanceOf(LockWaitTimeoutException.class);
             third.cancel(false);
 
             assertThat(world.waitersOf("catalogue")).isEqualTo(2);
             there.writeLock().unlock();
-            patient.isGranted();
+            patient.awaitGrant();
             assertThat(behind.isWaiting()).as("it came after the process").isTrue();
-            patient.releases();
-            behind.releases();
+            patient.release();
+            behind.release();
         }
 
         @Test
@@ -252,7 +252,7 @@ class ReadWriteEndingTest {
         void theLast() throws Exception {
             there.writeLock().lock();
             Actor reader = world.actor("reader");
-            Actor.Doing<Hold> first = reader.waitsFor(() -> here.readLock().acquire());
+            Actor.Doing<Hold> first = reader.startWaiting(() -> here.readLock().acquire());
             CompletableFuture<Hold> second = here.readLock().acquireAsync().toCompletableFuture();
             second.cancel(true);
             assertThat(world.waitersOf("catalogue")).isEqualTo(1);
@@ -268,13 +268,14 @@ class ReadWriteEndingTest {
         @DisplayName("before the store has answered: a grant that comes too late is given back")
         @Tag("C5")
         void lateGrant() throws Exception {
-            Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+            FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
             Actor reader = world.actor("reader");
-            Actor.Doing<Hold> waiting = reader.waitsFor(() -> here.readLock().acquire());
+            Actor.Doing<Hold> waiting =
+                    reader.startWaiting(() -> here.readLock().acquire());
             reader.interrupt();
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
 
-            asking.goesOn();
+            asking.proceed();
 
             Eventually.holds("it was given back", () -> !isRecorded());
         }
@@ -284,7 +285,7 @@ class ReadWriteEndingTest {
         void uninterruptible() throws Exception {
             there.writeLock().lock();
             Actor reader = world.actor("reader");
-            Actor.Doing<Boolean> waiting = reader.waitsFor(() -> {
+            Actor.Doing<Boolean> waiting = reader.startWaiting(() -> {
                 here.readLock().lock();
                 boolean wasKept = Thread.interrupted();
                 here.readLock().unlock();
@@ -309,20 +310,20 @@ class ReadWriteEndingTest {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
             Asker<Hold> writer = toWrite("writer", here);
-            world.passes(Duration.ofMillis(2));
+            world.advance(Duration.ofMillis(2));
             CompletableFuture<Hold> reader = here.readLock().acquireAsync().toCompletableFuture();
 
             alice.close();
             world.time().settle();
 
             assertThat(told).containsExactlyInAnyOrder("first CLIENT_CLOSED", "second CLIENT_CLOSED");
-            assertThatThrownBy(writer::isGranted).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(writer::awaitGrant).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(() -> reader.get(60, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(ClientClosedException.class);
             assertThat(isRecorded()).isFalse();
-            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
-            assertThatThrownBy(second::releases).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(first::release).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(second::release).isInstanceOf(LockLostException.class);
             assertThatThrownBy(() -> here.readLock().lock()).isInstanceOf(ClientClosedException.class);
         }
 
@@ -333,14 +334,14 @@ class ReadWriteEndingTest {
         void whileKept() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
-            first.releases();
-            second.releases();
+            first.release();
+            second.release();
             assertThat(isRecorded()).isTrue();
 
             alice.close();
 
             assertThat(isRecorded()).isFalse();
-            world.passes(TTL);
+            world.advance(TTL);
             assertThat(told).isEmpty();
         }
     }
@@ -357,22 +358,22 @@ class ReadWriteEndingTest {
         void oneLetsGo() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
-            line.forget();
-            Line.HeldUp question = line.holdsUpNext(Command.KeepAlive.class);
+            link.forget();
+            FaultyLink.HeldUp question = link.holdUpNext(Command.KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
-            assertThat(first.isGranted().isHeld()).isFalse();
+            assertThat(first.awaitGrant().isHeld()).isFalse();
 
-            first.releases();
-            assertThat(line.sent(Command.Poll.class)).hasSize(1);
+            first.release();
+            assertThat(link.sent(Command.Poll.class)).hasSize(1);
             Asker<Hold> third =
                     Asker.waiting(world, "third", () -> here.readLock().acquire());
 
-            question.goesOn();
-            assertThat(second.isGranted().isHeld()).isTrue();
-            assertThat(third.isGranted().isHeld()).isTrue();
+            question.proceed();
+            assertThat(second.awaitGrant().isHeld()).isTrue();
+            assertThat(third.awaitGrant().isHeld()).isTrue();
             assertThat(told).isEmpty();
-            second.releases();
-            third.releases();
+            second.release();
+            third.release();
         }
 
         @Test
@@ -382,20 +383,20 @@ class ReadWriteEndingTest {
         void gone() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
-            line.losesSignals();
-            line.holdsUpNext(Command.KeepAlive.class);
+            link.loseSignals();
+            link.holdUpNext(Command.KeepAlive.class);
             world.releaseByForce("catalogue");
             world.time().stepWall(Duration.ofHours(1));
 
-            assertThat(first.isGranted().isHeld()).isFalse();
-            assertThatThrownBy(first::releases).isInstanceOf(LockLostException.class);
+            assertThat(first.awaitGrant().isHeld()).isFalse();
+            assertThatThrownBy(first::release).isInstanceOf(LockLostException.class);
             assertThat(second.actor()
-                            .<ReleaseOutcome>does(() -> second.isGranted()
+                            .<ReleaseOutcome>call(() -> second.awaitGrant()
                                     .releaseAsync()
                                     .toCompletableFuture()
                                     .get(60, TimeUnit.SECONDS)))
                     .isEqualTo(ReleaseOutcome.LOST);
-            line.isMended();
+            link.mend();
         }
     }
 }

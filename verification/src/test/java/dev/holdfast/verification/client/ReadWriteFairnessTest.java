@@ -8,7 +8,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -29,8 +29,8 @@ class ReadWriteFairnessTest {
     private static final Duration TURN = Duration.ofMillis(1);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final DistributedReadWriteLock here = world.client("alice", line).readWriteLock("catalogue");
+    private final FaultyLink link = world.link();
+    private final DistributedReadWriteLock here = world.client("alice", link).readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
 
     @AfterEach
@@ -57,17 +57,17 @@ class ReadWriteFairnessTest {
         Asker<Hold> first = reading("first", here);
         Asker<Hold> writer = toWrite("writer", here);
 
-        world.passes(TURN.minusNanos(1));
+        world.advance(TURN.minusNanos(1));
         Asker<Hold> inTheTurn = reading("in the turn", here);
-        world.passes(Duration.ofNanos(1));
+        world.advance(Duration.ofNanos(1));
         Asker<Hold> afterIt = toRead("after it", here);
 
-        first.releases();
-        inTheTurn.releases();
-        assertThat(writer.isGranted().isHeld()).isTrue();
+        first.release();
+        inTheTurn.release();
+        assertThat(writer.awaitGrant().isHeld()).isTrue();
         assertThat(afterIt.isWaiting()).isTrue();
-        writer.releases();
-        afterIt.releases();
+        writer.release();
+        afterIt.release();
     }
 
     @Test
@@ -80,19 +80,19 @@ class ReadWriteFairnessTest {
         List<Asker<Hold>> behind = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             readers.add(reading("reader-" + i, here));
-            readers.remove().releases();
-            world.passes(TURN.dividedBy(5));
+            readers.remove().release();
+            world.advance(TURN.dividedBy(5));
         }
         for (int i = 0; i < 5; i++) {
             behind.add(toRead("behind-" + i, here));
         }
 
-        readers.remove().releases();
+        readers.remove().release();
 
-        assertThat(writer.isGranted().isHeld()).isTrue();
-        writer.releases();
+        assertThat(writer.awaitGrant().isHeld()).isTrue();
+        writer.release();
         for (Asker<Hold> reader : behind) {
-            reader.releases();
+            reader.release();
         }
     }
 
@@ -105,11 +105,11 @@ class ReadWriteFairnessTest {
         Asker<Hold> writer = toWrite("writer", there);
         Asker<Hold> later = toRead("later", elsewhere);
 
-        first.releases();
-        assertThat(writer.isGranted().isHeld()).isTrue();
+        first.release();
+        assertThat(writer.awaitGrant().isHeld()).isTrue();
         assertThat(later.isWaiting()).isTrue();
-        writer.releases();
-        later.releases();
+        writer.release();
+        later.release();
     }
 
     @Test
@@ -120,26 +120,26 @@ class ReadWriteFairnessTest {
         Asker<Hold> first = reading("first", here);
         Asker<Hold> writer = toWrite("writer", there);
         Asker<Hold> second = reading("second", here);
-        world.passes(BUDGET);
+        world.advance(BUDGET);
         // Whether somebody waits elsewhere is asked as a reader comes.
         Asker<Hold> third = reading("third", here);
 
         Asker<Hold> fourth = toRead("fourth", here);
-        assertThat(second.actor().<Boolean>does(() -> here.readLock().tryLock()))
+        assertThat(second.actor().<Boolean>call(() -> here.readLock().tryLock()))
                 .as("who reads may read again")
                 .isTrue();
-        second.actor().performs(() -> here.readLock().unlock());
-        first.releases();
-        second.releases();
+        second.actor().run(() -> here.readLock().unlock());
+        first.release();
+        second.release();
         assertThat(writer.isWaiting()).isTrue();
-        third.releases();
+        third.release();
 
-        assertThat(writer.isGranted().isHeld()).isTrue();
-        assertThat(line.sent(Command.Yield.class)).hasSize(1);
+        assertThat(writer.awaitGrant().isHeld()).isTrue();
+        assertThat(link.sent(Command.Yield.class)).hasSize(1);
         assertThat(fourth.isWaiting()).isTrue();
         assertThat(world.waitersOf("catalogue")).isEqualTo(1);
-        writer.releases();
-        fourth.releases();
+        writer.release();
+        fourth.release();
     }
 
     @Test
@@ -155,7 +155,7 @@ class ReadWriteFairnessTest {
         while (newest.isDone()) {
             readers.add(newest.join());
             readers.remove().close();
-            world.passes(TURN);
+            world.advance(TURN);
             waited = waited.plus(TURN);
             newest = here.readLock().acquireAsync().toCompletableFuture();
             world.time().settle();
@@ -163,9 +163,9 @@ class ReadWriteFairnessTest {
 
         assertThat(waited).isBetween(BUDGET, BUDGET.plus(TURN));
         readers.remove().close();
-        assertThat(writer.isGranted().isHeld()).isTrue();
+        assertThat(writer.awaitGrant().isHeld()).isTrue();
         assertThat(newest).isNotDone();
-        writer.releases();
+        writer.release();
         newest.get(60, TimeUnit.SECONDS).close();
     }
 
@@ -181,14 +181,14 @@ class ReadWriteFairnessTest {
             queue.add(side.acquireAsync().toCompletableFuture());
         }
         Asker<Hold> theirs = toWrite("theirs", there);
-        line.forget();
+        link.forget();
         first.close();
         int passedOn = 0;
         while (theirs.isWaiting()) {
             world.time().settle();
             Hold hold = queue.remove().getNow(null);
             assertThat(hold).as("number %s is served", passedOn).isNotNull();
-            world.passes(TURN);
+            world.advance(TURN);
             hold.close();
             passedOn++;
             assertThat(passedOn).isLessThanOrEqualTo(2 + (int) BUDGET.dividedBy(TURN));
@@ -199,8 +199,8 @@ class ReadWriteFairnessTest {
         }
 
         assertThat(passedOn).isGreaterThanOrEqualTo((int) BUDGET.dividedBy(TURN));
-        assertThat(line.sent(Command.Acquire.class)).isEmpty();
-        theirs.releases();
+        assertThat(link.sent(Command.Acquire.class)).isEmpty();
+        theirs.release();
         for (CompletableFuture<Hold> rest : queue) {
             rest.get(60, TimeUnit.SECONDS).close();
         }
@@ -218,19 +218,19 @@ class ReadWriteFairnessTest {
         Asker<Hold> write5 = toWrite("write 5", here);
 
         first.close();
-        read1.isGranted();
-        read2.isGranted();
+        read1.awaitGrant();
+        read2.awaitGrant();
         assertThat(write3.isWaiting() && read4.isWaiting() && write5.isWaiting())
                 .isTrue();
-        read2.releases();
-        read1.releases();
-        write3.isGranted();
+        read2.release();
+        read1.release();
+        write3.awaitGrant();
         assertThat(read4.isWaiting() && write5.isWaiting()).isTrue();
-        write3.releases();
-        read4.isGranted();
+        write3.release();
+        read4.awaitGrant();
         assertThat(write5.isWaiting()).isTrue();
-        read4.releases();
-        write5.releases();
+        read4.release();
+        write5.release();
     }
 
     @Test
@@ -244,16 +244,16 @@ class ReadWriteFairnessTest {
         Asker<Hold> first = reading("first", one);
         Asker<Hold> second = reading("second", one);
         Asker<Hold> writer = toWrite("writer", two);
-        reading("third", one).releases();
+        reading("third", one).release();
         Asker<Hold> fourth = toRead("fourth", one);
 
-        first.releases();
-        second.releases();
+        first.release();
+        second.release();
 
-        writer.isGranted();
+        writer.awaitGrant();
         assertThat(fourth.isWaiting()).isTrue();
-        writer.releases();
-        fourth.releases();
+        writer.release();
+        fourth.release();
     }
 
     @Test
@@ -272,7 +272,7 @@ class ReadWriteFairnessTest {
 
         first.close();
 
-        second.releases();
-        third.releases();
+        second.release();
+        third.release();
     }
 }

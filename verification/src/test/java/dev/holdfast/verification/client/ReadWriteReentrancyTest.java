@@ -12,7 +12,7 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.verification.world.Asker;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReadWriteReentrancyTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final DistributedReadWriteLock lock = world.client("alice", line).readWriteLock("catalogue");
+    private final FaultyLink link = world.link();
+    private final DistributedReadWriteLock lock = world.client("alice", link).readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
     private final DistributedLock read = lock.readLock();
     private final DistributedLock write = lock.writeLock();
@@ -80,16 +80,16 @@ class ReadWriteReentrancyTest {
                 write.unlock();
             }
 
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             assertThat(writerHere.isWaiting()).isTrue();
             assertThat(writerThere.isWaiting()).isTrue();
             assertThat(read.isHeldByCurrentThread()).isTrue();
             assertThat(write.isHeldByCurrentThread()).isFalse();
 
             read.unlock();
-            writerThere.releases();
-            writerHere.releases();
-            readerHere.releases();
+            writerThere.release();
+            writerHere.release();
+            readerHere.release();
         }
 
         @Test
@@ -101,12 +101,12 @@ class ReadWriteReentrancyTest {
             read.lock();
             write.unlock();
 
-            assertThat(readerThere.isGranted().isHeld()).isTrue();
+            assertThat(readerThere.awaitGrant().isHeld()).isTrue();
             Asker<Hold> readerHere = Asker.holding(world, "reader here", read::acquire);
-            assertThat(line.sent(Command.Acquire.class)).hasSize(1);
+            assertThat(link.sent(Command.Acquire.class)).hasSize(1);
             read.unlock();
-            readerHere.releases();
-            readerThere.releases();
+            readerHere.release();
+            readerThere.release();
         }
 
         @Test
@@ -138,11 +138,11 @@ class ReadWriteReentrancyTest {
             Asker<Hold> readerThere =
                     Asker.holding(world, "reader there", () -> there.readLock().acquire());
             Asker<Hold> readerHere = Asker.holding(world, "reader here", read::acquire);
-            world.passes(Duration.ofSeconds(20));
+            world.advance(Duration.ofSeconds(20));
             assertThat(reading.isHeld()).isFalse();
-            assertThat(readerHere.isGranted().isHeld()).isTrue();
-            readerHere.releases();
-            readerThere.releases();
+            assertThat(readerHere.awaitGrant().isHeld()).isTrue();
+            readerHere.release();
+            readerThere.release();
             assertThat(reading.releaseAsync().toCompletableFuture().join()).isEqualTo(ReleaseOutcome.LOST);
         }
     }
@@ -156,7 +156,7 @@ class ReadWriteReentrancyTest {
         @Tag("D5")
         void refusedAtOnce() throws Exception {
             Hold reading = read.acquire();
-            line.forget();
+            link.forget();
 
             assertThatThrownBy(write::lock)
                     .isInstanceOf(IllegalStateException.class)
@@ -171,7 +171,7 @@ class ReadWriteReentrancyTest {
             assertThatThrownBy(write::tryAcquire).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> write.callWhileHeld(hold -> true)).isInstanceOf(IllegalStateException.class);
 
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
             assertThat(reading.isHeld()).isTrue();
             assertThat(read.holdCount()).isEqualTo(1);
             assertThat(write.holdCount()).isZero();
@@ -232,20 +232,20 @@ class ReadWriteReentrancyTest {
         read.lock();
         Asker<Hold> writerHere = toWrite("writer here", lock);
         Asker<Hold> writerThere = toWrite("writer there", there);
-        world.passes(Duration.ofSeconds(1));
-        line.forget();
+        world.advance(Duration.ofSeconds(1));
+        link.forget();
 
         assertThat(read.tryLock()).isTrue();
         Hold again = read.acquire();
 
-        assertThat(line.sent()).isEmpty();
+        assertThat(link.sent()).isEmpty();
         assertThat(read.holdCount()).isEqualTo(3);
         again.close();
         read.unlock();
         assertThat(writerHere.isWaiting() && writerThere.isWaiting()).isTrue();
         read.unlock();
-        writerThere.releases();
-        writerHere.releases();
+        writerThere.release();
+        writerHere.release();
     }
 
     @Test
@@ -259,10 +259,10 @@ class ReadWriteReentrancyTest {
         assertThatThrownBy(write::unlock).isInstanceOf(NotOwnerException.class);
         assertThat(read.holdCount()).isEqualTo(1);
         Asker<Hold> other = Asker.holding(world, "other", read::acquire);
-        Hold others = other.isGranted();
+        Hold others = other.awaitGrant();
         assertThatThrownBy(others::close).isInstanceOf(NotOwnerException.class);
         assertThat(others.isHeld()).isTrue();
-        other.releases();
+        other.release();
         read.unlock();
         assertThatThrownBy(read::unlock).isInstanceOf(NotOwnerException.class);
 
@@ -270,7 +270,7 @@ class ReadWriteReentrancyTest {
         assertThatThrownBy(read::unlock).isInstanceOf(NotOwnerException.class);
         assertThat(write.holdCount()).isEqualTo(1);
         assertThat(write.isHeldByCurrentThread()).isTrue();
-        world.actor("stranger").performs(() -> assertThatThrownBy(write::unlock).isInstanceOf(NotOwnerException.class));
+        world.actor("stranger").run(() -> assertThatThrownBy(write::unlock).isInstanceOf(NotOwnerException.class));
         write.unlock();
         assertThat(weightAtTheStore()).isZero();
     }
@@ -414,15 +414,15 @@ class ReadWriteReentrancyTest {
         Asker<Hold> writer = toWrite("writer", lock);
         long first = written.fencingToken();
         written.close();
-        assertThat(reader.isGranted().fencingToken()).isEqualTo(first);
-        reader.releases();
-        long second = writer.isGranted().fencingToken();
+        assertThat(reader.awaitGrant().fencingToken()).isEqualTo(first);
+        reader.release();
+        long second = writer.awaitGrant().fencingToken();
         assertThat(second).isGreaterThan(first);
         Asker<Hold> later = toRead("later", lock);
-        writer.releases();
-        assertThat(later.isGranted().fencingToken()).isEqualTo(second);
-        later.releases();
-        world.passes(Duration.ofSeconds(1));
+        writer.release();
+        assertThat(later.awaitGrant().fencingToken()).isEqualTo(second);
+        later.release();
+        world.advance(Duration.ofSeconds(1));
 
         long third;
         try (Hold elsewhere = there.readLock().acquire()) {
@@ -430,12 +430,12 @@ class ReadWriteReentrancyTest {
         }
         Hold one = read.acquire();
         Asker<Hold> other = Asker.holding(world, "other", read::acquire);
-        assertThat(other.isGranted().fencingToken()).isEqualTo(one.fencingToken());
+        assertThat(other.awaitGrant().fencingToken()).isEqualTo(one.fencingToken());
         assertThat(one.fencingToken()).isGreaterThan(second);
-        other.releases();
+        other.release();
         long fourth = one.fencingToken();
         one.close();
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
         try (Hold last = there.writeLock().acquire()) {
             assertThat(last.fencingToken()).isGreaterThan(Math.max(third, fourth));
         }

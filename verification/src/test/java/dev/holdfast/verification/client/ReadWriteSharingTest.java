@@ -15,7 +15,7 @@ import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,8 +32,8 @@ class ReadWriteSharingTest {
     private static final AcquireOptions BOUNDED = AcquireOptions.defaults().withMaxHold(Duration.ofMinutes(1));
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final DistributedReadWriteLock here = alice.readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
 
@@ -67,15 +67,15 @@ class ReadWriteSharingTest {
         for (int i = 0; i < 10; i++) {
             readers.add(reading("here-" + i, here));
         }
-        assertThat(line.sent(Command.Acquire.class)).hasSize(1);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(1);
         for (int i = 0; i < 10; i++) {
             readers.add(reading("there-" + i, there));
         }
 
         assertThat(holders()).hasSize(2);
         for (Asker<Hold> reader : readers) {
-            assertThat(reader.isGranted().isHeld()).isTrue();
-            reader.releases();
+            assertThat(reader.awaitGrant().isHeld()).isTrue();
+            reader.release();
         }
     }
 
@@ -88,22 +88,22 @@ class ReadWriteSharingTest {
         Asker<Hold> third = reading("third", there);
         Asker<Hold> writer = toWrite("writer", here);
 
-        first.releases();
-        second.releases();
+        first.release();
+        second.release();
         assertThat(writer.isWaiting()).isTrue();
-        third.releases();
-        assertThat(writer.isGranted().isHeld()).isTrue();
+        third.release();
+        assertThat(writer.awaitGrant().isHeld()).isTrue();
         Asker<Hold> fourth = toRead("fourth", here);
         Asker<Hold> fifth = toRead("fifth", there);
         Asker<Hold> sixth = toWrite("sixth", there);
         assertThat(fourth.isWaiting() && fifth.isWaiting() && sixth.isWaiting()).isTrue();
 
-        writer.releases();
-        fourth.isGranted();
-        fourth.releases();
-        world.passes(Duration.ofSeconds(1));
-        fifth.releases();
-        sixth.releases();
+        writer.release();
+        fourth.awaitGrant();
+        fourth.release();
+        world.advance(Duration.ofSeconds(1));
+        fifth.release();
+        sixth.release();
     }
 
     @Test
@@ -117,11 +117,11 @@ class ReadWriteSharingTest {
 
         assertThat(holders()).hasSize(2);
         Asker<Hold> writer = toWrite("writer", here);
-        shared.releases();
-        later.releases();
+        shared.release();
+        later.release();
         assertThat(writer.isWaiting()).isTrue();
-        bounded.releases();
-        writer.releases();
+        bounded.release();
+        writer.release();
     }
 
     @Test
@@ -140,11 +140,11 @@ class ReadWriteSharingTest {
                         .tryAcquire(BOUNDED.withMaxWait(Duration.ZERO))
                         .orElseThrow());
 
-        bounded.releases();
-        tried.releases();
-        assertThat(shared.isGranted().isHeld()).isTrue();
-        shared.releases();
-        triedBounded.releases();
+        bounded.release();
+        tried.release();
+        assertThat(shared.awaitGrant().isHeld()).isTrue();
+        shared.release();
+        triedBounded.release();
     }
 
     @Test
@@ -155,12 +155,12 @@ class ReadWriteSharingTest {
         Asker<Hold> bounded =
                 Asker.holding(world, "bounded", () -> here.readLock().acquire(BOUNDED));
 
-        world.passes(Duration.ofMinutes(1));
+        world.advance(Duration.ofMinutes(1));
 
-        assertThat(bounded.isGranted().isHeld()).isFalse();
-        assertThat(shared.isGranted().isHeld()).isTrue();
-        shared.releases();
-        assertThatThrownBy(bounded::releases).isInstanceOf(dev.holdfast.LockLostException.class);
+        assertThat(bounded.awaitGrant().isHeld()).isFalse();
+        assertThat(shared.awaitGrant().isHeld()).isTrue();
+        shared.release();
+        assertThatThrownBy(bounded::release).isInstanceOf(dev.holdfast.LockLostException.class);
     }
 
     @Test
@@ -170,18 +170,18 @@ class ReadWriteSharingTest {
     void keptForTheNext() throws Exception {
         Asker<Hold> first = reading("first", here);
         Asker<Hold> second = reading("second", here);
-        first.releases();
-        second.releases();
+        first.release();
+        second.release();
         for (int i = 0; i < 100; i++) {
             here.readLock().lock();
             here.readLock().unlock();
         }
-        assertThat(line.sent(Command.Acquire.class)).hasSize(1);
-        assertThat(line.sent(Command.Release.class)).isEmpty();
+        assertThat(link.sent(Command.Acquire.class)).hasSize(1);
+        assertThat(link.sent(Command.Release.class)).isEmpty();
 
-        world.passes(Duration.ofMillis(5));
+        world.advance(Duration.ofMillis(5));
 
-        assertThat(line.sent(Command.Release.class)).hasSize(1);
+        assertThat(link.sent(Command.Release.class)).hasSize(1);
         assertThat(holders()).isEmpty();
     }
 
@@ -193,9 +193,9 @@ class ReadWriteSharingTest {
         Asker<Hold> first = reading("first", here);
         Asker<Hold> second = reading("second", here);
         assertThat(here.writeLock().tryLock()).isFalse();
-        first.releases();
-        second.releases();
-        assertThat(line.sent(Command.Release.class)).isEmpty();
+        first.release();
+        second.release();
+        assertThat(link.sent(Command.Release.class)).isEmpty();
 
         assertThat(here.writeLock().tryLock()).isTrue();
 
@@ -215,32 +215,32 @@ class ReadWriteSharingTest {
                 Asker.holding(world, "again", () -> here.readLock().tryAcquire().orElseThrow());
         Asker<Hold> reader = reading("reader", here);
 
-        assertThat(line.sent(Command.Acquire.class)).hasSize(1);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(1);
         assertThat(holders()).hasSize(1);
-        tried.releases();
-        again.releases();
-        assertThat(reader.isGranted().isHeld()).isTrue();
-        reader.releases();
+        tried.release();
+        again.release();
+        assertThat(reader.awaitGrant().isHeld()).isTrue();
+        reader.release();
     }
 
     @Test
     @DisplayName("two that try to read at the same moment both may, though the store has not answered the first yet")
     @Tag("D9")
     void triesAtTheSameMoment() throws Exception {
-        Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
         Actor first = world.actor("first");
         Actor second = world.actor("second");
-        Actor.Doing<Hold> one = first.starts(() -> here.readLock().tryAcquire().orElseThrow());
-        asking.hasCome();
+        Actor.Doing<Hold> one = first.start(() -> here.readLock().tryAcquire().orElseThrow());
+        asking.awaitCommand();
         Actor.Doing<Hold> other =
-                second.waitsFor(() -> here.readLock().tryAcquire().orElseThrow());
+                second.startWaiting(() -> here.readLock().tryAcquire().orElseThrow());
 
-        asking.goesOn();
+        asking.proceed();
 
         assertThat(one.result().isHeld()).isTrue();
         assertThat(other.result().isHeld()).isTrue();
-        first.performs(one.result()::close);
-        second.performs(other.result()::close);
+        first.run(one.result()::close);
+        second.run(other.result()::close);
     }
 
     @Test
@@ -248,16 +248,16 @@ class ReadWriteSharingTest {
     @Tag("D9")
     void triesDoNotWait() throws Exception {
         there.writeLock().lock();
-        Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
         Asker<Hold> writer = toWrite("writer", here);
-        var tried = world.actor("tried").starts(() -> here.readLock().tryAcquire());
-        asking.goesOn();
+        var tried = world.actor("tried").start(() -> here.readLock().tryAcquire());
+        asking.proceed();
 
         assertThat(tried.result()).isEmpty();
 
         assertThat(writer.isWaiting()).isTrue();
         there.writeLock().unlock();
-        writer.releases();
+        writer.release();
     }
 
     @Test
@@ -267,15 +267,15 @@ class ReadWriteSharingTest {
         here.writeLock().lock();
         Asker<Hold> reader = toRead("reader", here);
         here.writeLock().unlock();
-        reader.isGranted();
+        reader.awaitGrant();
         Asker<Hold> theirs = toRead("theirs", there);
 
-        world.passes(Duration.ofMillis(100));
+        world.advance(Duration.ofMillis(100));
 
-        assertThat(theirs.isGranted().isHeld()).isTrue();
-        assertThat(reader.isGranted().isHeld()).isTrue();
-        theirs.releases();
-        reader.releases();
+        assertThat(theirs.awaitGrant().isHeld()).isTrue();
+        assertThat(reader.awaitGrant().isHeld()).isTrue();
+        theirs.release();
+        reader.release();
     }
 
     @Test
@@ -286,16 +286,16 @@ class ReadWriteSharingTest {
         Asker<Hold> reader = toRead("reader", here);
         Asker<Hold> writer = toWrite("writer", here);
         here.writeLock().unlock();
-        reader.isGranted();
+        reader.awaitGrant();
         Asker<Hold> theirs = toRead("theirs", there);
 
-        world.passes(Duration.ofMillis(100));
+        world.advance(Duration.ofMillis(100));
 
-        assertThat(theirs.isGranted().isHeld()).isTrue();
+        assertThat(theirs.awaitGrant().isHeld()).isTrue();
         assertThat(writer.isWaiting()).isTrue();
-        reader.releases();
-        theirs.releases();
-        writer.releases();
+        reader.release();
+        theirs.release();
+        writer.release();
     }
 
     @Test
@@ -303,16 +303,16 @@ class ReadWriteSharingTest {
     @Tag("D10")
     void readersBehindAWriterThatGaveUp() throws Exception {
         Asker<Hold> theirs = reading("theirs", there);
-        var writer = world.actor("writer").waitsFor(() -> here.writeLock().tryLock(1, TimeUnit.SECONDS));
+        var writer = world.actor("writer").startWaiting(() -> here.writeLock().tryLock(1, TimeUnit.SECONDS));
         Asker<Hold> reader = toRead("reader", here);
 
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
 
         assertThat(writer.result()).isFalse();
-        assertThat(reader.isGranted().isHeld()).isTrue();
-        assertThat(theirs.isGranted().isHeld()).isTrue();
-        reader.releases();
-        theirs.releases();
+        assertThat(reader.awaitGrant().isHeld()).isTrue();
+        assertThat(theirs.awaitGrant().isHeld()).isTrue();
+        reader.release();
+        theirs.release();
     }
 
     @Test
@@ -354,13 +354,13 @@ class ReadWriteSharingTest {
         Asker<Hold> second = reading("second", three);
 
         assertThat(writer.isWaiting()).isTrue();
-        first.releases();
+        first.release();
         assertThat(writer.isWaiting()).isTrue();
-        second.releases();
-        Hold written = writer.isGranted();
+        second.release();
+        Hold written = writer.awaitGrant();
         assertThat(one.readLock().tryLock()).isFalse();
         assertThat(written.isHeld()).isTrue();
-        writer.releases();
+        writer.release();
     }
 
     @Test
@@ -370,10 +370,10 @@ class ReadWriteSharingTest {
         Hold first = here.readLock().acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
         Hold second = here.readLock().acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
         var writing = here.writeLock().acquireAsync().toCompletableFuture();
-        assertThat(line.sent(Command.Acquire.class)).hasSize(1);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(1);
         assertThat(here.readLock().holdCount()).isZero();
 
-        world.actor("anybody").performs(first::close);
+        world.actor("anybody").run(first::close);
         assertThat(writing).isNotDone();
         second.close();
 

@@ -68,7 +68,7 @@ class RunWhileHeldTest {
     @DisplayName(
             "is interrupted when the hold is lost, and the caller learns of the loss; what the task threw is suppressed in it")
     void lostAndInterrupted() throws Exception {
-        Doing<Object> working = worker.starts(() -> lock.<Object, InterruptedException>callWhileHeld(hold -> {
+        Doing<Object> working = worker.start(() -> lock.<Object, InterruptedException>callWhileHeld(hold -> {
             begun.countDown();
             new CountDownLatch(1).await();
             return null;
@@ -81,8 +81,8 @@ class RunWhileHeldTest {
             assertThat(e.loss().cause()).isEqualTo(Loss.Cause.REMOVED);
             assertThat(e.getSuppressed()).singleElement().isInstanceOf(InterruptedException.class);
         });
-        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
-        assertThat(worker.<Integer>does(lock::holdCount)).isZero();
+        assertThat(worker.<Boolean>call(Thread::interrupted)).isFalse();
+        assertThat(worker.<Integer>call(lock::holdCount)).isZero();
     }
 
     @Test
@@ -90,7 +90,7 @@ class RunWhileHeldTest {
             "that returns all the same, though the hold is lost, has no result, and the interrupt does not outlive the call")
     void lostAndReturned() throws Exception {
         AtomicBoolean wasInterrupted = new AtomicBoolean();
-        Doing<String> working = worker.starts(() -> lock.<String, RuntimeException>callWhileHeld(hold -> {
+        Doing<String> working = worker.start(() -> lock.<String, RuntimeException>callWhileHeld(hold -> {
             begun.countDown();
             Eventually.holds(
                     "the worker is interrupted", () -> Thread.currentThread().isInterrupted());
@@ -103,7 +103,7 @@ class RunWhileHeldTest {
 
         assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
         assertThat(wasInterrupted).isTrue();
-        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
+        assertThat(worker.<Boolean>call(Thread::interrupted)).isFalse();
     }
 
     @Test
@@ -111,7 +111,7 @@ class RunWhileHeldTest {
     void neverInterruptedAfterwards() throws Exception {
         Actor operator = world.actor("operator");
         for (int i = 0; i < 200; i++) {
-            Doing<Boolean> forcing = operator.starts(() -> {
+            Doing<Boolean> forcing = operator.start(() -> {
                 world.recordOf("ledger")
                         .ifPresent(info -> info.holders()
                                 .get(0)
@@ -134,7 +134,7 @@ class RunWhileHeldTest {
     @Test
     @DisplayName("keeps an interrupt that was meant for it by others")
     void othersInterrupt() throws Exception {
-        assertThat(worker.<Boolean>does(() -> {
+        assertThat(worker.<Boolean>call(() -> {
                     lock.<Object, RuntimeException>callWhileHeld(hold -> {
                         Thread.currentThread().interrupt();
                         return null;
@@ -142,7 +142,7 @@ class RunWhileHeldTest {
                     return Thread.interrupted();
                 }))
                 .isTrue();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -169,7 +169,7 @@ class RunWhileHeldTest {
     @Test
     @DisplayName("that lost the hold with an inner release of its own tells the loss once")
     void lostAndClosedByTheTask() throws Exception {
-        Doing<Object> working = worker.starts(() -> lock.<Object, RuntimeException>callWhileHeld(hold -> {
+        Doing<Object> working = worker.start(() -> lock.<Object, RuntimeException>callWhileHeld(hold -> {
             begun.countDown();
             Eventually.holds("the hold is lost", () -> !hold.isHeld());
             hold.close();
@@ -179,6 +179,6 @@ class RunWhileHeldTest {
         world.releaseByForce("ledger");
 
         assertThatThrownBy(working::result).isInstanceOf(LockLostException.class);
-        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
+        assertThat(worker.<Boolean>call(Thread::interrupted)).isFalse();
     }
 }

@@ -6,7 +6,7 @@ import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Tokens;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -25,8 +25,8 @@ class ScarceTokensTest {
     private static final long TOO_MANY = 500_000;
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final DistributedLock lock = world.client("alice", line).lock("ledger");
+    private final FaultyLink link = world.link();
+    private final DistributedLock lock = world.client("alice", link).lock("ledger");
     private final AtomicLong handOvers = new AtomicLong();
     private final AtomicLong newest = new AtomicLong();
     private volatile boolean isOver;
@@ -34,7 +34,7 @@ class ScarceTokensTest {
     @AfterEach
     void close() {
         isOver = true;
-        world.passes(Duration.ofMillis(20));
+        world.advance(Duration.ofMillis(20));
         world.close();
     }
 
@@ -58,19 +58,19 @@ class ScarceTokensTest {
             waitsAndPassesOn();
         }
         // The lead is used up, and no time passes.
-        world.passes(Duration.ofMillis(1));
-        world.passes(Duration.ofMillis(1));
+        world.advance(Duration.ofMillis(1));
+        world.advance(Duration.ofMillis(1));
         long before = handOvers.get();
-        line.forget();
+        link.forget();
 
         int milliseconds = 50;
         for (int i = 0; i < milliseconds; i++) {
-            world.passes(Duration.ofMillis(1));
+            world.advance(Duration.ofMillis(1));
         }
 
         long tokens = milliseconds * TOKENS_OF_A_MILLISECOND;
         assertThat(handOvers.get() - before).isBetween(tokens * 9 / 10, tokens * 11 / 10);
-        assertThat(line.sent(Command.Advance.class)).hasSizeBetween(milliseconds * 9 / 10, milliseconds * 11 / 10);
+        assertThat(link.sent(Command.Advance.class)).hasSizeBetween(milliseconds * 9 / 10, milliseconds * 11 / 10);
         assertThat(newest.get())
                 .isLessThanOrEqualTo(Tokens.floor(world.time().unixMicros().getAsLong()) + lead());
     }

@@ -27,7 +27,7 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.io.IOException;
 import java.time.Duration;
@@ -53,16 +53,16 @@ class ScheduledTaskTest {
     private static final Duration TTL = Duration.ofSeconds(30);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final ScheduledTaskLock atAlice = alice.task("report");
     private final ScheduledTaskLock atBob = world.client("bob").task("report");
     private final Actor worker = world.actor("worker");
 
     @AfterEach
     void close() {
-        line.isMended();
-        world.passes(HOUR);
+        link.mend();
+        world.advance(HOUR);
         world.close();
     }
 
@@ -82,7 +82,7 @@ class ScheduledTaskTest {
         final Doing<TaskRun<String>> doing;
 
         Running(ScheduledTaskLock lock, Duration atMost, Duration atLeast) {
-            doing = worker.starts(() -> lock.<String, InterruptedException>callIfDue(
+            doing = worker.start(() -> lock.<String, InterruptedException>callIfDue(
                     TaskOptions.atMost(atMost).withAtLeast(atLeast), granted -> {
                         hold.set(granted);
                         mayEnd.await();
@@ -152,16 +152,16 @@ class ScheduledTaskTest {
     void atLeast() {
         TaskRun<String> run = atAlice.<String, RuntimeException>callIfDue(
                 TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
-                    world.passes(Duration.ofMinutes(1));
+                    world.advance(Duration.ofMinutes(1));
                     return "done";
                 });
         assertThat(run.value()).isEqualTo("done");
-        assertThat(line.sent(Command.Extend.class)).hasSize(1);
+        assertThat(link.sent(Command.Extend.class)).hasSize(1);
 
-        world.passes(FIVE_MINUTES.minusMinutes(1).minusMillis(2));
+        world.advance(FIVE_MINUTES.minusMinutes(1).minusMillis(2));
         assertThat(isDue(atBob)).isFalse();
         assertThat(isDue(atAlice)).isFalse();
-        world.passes(Duration.ofMillis(4));
+        world.advance(Duration.ofMillis(4));
         assertThat(isDue(atBob)).isTrue();
         assertThat(isDue(atAlice)).isTrue();
     }
@@ -178,7 +178,7 @@ class ScheduledTaskTest {
                 .isSameAs(thrown)
                 .hasNoSuppressedExceptions();
         assertThat(isDue(atBob)).isFalse();
-        world.passes(FIVE_MINUTES.plusMillis(2));
+        world.advance(FIVE_MINUTES.plusMillis(2));
         StackOverflowError error = new StackOverflowError();
         assertThatThrownBy(() -> atBob.<Object, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
                     throw error;
@@ -192,11 +192,11 @@ class ScheduledTaskTest {
     @DisplayName("that takes longer than its least time is free as soon as it ends")
     void longerThanAtLeast() {
         atAlice.<String, RuntimeException>callIfDue(TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
-            world.passes(FIVE_MINUTES);
+            world.advance(FIVE_MINUTES);
             assertThat(isDue(atBob)).isFalse();
             return "done";
         });
-        assertThat(line.sent(Command.Release.class)).hasSize(1);
+        assertThat(link.sent(Command.Release.class)).hasSize(1);
         assertThat(isDue(atBob)).isTrue();
     }
 
@@ -212,7 +212,7 @@ class ScheduledTaskTest {
                     assertThat(hold.remaining()).isZero();
                     assertThatThrownBy(hold::fencingToken).isInstanceOf(IllegalStateException.class);
                     assertThatThrownBy(hold::ensureHeld).isInstanceOf(IllegalStateException.class);
-                    world.passes(FIVE_MINUTES.plusMillis(2));
+                    world.advance(FIVE_MINUTES.plusMillis(2));
                     assertThat(isDue(atBob)).isTrue();
                     return "done";
                 });
@@ -230,19 +230,19 @@ class ScheduledTaskTest {
         List<Loss> told = new ArrayList<>();
         Running running = new Running(atAlice, HOUR, FIVE_MINUTES);
         running.hold.get().onLost(told::add);
-        world.passes(Duration.ofMinutes(53));
+        world.advance(Duration.ofMinutes(53));
         assertThat(running.hold.get().isHeld()).isTrue();
 
-        world.passes(Duration.ofMinutes(2));
+        world.advance(Duration.ofMinutes(2));
         assertThat(running.hold.get().isHeld()).isFalse();
         assertThat(told).extracting(Loss::cause).containsExactly(Loss.Cause.LEASE_ENDED);
         assertThatThrownBy(running.doing::result).isInstanceOfSatisfying(LockLostException.class, e -> {
             assertThat(e.loss().cause()).isEqualTo(Loss.Cause.LEASE_ENDED);
             assertThat(e.getSuppressed()).singleElement().isInstanceOf(InterruptedException.class);
         });
-        assertThat(worker.<Boolean>does(Thread::interrupted)).isFalse();
+        assertThat(worker.<Boolean>call(Thread::interrupted)).isFalse();
         assertThat(isDue(atBob)).isFalse();
-        world.passes(Duration.ofMinutes(5));
+        world.advance(Duration.ofMinutes(5));
         assertThat(isDue(atBob)).isTrue();
     }
 
@@ -268,12 +268,12 @@ class ScheduledTaskTest {
     @Tag("G4")
     @DisplayName("learns of a removal that nobody told within a ttl, and at the latest at its end")
     void removedInSilence() {
-        line.losesSignals();
+        link.loseSignals();
         assertThatThrownBy(() -> atAlice.<String, RuntimeException>callIfDue(
                         TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
                             world.releaseByForce("report");
                             assertThat(hold.isHeld()).isTrue();
-                            world.passes(TTL.plusSeconds(4));
+                            world.advance(TTL.plusSeconds(4));
                             assertThat(hold.isHeld()).isFalse();
                             Eventually.holds("the thread is interrupted", Thread.currentThread()::isInterrupted);
                             return "done";
@@ -297,9 +297,9 @@ class ScheduledTaskTest {
     @DisplayName("learns within a ttl that its lease was made shorter at the store")
     void shortened() {
         assertThat(atAlice.<String, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
-                            var claim = line.sent(Command.Acquire.class).get(0).claim();
+                            var claim = link.sent(Command.Acquire.class).get(0).claim();
                             world.ask(new Command.Extend(claim, 1, Duration.ofMinutes(20)));
-                            world.passes(TTL.plusSeconds(4));
+                            world.advance(TTL.plusSeconds(4));
                             assertThat(hold.remaining()).isLessThan(Duration.ofMinutes(14));
                             assertThat(hold.isHeld()).isTrue();
                             return "done";
@@ -346,15 +346,15 @@ class ScheduledTaskTest {
     @DisplayName("keeps its hold when the session is lost, and leaves the least time behind when the store is back")
     void sessionLost() throws Exception {
         Running running = new Running(atAlice, HOUR, Duration.ofMinutes(30));
-        line.isCut();
-        world.passes(TTL.multipliedBy(4));
+        link.cut();
+        world.advance(TTL.multipliedBy(4));
         assertThat(running.hold.get().isHeld()).isTrue();
-        line.isMended();
-        world.passes(TTL);
+        link.mend();
+        world.advance(TTL);
 
         assertThat(running.ends().value()).isEqualTo("done");
         assertThat(isDue(atBob)).isFalse();
-        world.passes(Duration.ofMinutes(28));
+        world.advance(Duration.ofMinutes(28));
         assertThat(isDue(atBob)).isTrue();
     }
 
@@ -363,16 +363,16 @@ class ScheduledTaskTest {
     @DisplayName("is left alone by the audits of its client, while it runs and while its least time passes")
     void audits() throws Exception {
         Running running = new Running(atAlice, HOUR, Duration.ofMinutes(40));
-        world.passes(TTL.multipliedBy(10));
-        assertThat(line.sent(Command.Audit.class)).isNotEmpty();
+        world.advance(TTL.multipliedBy(10));
+        assertThat(link.sent(Command.Audit.class)).isNotEmpty();
         assertThat(running.hold.get().isHeld()).isTrue();
         running.ends();
         for (int i = 0; i < 68; i++) {
-            world.passes(TTL);
+            world.advance(TTL);
             assertThat(world.holderOf("report")).contains("alice");
         }
-        assertThat(line.sent(Command.Withdraw.class)).isEmpty();
-        world.passes(TTL.multipliedBy(3));
+        assertThat(link.sent(Command.Withdraw.class)).isEmpty();
+        world.advance(TTL.multipliedBy(3));
         assertThat(world.holderOf("report")).isEmpty();
     }
 
@@ -382,10 +382,10 @@ class ScheduledTaskTest {
     @DisplayName("whose process dies stays locked to its greatest time, and no longer")
     void processDies() {
         Running running = new Running(atAlice, HOUR, FIVE_MINUTES);
-        line.isCut();
-        world.passes(HOUR.minusSeconds(1));
+        link.cut();
+        world.advance(HOUR.minusSeconds(1));
         assertThat(isDue(atBob)).isFalse();
-        world.passes(Duration.ofSeconds(2));
+        world.advance(Duration.ofSeconds(2));
         assertThat(isDue(atBob)).isTrue();
         assertThatThrownBy(running.doing::result).isInstanceOf(LockLostException.class);
     }
@@ -403,7 +403,7 @@ class ScheduledTaskTest {
                         LockLostException.class,
                         e -> assertThat(e.loss().cause()).isEqualTo(Loss.Cause.CLIENT_CLOSED));
         assertThat(isDue(atBob)).isFalse();
-        world.passes(HOUR.plusSeconds(1));
+        world.advance(HOUR.plusSeconds(1));
         assertThat(isDue(atBob)).isTrue();
 
         assertThatThrownBy(() -> run(atAlice, HOUR, FIVE_MINUTES)).isInstanceOf(ClientClosedException.class);
@@ -420,7 +420,7 @@ class ScheduledTaskTest {
     /** Lets time pass until somebody has done what they began. */
     private <T> T comesTo(Doing<T> doing) throws Exception {
         Eventually.holds("it comes to an end", () -> {
-            world.passes(Duration.ofMillis(250));
+            world.advance(Duration.ofMillis(250));
             return doing.isDone();
         });
         return doing.result();
@@ -430,16 +430,16 @@ class ScheduledTaskTest {
     @Tag("G6")
     @DisplayName("runs once if the answer to its claim was lost, and once if the claim was")
     void lostAnswer() throws Exception {
-        line.losesReplyToNext(Command.Acquire.class);
-        assertThat(comesTo(worker.starts(() -> run(atAlice, HOUR, Duration.ZERO)))
+        link.loseReplyToNext(Command.Acquire.class);
+        assertThat(comesTo(worker.start(() -> run(atAlice, HOUR, Duration.ZERO)))
                         .hasRun())
                 .isTrue();
-        line.losesNext(Command.Acquire.class);
-        assertThat(comesTo(worker.starts(() -> run(atAlice, HOUR, Duration.ZERO)))
+        link.loseNext(Command.Acquire.class);
+        assertThat(comesTo(worker.start(() -> run(atAlice, HOUR, Duration.ZERO)))
                         .hasRun())
                 .isTrue();
-        line.failsNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
-        assertThat(comesTo(worker.starts(() -> run(atAlice, HOUR, Duration.ZERO)))
+        link.failNext(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+        assertThat(comesTo(worker.start(() -> run(atAlice, HOUR, Duration.ZERO)))
                         .hasRun())
                 .isTrue();
         assertThat(world.holderOf("report")).isEmpty();
@@ -450,10 +450,10 @@ class ScheduledTaskTest {
     @Tag("G6")
     @DisplayName("is not run if the store does not answer in time; a grant that was under way is withdrawn")
     void unanswered() throws Exception {
-        line.losesReplyToNext(Command.Acquire.class);
-        line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.loseReplyToNext(Command.Acquire.class);
+        link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
         AtomicBoolean hasRun = new AtomicBoolean();
-        Doing<TaskRun<Boolean>> doing = worker.starts(() -> atAlice.<Boolean, RuntimeException>callIfDue(
+        Doing<TaskRun<Boolean>> doing = worker.start(() -> atAlice.<Boolean, RuntimeException>callIfDue(
                 TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> hasRun.getAndSet(true)));
         Eventually.holds(
                 "it is granted at the store", () -> world.holderOf("report").isPresent());
@@ -461,8 +461,8 @@ class ScheduledTaskTest {
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("was not run")
                 .hasMessageContaining("report");
-        line.isMended();
-        world.passes(Duration.ofSeconds(5));
+        link.mend();
+        world.advance(Duration.ofSeconds(5));
         assertThat(world.holderOf("report")).isEmpty();
         assertThat(hasRun).isFalse();
         assertThat(isDue(atBob)).isTrue();
@@ -472,16 +472,16 @@ class ScheduledTaskTest {
     @Tag("G6")
     @DisplayName("is not run by a grant that comes when its caller has given up, and leaves nothing")
     void lateGrant() throws Exception {
-        Line.HeldUp claim = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp claim = link.holdUpNext(Command.Acquire.class);
         AtomicBoolean hasRun = new AtomicBoolean();
-        Doing<TaskRun<Boolean>> doing = worker.starts(() -> atAlice.<Boolean, RuntimeException>callIfDue(
+        Doing<TaskRun<Boolean>> doing = worker.start(() -> atAlice.<Boolean, RuntimeException>callIfDue(
                 TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> hasRun.getAndSet(true)));
-        claim.hasCome();
-        line.fails(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+        claim.awaitCommand();
+        link.fail(Command.Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThatThrownBy(() -> comesTo(doing)).isInstanceOf(StoreUnavailableException.class);
-        claim.goesOn();
-        line.isMended();
-        world.passes(Duration.ofSeconds(5));
+        claim.proceed();
+        link.mend();
+        world.advance(Duration.ofSeconds(5));
         assertThat(world.holderOf("report")).isEmpty();
         assertThat(hasRun).isFalse();
     }
@@ -490,18 +490,18 @@ class ScheduledTaskTest {
     @Tag("G6")
     @DisplayName("waits for a session when its client has lost it, and runs under the next")
     void sessionGone() throws Exception {
-        line.isCut();
-        world.passes(TTL.multipliedBy(2));
-        line.isMended();
-        Doing<TaskRun<String>> doing = worker.starts(() -> run(atAlice, HOUR, Duration.ZERO));
+        link.cut();
+        world.advance(TTL.multipliedBy(2));
+        link.mend();
+        Doing<TaskRun<String>> doing = worker.start(() -> run(atAlice, HOUR, Duration.ZERO));
         assertThat(comesTo(doing).hasRun()).isTrue();
         // The store ends it, and the client learns that from the answer.
         world.ask(new Command.CloseSession(
-                ((Command.Acquire) line.sent(Command.Acquire.class).get(0))
+                ((Command.Acquire) link.sent(Command.Acquire.class).get(0))
                         .claim()
                         .session()));
-        line.answersNext(Command.Acquire.class, new Reply.SessionEnded());
-        assertThat(comesTo(worker.starts(() -> run(atAlice, HOUR, Duration.ZERO)))
+        link.answerNext(Command.Acquire.class, new Reply.SessionEnded());
+        assertThat(comesTo(worker.start(() -> run(atAlice, HOUR, Duration.ZERO)))
                         .hasRun())
                 .isTrue();
     }
@@ -510,10 +510,10 @@ class ScheduledTaskTest {
     @Tag("G6")
     @DisplayName("is not run if the store refuses this client")
     void denied() {
-        line.failsNext(Command.Acquire.class, Reason.DENIED, Effect.NONE);
+        link.failNext(Command.Acquire.class, Reason.DENIED, Effect.NONE);
         assertThatThrownBy(() -> run(atAlice, HOUR, Duration.ZERO)).isInstanceOf(StoreRefusedException.class);
-        world.passes(Duration.ofSeconds(5));
-        assertThat(line.sent(Command.Withdraw.class))
+        world.advance(Duration.ofSeconds(5));
+        assertThat(link.sent(Command.Withdraw.class))
                 .as("there is nothing to end")
                 .isEmpty();
         assertThat(isDue(atBob)).isTrue();
@@ -523,32 +523,31 @@ class ScheduledTaskTest {
     @Tag("G7")
     @DisplayName("whose end is not confirmed has its result; the end is repeated, and lasts no longer for that")
     void unconfirmedEnd() throws Exception {
-        line.fails(Command.Extend.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.fail(Command.Extend.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThat(run(atAlice, HOUR, FIVE_MINUTES).value()).isEqualTo("done");
-        world.passes(Duration.ofMinutes(2));
-        line.isMended();
-        world.passes(Duration.ofMinutes(3).plusMillis(2));
+        world.advance(Duration.ofMinutes(2));
+        link.mend();
+        world.advance(Duration.ofMinutes(3).plusMillis(2));
         assertThat(isDue(atBob)).isTrue();
 
-        line.losesReplyToNext(Command.Extend.class);
-        assertThat(comesTo(worker.starts(() -> run(atAlice, HOUR, FIVE_MINUTES)))
-                        .value())
+        link.loseReplyToNext(Command.Extend.class);
+        assertThat(comesTo(worker.start(() -> run(atAlice, HOUR, FIVE_MINUTES))).value())
                 .isEqualTo("done");
-        world.passes(FIVE_MINUTES);
+        world.advance(FIVE_MINUTES);
         assertThat(isDue(atBob)).isTrue();
 
-        line.fails(Command.Extend.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.fail(Command.Extend.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThat(run(atAlice, HOUR, FIVE_MINUTES).hasRun()).isTrue();
-        world.passes(FIVE_MINUTES.plusSeconds(2));
-        assertThat(line.sent(Command.Release.class))
+        world.advance(FIVE_MINUTES.plusSeconds(2));
+        assertThat(link.sent(Command.Release.class))
                 .as("its least time is over")
                 .isNotEmpty();
         assertThat(isDue(atBob)).isTrue();
 
-        line.isMended();
-        line.failsNext(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.mend();
+        link.failNext(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThat(run(atAlice, HOUR, Duration.ZERO).hasRun()).isTrue();
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
         assertThat(isDue(atBob)).isTrue();
     }
 
@@ -574,7 +573,7 @@ class ScheduledTaskTest {
         work.complete("done");
         assertThat(first.get(60, TimeUnit.SECONDS).value()).isEqualTo("done");
         assertThat(isDue(atBob)).isFalse();
-        world.passes(FIVE_MINUTES.plusMillis(2));
+        world.advance(FIVE_MINUTES.plusMillis(2));
 
         IOException thrown = new IOException("the disk is full");
         assertThatThrownBy(() -> atBob.runIfDueAsync(
@@ -611,7 +610,7 @@ class ScheduledTaskTest {
         assertThat(running.cancel(false)).isTrue();
         assertThat(work).isCancelled();
         assertThat(isDue(atBob)).isFalse();
-        world.passes(FIVE_MINUTES.plusMillis(2));
+        world.advance(FIVE_MINUTES.plusMillis(2));
         assertThat(isDue(atBob)).isTrue();
 
         AtomicBoolean hasRun = new AtomicBoolean();
@@ -630,20 +629,20 @@ class ScheduledTaskTest {
                 "the grant is given back", () -> world.holderOf("report").isEmpty());
         assertThat(hasRun).isFalse();
 
-        Line.HeldUp claim = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp claim = link.holdUpNext(Command.Acquire.class);
         CompletableFuture<TaskRun<String>> asked = atAlice.<String>runIfDueAsync(
                         TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES), hold -> {
                             hasRun.set(true);
                             return new CompletableFuture<>();
                         })
                 .toCompletableFuture();
-        claim.hasCome();
-        line.forget();
+        claim.awaitCommand();
+        link.forget();
         asked.cancel(false);
-        claim.goesOn();
+        claim.proceed();
         Eventually.holds(
                 "the grant is given back",
-                () -> !line.sent(Command.Release.class).isEmpty());
+                () -> !link.sent(Command.Release.class).isEmpty());
         assertThat(world.holderOf("report")).isEmpty();
         assertThat(hasRun).isFalse();
     }
@@ -654,7 +653,7 @@ class ScheduledTaskTest {
     @Tag("G8")
     @DisplayName("with durations or a name that make no sense is refused before anything is asked")
     void badInput() {
-        line.forget();
+        link.forget();
         LockedTask<String, RuntimeException> task = hold -> {
             throw new AssertionError("must not run");
         };
@@ -675,7 +674,7 @@ class ScheduledTaskTest {
         for (String name : List.of("", " ", "x".repeat(513))) {
             assertThatThrownBy(() -> alice.task(name)).isInstanceOf(IllegalArgumentException.class);
         }
-        assertThat(line.sent()).isEmpty();
+        assertThat(link.sent()).isEmpty();
         assertThatThrownBy(() -> atAlice.<Object, RuntimeException>callIfDue(TaskOptions.atMost(HOUR), hold -> {
                     hold.extend(HOUR);
                     return null;
@@ -703,7 +702,7 @@ class ScheduledTaskTest {
     @Tag("G8")
     @DisplayName("is refused by a store that has no leases that outlive their client")
     void noDetachedLeases() {
-        LockStore plain = new WithoutDetached(world.line());
+        LockStore plain = new WithoutDetached(world.link());
         Holdfast client = world.client(Holdfast.builder(plain).environment(world.time()));
         assertThatThrownBy(() -> client.task("report"))
                 .isInstanceOf(IllegalArgumentException.class)

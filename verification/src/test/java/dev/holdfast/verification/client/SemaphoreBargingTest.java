@@ -9,7 +9,7 @@ import dev.holdfast.LockOptions;
 import dev.holdfast.Permits;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Asker;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -26,8 +26,8 @@ class SemaphoreBargingTest {
     private static final int N = 10;
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("bus", N, LockOptions.barging());
     private final DistributedSemaphore there = world.client("bob").semaphore("bus", N, LockOptions.barging());
 
@@ -67,26 +67,26 @@ class SemaphoreBargingTest {
         assertThat(large.isWaiting()).isTrue();
         assertThat(here.availablePermits()).isZero();
         tried.close();
-        small.releases();
+        small.release();
         staged.close();
         leased.close();
         assertThat(large.isWaiting()).isTrue();
         five.close();
-        large.releases();
+        large.release();
     }
 
     @Test
     @DisplayName("does so while the answer to the larger one is still on its way")
     void beforeTheAnswer() throws Exception {
         Permits five = there.acquire(5);
-        Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
         CompletableFuture<Permits> large =
                 here.acquireAsync(8, AcquireOptions.defaults()).toCompletableFuture();
         CompletableFuture<Permits> small =
                 here.acquireAsync(2, AcquireOptions.defaults()).toCompletableFuture();
         assertThat(small).isNotDone();
 
-        asking.goesOn();
+        asking.proceed();
         world.time().settle();
 
         assertThat(large).isNotDone();
@@ -101,21 +101,21 @@ class SemaphoreBargingTest {
     void whoDoesNotFitWaits() throws Exception {
         Permits nine = there.acquire(9);
         Asker<Permits> large = waiting("large", 8);
-        line.forget();
+        link.forget();
         Asker<Permits> two = waiting("two", 2);
         Asker<Permits> alsoTwo = waiting("also two", 2);
         Asker<Permits> asLarge = waiting("as large", 8);
 
-        assertThat(line.sent(Command.Acquire.class)).hasSize(2).allMatch(acquire -> acquire.weight() == 2);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(2).allMatch(acquire -> acquire.weight() == 2);
         assertThat(world.waitersOf("bus")).isEqualTo(1);
         nine.close();
-        large.isGranted();
-        two.isGranted();
-        large.releases();
-        alsoTwo.isGranted();
-        two.releases();
-        alsoTwo.releases();
-        asLarge.releases();
+        large.awaitGrant();
+        two.awaitGrant();
+        large.release();
+        alsoTwo.awaitGrant();
+        two.release();
+        alsoTwo.release();
+        asLarge.release();
     }
 
     @Test
@@ -123,24 +123,24 @@ class SemaphoreBargingTest {
     void givesUp() throws Exception {
         Permits five = there.acquire(5);
         Asker<Permits> large = waiting("large", 8);
-        Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
         CompletableFuture<Permits> cancelled =
                 here.acquireAsync(2, AcquireOptions.defaults()).toCompletableFuture();
-        asking.hasCome();
+        asking.awaitCommand();
         cancelled.cancel(true);
-        asking.goesOn();
+        asking.proceed();
         assertThat(here.availablePermits()).isEqualTo(5);
 
-        line.losesReplyToNext(Command.Acquire.class);
+        link.loseReplyToNext(Command.Acquire.class);
         CompletableFuture<Permits> unanswered =
                 here.acquireAsync(2, AcquireOptions.defaults()).toCompletableFuture();
         assertThat(unanswered).isNotDone();
-        world.passes(Duration.ofSeconds(10));
+        world.advance(Duration.ofSeconds(10));
         now(unanswered).close();
         assertThat(here.availablePermits()).isEqualTo(5);
 
         five.close();
-        large.releases();
+        large.release();
     }
 
     @Test
@@ -148,16 +148,16 @@ class SemaphoreBargingTest {
     void nextSession() throws Exception {
         Permits five = there.acquire(5);
         Asker<Permits> large = waiting("large", 8);
-        line.isCut();
+        link.cut();
         CompletableFuture<Permits> small =
                 here.acquireAsync(2, AcquireOptions.defaults()).toCompletableFuture();
-        world.passes(Duration.ofSeconds(3));
+        world.advance(Duration.ofSeconds(3));
         assertThat(small).isNotDone();
-        line.isMended();
-        world.passes(Duration.ofSeconds(60));
+        link.mend();
+        world.advance(Duration.ofSeconds(60));
 
         now(small).close();
         five.close();
-        large.releases();
+        large.release();
     }
 }

@@ -19,7 +19,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
@@ -40,8 +40,8 @@ class SemaphoreLeaseTest {
     private static final AcquireOptions DETACHED = AcquireOptions.defaults().withDetachedLease(MINUTE);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("gpu", 10);
     private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
     private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
@@ -63,16 +63,16 @@ class SemaphoreLeaseTest {
             permits.onLost(loss -> told.add(loss.cause()));
             assertThat(permits.effectiveLease()).isEqualTo(Duration.ofSeconds(30));
             Asker<Permits> next = Asker.waiting(world, "next", () -> there.acquire(5));
-            world.passes(Duration.ofSeconds(54).minusNanos(1));
+            world.advance(Duration.ofSeconds(54).minusNanos(1));
             assertThat(permits.isHeld()).isTrue();
-            world.passes(Duration.ofNanos(1));
+            world.advance(Duration.ofNanos(1));
             assertThat(permits.isHeld()).isFalse();
             assertThat(told).containsExactly(Loss.Cause.LEASE_ENDED);
             assertThat(next.isWaiting()).isTrue();
 
-            world.passes(Duration.ofSeconds(10));
+            world.advance(Duration.ofSeconds(10));
 
-            next.releases();
+            next.release();
             assertThatThrownBy(permits::close).isInstanceOf(LockLostException.class);
         }
 
@@ -83,9 +83,9 @@ class SemaphoreLeaseTest {
             Permits extended = here.acquire(1, FIXED);
             Permits other = here.acquire(1, FIXED);
             Permits renewed = here.acquire(1);
-            world.passes(Duration.ofSeconds(50));
+            world.advance(Duration.ofSeconds(50));
             extended.extend(MINUTE);
-            world.passes(Duration.ofSeconds(50));
+            world.advance(Duration.ofSeconds(50));
             assertThat(extended.isHeld()).isTrue();
             assertThat(other.isHeld()).isFalse();
             assertThat(renewed.isHeld()).isTrue();
@@ -102,10 +102,10 @@ class SemaphoreLeaseTest {
             Permits first = here.acquire(10, FIXED);
             Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
             first.close();
-            second.isGranted();
-            world.passes(Duration.ofMinutes(5));
-            assertThat(second.isGranted().isHeld()).isTrue();
-            second.releases();
+            second.awaitGrant();
+            world.advance(Duration.ofMinutes(5));
+            assertThat(second.awaitGrant().isHeld()).isTrue();
+            second.release();
         }
     }
 
@@ -122,9 +122,9 @@ class SemaphoreLeaseTest {
             alice.close();
 
             assertThat(there.availablePermits()).isEqualTo(4);
-            world.passes(Duration.ofSeconds(55));
+            world.advance(Duration.ofSeconds(55));
             assertThat(there.availablePermits()).isEqualTo(4);
-            world.passes(Duration.ofSeconds(5));
+            world.advance(Duration.ofSeconds(5));
             assertThat(there.availablePermits()).isEqualTo(10);
         }
 
@@ -135,17 +135,17 @@ class SemaphoreLeaseTest {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
             Permits renewed = here.acquire(1);
             detached.onLost(loss -> told.add(loss.cause()));
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofSeconds(40));
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(40));
             assertThat(renewed.isHeld()).isFalse();
             assertThat(detached.isHeld()).isTrue();
-            line.isMended();
+            link.mend();
             Permits next = here.acquire(4);
 
             assertThat(told).isEmpty();
             assertThat(detached.isHeld()).isTrue();
             detached.extend(Duration.ofHours(2));
-            world.passes(Duration.ofMinutes(90));
+            world.advance(Duration.ofMinutes(90));
             assertThat(detached.isHeld()).isTrue();
             detached.close();
             assertThat(here.availablePermits()).isEqualTo(6);
@@ -159,17 +159,17 @@ class SemaphoreLeaseTest {
         @Tag("C13")
         void releaseIsRepeated() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofSeconds(100));
-            line.isMended();
-            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(100));
+            link.mend();
+            link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
             var ending = detached.releaseAsync().toCompletableFuture();
-            world.passes(Duration.ofSeconds(100));
+            world.advance(Duration.ofSeconds(100));
             assertThat(ending.join()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
             assertThat(there.availablePermits()).isEqualTo(4);
 
-            line.isMended();
-            world.passes(Duration.ofSeconds(10));
+            link.mend();
+            world.advance(Duration.ofSeconds(10));
 
             assertThat(there.availablePermits()).isEqualTo(10);
         }
@@ -180,8 +180,8 @@ class SemaphoreLeaseTest {
         @Tag("C13")
         void releaseIsRepeatedAfterAnExtension() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofSeconds(1)));
-            line.losesReplyToNext(Command.Extend.class);
-            var extending = world.actor("extender").starts(() -> {
+            link.loseReplyToNext(Command.Extend.class);
+            var extending = world.actor("extender").start(() -> {
                 detached.extend(Duration.ofHours(1));
                 return true;
             });
@@ -194,16 +194,16 @@ class SemaphoreLeaseTest {
                                     .remaining()
                                     .compareTo(MINUTE)
                             > 0);
-            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
             var ending = detached.releaseAsync().toCompletableFuture();
-            world.passes(Duration.ofMinutes(10));
+            world.advance(Duration.ofMinutes(10));
             assertThat(ending).isDone();
             assertThatThrownBy(extending::result).isInstanceOf(StoreUnavailableException.class);
             assertThat(there.availablePermits()).isEqualTo(4);
 
-            line.isMended();
-            world.passes(Duration.ofSeconds(10));
+            link.mend();
+            world.advance(Duration.ofSeconds(10));
 
             assertThat(there.availablePermits()).isEqualTo(10);
         }
@@ -214,19 +214,19 @@ class SemaphoreLeaseTest {
         @Tag("C13")
         void releaseIsRepeatedLongAfterTheSession() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofMinutes(50));
-            line.isMended();
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofMinutes(50));
+            link.mend();
             detached.extend(Duration.ofHours(1));
-            world.passes(Duration.ofMinutes(40));
-            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofMinutes(40));
+            link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
             var ending = detached.releaseAsync().toCompletableFuture();
-            world.passes(Duration.ofMinutes(10));
+            world.advance(Duration.ofMinutes(10));
             assertThat(ending).isDone();
             assertThat(there.availablePermits()).isEqualTo(4);
 
-            line.isMended();
-            world.passes(Duration.ofSeconds(10));
+            link.mend();
+            world.advance(Duration.ofSeconds(10));
 
             assertThat(there.availablePermits()).isEqualTo(10);
         }
@@ -237,15 +237,15 @@ class SemaphoreLeaseTest {
         @Tag("C13")
         void releaseIsNotConfirmedByTheClose() throws Exception {
             Permits detached = here.acquire(6, DETACHED);
-            line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
             var ending = detached.releaseAsync().toCompletableFuture();
 
             alice.close();
-            world.passes(Duration.ofSeconds(10));
+            world.advance(Duration.ofSeconds(10));
 
             assertThat(ending.join()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
             assertThat(there.availablePermits()).isEqualTo(4);
-            world.passes(MINUTE);
+            world.advance(MINUTE);
             assertThat(there.availablePermits()).isEqualTo(10);
         }
 
@@ -254,14 +254,14 @@ class SemaphoreLeaseTest {
         @Tag("P5")
         void outlivesTheThread() throws Exception {
             Actor owner = world.actor("owner");
-            Hold hold = owner.does(() -> alice.lock("job").acquire(DETACHED));
+            Hold hold = owner.call(() -> alice.lock("job").acquire(DETACHED));
             hold.onLost(loss -> told.add(loss.cause()));
-            owner.dies();
-            world.passes(Duration.ofSeconds(50));
+            owner.die();
+            world.advance(Duration.ofSeconds(50));
             assertThat(hold.isHeld()).isTrue();
             assertThat(world.holderOf("job")).contains("alice");
             assertThat(told).isEmpty();
-            world.passes(Duration.ofSeconds(30));
+            world.advance(Duration.ofSeconds(30));
             assertThat(told).containsExactly(Loss.Cause.LEASE_ENDED);
             assertThat(world.holderOf("job")).isEmpty();
         }
@@ -313,7 +313,7 @@ class SemaphoreLeaseTest {
             assertThat(here.release(three.permitId())).isTrue();
             assertThat(here.availablePermits()).isEqualTo(10);
 
-            world.passes(MINUTE);
+            world.advance(MINUTE);
 
             assertThat(told).containsExactly(Loss.Cause.REMOVED);
             assertThat(three.isHeld()).isFalse();
@@ -342,14 +342,14 @@ class SemaphoreLeaseTest {
             String id = first.permitId();
             Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
             first.close();
-            second.isGranted();
+            second.awaitGrant();
 
             assertThat(there.release(id)).isFalse();
 
             assertThat(there.availablePermits()).isZero();
             assertThat(first.permitId()).isEqualTo(id);
-            assertThat(second.isGranted().permitId()).isNotEqualTo(id);
-            second.releases();
+            assertThat(second.awaitGrant().permitId()).isNotEqualTo(id);
+            second.release();
         }
 
         @Test
@@ -384,7 +384,7 @@ class SemaphoreLeaseTest {
                     .isFalse();
             assertThat(waiter.isWaiting()).isTrue();
             all.close();
-            waiter.releases();
+            waiter.release();
         }
 
         @ParameterizedTest
@@ -407,11 +407,11 @@ class SemaphoreLeaseTest {
         @DisplayName("that makes no sense is an error, and the store is not asked")
         @Tag("P6")
         void malformed(String id) {
-            line.forget();
+            link.forget();
             assertThatThrownBy(() -> here.release(id))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("id");
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
         }
 
         @Test

@@ -17,7 +17,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 class SemaphoreSizeTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("gpu", 10);
     private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
 
@@ -95,15 +95,15 @@ class SemaphoreSizeTest {
 
         assertThat(there.resize(15)).isTrue();
 
-        assertThat(waiterHere.isGranted().isHeld()).isTrue();
-        assertThat(waiterThere.isGranted().isHeld()).isTrue();
+        assertThat(waiterHere.awaitGrant().isHeld()).isTrue();
+        assertThat(waiterThere.awaitGrant().isHeld()).isTrue();
         assertThat(behind.isWaiting()).isTrue();
         assertThat(here.availablePermits()).isZero();
         here.resize(100);
-        behind.releases();
+        behind.release();
         assertThat(here.availablePermits()).isEqualTo(85);
-        waiterHere.releases();
-        waiterThere.releases();
+        waiterHere.release();
+        waiterThere.release();
         all.close();
     }
 
@@ -121,9 +121,9 @@ class SemaphoreSizeTest {
         four.close();
         assertThat(next.isWaiting()).isTrue();
         six.close();
-        assertThat(next.isGranted().isHeld()).isTrue();
+        assertThat(next.awaitGrant().isHeld()).isTrue();
         assertThat(here.availablePermits()).isEqualTo(3);
-        next.releases();
+        next.release();
     }
 
     @Test
@@ -145,10 +145,10 @@ class SemaphoreSizeTest {
         assertMismatch(tooMany);
         assertMismatch(alsoTooMany);
         assertMismatch(theirs);
-        assertThat(modest.isGranted().permits()).isEqualTo(3);
+        assertThat(modest.awaitGrant().permits()).isEqualTo(3);
         assertThatThrownBy(() -> here.acquire(6)).isInstanceOf(LockMismatchException.class);
         assertThatThrownBy(() -> here.tryAcquire(6)).isInstanceOf(LockMismatchException.class);
-        modest.releases();
+        modest.release();
     }
 
     private static void assertMismatch(CompletableFuture<Permits> request) {
@@ -179,15 +179,15 @@ class SemaphoreSizeTest {
     @Tag("P4")
     void unavailable() throws Exception {
         Permits one = here.acquire();
-        line.fails(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
-        line.fails(Command.Resize.class, Reason.UNAVAILABLE, Effect.NONE);
-        line.fails(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.fail(Command.Inspect.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.fail(Command.Resize.class, Reason.UNAVAILABLE, Effect.NONE);
+        link.fail(Command.Release.class, Reason.UNAVAILABLE, Effect.NONE);
         assertThatThrownBy(here::availablePermits).isInstanceOf(StoreUnavailableException.class);
         assertThatThrownBy(here::drainPermits).isInstanceOf(StoreUnavailableException.class);
         assertThatThrownBy(() -> here.resize(3)).isInstanceOf(StoreUnavailableException.class);
         String id = one.permitId();
         assertThatThrownBy(() -> here.release(id)).isInstanceOf(StoreUnavailableException.class);
-        line.isMended();
+        link.mend();
         assertThat(one.isHeld()).isTrue();
         one.close();
     }
@@ -206,7 +206,7 @@ class SemaphoreSizeTest {
         assertThat(here.availablePermits()).isEqualTo(3);
         assertThat(here.drainPermits()).as("somebody waits").isEmpty();
         drained.close();
-        waiter.releases();
+        waiter.release();
 
         here.drainPermits().orElseThrow().close();
     }
@@ -223,13 +223,13 @@ class SemaphoreSizeTest {
         Permits drained = third.drainPermits().orElseThrow();
         assertThat(drained.permits()).isEqualTo(7);
         third.resize(50);
-        waiter.isGranted();
+        waiter.awaitGrant();
         Permits most = third.drainPermits().orElseThrow();
         assertThat(most.permits()).isEqualTo(10);
         most.close();
         drained.close();
         three.close();
-        waiter.releases();
+        waiter.release();
     }
 
     @Test
@@ -238,17 +238,17 @@ class SemaphoreSizeTest {
     void drainingInVain() throws Exception {
         Permits nine = there.acquire(9);
         for (int i = 0; i < 100; i++) {
-            line.answersNext(Command.Acquire.class, taken());
+            link.answerNext(Command.Acquire.class, taken());
         }
 
         assertThat(here.drainPermits()).isEmpty();
 
-        line.isMended();
+        link.mend();
         assertThat(here.drainPermits().orElseThrow().permits()).isEqualTo(1);
         nine.close();
         alice.close();
         Eventually.holds("nothing is held", () -> there.availablePermits() == 10);
-        world.passes(Duration.ofSeconds(1));
+        world.advance(Duration.ofSeconds(1));
     }
 
     private static Reply taken() {

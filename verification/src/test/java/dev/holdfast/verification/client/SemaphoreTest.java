@@ -21,7 +21,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Asker;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,8 +45,8 @@ class SemaphoreTest {
     private static final int N = 10;
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("gpu", N);
     private final Holdfast bob = world.client("bob");
     private final DistributedSemaphore there = bob.semaphore("gpu", N);
@@ -108,7 +108,7 @@ class SemaphoreTest {
     @Tag("P7")
     void belongToThemselves() throws Exception {
         Permits all = here.acquire(N);
-        world.actor("other").performs(() -> {
+        world.actor("other").run(() -> {
             assertThat(all.isHeld()).isTrue();
             all.close();
         });
@@ -136,17 +136,17 @@ class SemaphoreTest {
                 queue.add(waiting("asker-" + i, here, N));
             }
             first.close();
-            queue.get(0).isGranted();
-            line.forget();
+            queue.get(0).awaitGrant();
+            link.forget();
             for (int i = 0; i < 19; i++) {
-                queue.get(i).releases();
-                queue.get(i + 1).isGranted();
+                queue.get(i).release();
+                queue.get(i + 1).awaitGrant();
             }
-            assertThat(line.sent(Command.Release.class)).isEmpty();
-            assertThat(line.sent(Command.Acquire.class)).isEmpty();
-            assertThat(line.sent(Command.Yield.class)).isEmpty();
-            queue.get(19).releases();
-            world.passes(Duration.ofMillis(5));
+            assertThat(link.sent(Command.Release.class)).isEmpty();
+            assertThat(link.sent(Command.Acquire.class)).isEmpty();
+            assertThat(link.sent(Command.Yield.class)).isEmpty();
+            queue.get(19).release();
+            world.advance(Duration.ofMillis(5));
             assertThat(heldAtTheStore()).isZero();
             assertThat(world.waitersOf("gpu")).isZero();
         }
@@ -162,13 +162,13 @@ class SemaphoreTest {
 
             first.close();
 
-            assertThat(three.isGranted().permits()).isEqualTo(3);
-            assertThat(seven.isGranted().permits()).isEqualTo(7);
+            assertThat(three.awaitGrant().permits()).isEqualTo(3);
+            assertThat(seven.awaitGrant().permits()).isEqualTo(7);
             assertThat(ten.isWaiting()).isTrue();
-            three.releases();
+            three.release();
             assertThat(ten.isWaiting()).isTrue();
-            seven.releases();
-            ten.releases();
+            seven.release();
+            ten.release();
         }
 
         @Test
@@ -184,25 +184,25 @@ class SemaphoreTest {
 
             first.close();
 
-            assertThat(large.isGranted().permits()).isEqualTo(8);
-            assertThat(small.isGranted().permits()).isEqualTo(1);
-            large.releases();
-            small.releases();
+            assertThat(large.awaitGrant().permits()).isEqualTo(8);
+            assertThat(small.awaitGrant().permits()).isEqualTo(1);
+            large.release();
+            small.release();
         }
 
         @Test
         @DisplayName("two that try at the same moment both get what there is")
         @Tag("P1")
         void triesAtTheSameMoment() throws Exception {
-            Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+            FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
             Actor first = world.actor("first");
-            Actor.Doing<Permits> one = first.starts(() -> here.tryAcquire(4).orElseThrow());
-            asking.hasCome();
+            Actor.Doing<Permits> one = first.start(() -> here.tryAcquire(4).orElseThrow());
+            asking.awaitCommand();
             Actor.Doing<Permits> other =
-                    world.actor("second").waitsFor(() -> here.tryAcquire(5).orElseThrow());
-            Actor.Doing<Optional<Permits>> tooMany = world.actor("third").waitsFor(() -> here.tryAcquire(2));
+                    world.actor("second").startWaiting(() -> here.tryAcquire(5).orElseThrow());
+            Actor.Doing<Optional<Permits>> tooMany = world.actor("third").startWaiting(() -> here.tryAcquire(2));
 
-            asking.goesOn();
+            asking.proceed();
 
             assertThat(tooMany.result()).isEmpty();
             one.result().close();
@@ -218,13 +218,13 @@ class SemaphoreTest {
             Asker<Permits> next = waiting("next", here, 3);
             Eventually.holds("it waits at the store", () -> world.waitersOf("gpu") == 1);
             three.close();
-            next.isGranted();
+            next.awaitGrant();
 
-            world.passes(Duration.ofMillis(5));
+            world.advance(Duration.ofMillis(5));
 
             assertThat(world.waitersOf("gpu")).isZero();
             seven.close();
-            next.releases();
+            next.release();
         }
 
         @Test
@@ -234,15 +234,16 @@ class SemaphoreTest {
         void leaving() throws Exception {
             Permits all = here.acquire(N);
             Actor interrupted = world.actor("interrupted");
-            Actor.Doing<Permits> first = interrupted.waitsFor(() -> here.acquire(9));
+            Actor.Doing<Permits> first = interrupted.startWaiting(() -> here.acquire(9));
             Actor.Doing<Permits> second = world.actor("timed out")
-                    .waitsFor(() -> here.acquire(8, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1))));
+                    .startWaiting(
+                            () -> here.acquire(8, AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1))));
             CompletableFuture<Permits> third =
                     here.acquireAsync(7, AcquireOptions.defaults()).toCompletableFuture();
             Asker<Permits> theirs = waiting("theirs", there, 2);
             interrupted.interrupt();
             assertThatThrownBy(first::result).isInstanceOf(InterruptedException.class);
-            world.passes(Duration.ofSeconds(1));
+            world.advance(Duration.ofSeconds(1));
             assertThatThrownBy(second::result).isInstanceOf(LockWaitTimeoutException.class);
             third.cancel(true);
             Eventually.holds("one waits", () -> world.waitersOf("gpu") == 1);
@@ -250,7 +251,7 @@ class SemaphoreTest {
 
             all.close();
 
-            theirs.releases();
+            theirs.release();
             assertThat(heldAtTheStore()).isZero();
         }
 
@@ -258,13 +259,13 @@ class SemaphoreTest {
         @DisplayName("before the store has answered too: what comes too late is given back")
         @Tag("C5")
         void lateGrant() throws Exception {
-            Line.HeldUp asking = line.holdsUpNext(Command.Acquire.class);
+            FaultyLink.HeldUp asking = link.holdUpNext(Command.Acquire.class);
             CompletableFuture<Permits> first =
                     here.acquireAsync(7, AcquireOptions.defaults()).toCompletableFuture();
-            asking.hasCome();
+            asking.awaitCommand();
             first.cancel(true);
 
-            asking.goesOn();
+            asking.proceed();
 
             Eventually.holds("it was given back", () -> heldAtTheStore() == 0);
         }
@@ -286,9 +287,9 @@ class SemaphoreTest {
 
             first.close();
 
-            large.isGranted();
-            small.releases();
-            large.releases();
+            large.awaitGrant();
+            small.release();
+            large.release();
         }
 
         @Test
@@ -306,7 +307,7 @@ class SemaphoreTest {
             assertThat(large.isWaiting()).isTrue();
             first.close();
             small.close();
-            large.releases();
+            large.release();
         }
 
         @Test
@@ -327,7 +328,7 @@ class SemaphoreTest {
             while (!askers.isEmpty()) {
                 Asker<Permits> next = someoneGranted(askers);
                 assertThat(heldAtTheStore()).isLessThanOrEqualTo(N);
-                next.releases();
+                next.release();
                 askers.remove(next);
                 served++;
             }
@@ -336,7 +337,7 @@ class SemaphoreTest {
 
         private Asker<Permits> someoneGranted(List<Asker<Permits>> askers) {
             Eventually.holds("somebody is granted", () -> {
-                world.passes(Duration.ofMillis(1));
+                world.advance(Duration.ofMillis(1));
                 return askers.stream().anyMatch(asker -> !asker.isWaiting());
             });
             return askers.stream()
@@ -363,7 +364,7 @@ class SemaphoreTest {
                 world.time().settle();
                 Permits permits = queue.remove(0).getNow(null);
                 assertThat(permits).isNotNull();
-                world.passes(Duration.ofMillis(1));
+                world.advance(Duration.ofMillis(1));
                 permits.close();
                 passedOn++;
                 Eventually.holds("it is passed on", () -> {
@@ -373,7 +374,7 @@ class SemaphoreTest {
             }
 
             assertThat(passedOn).isBetween(10, 22);
-            theirs.releases();
+            theirs.release();
             for (CompletableFuture<Permits> rest : queue) {
                 rest.get(60, TimeUnit.SECONDS).close();
             }
@@ -389,7 +390,7 @@ class SemaphoreTest {
         @DisplayName("can't be asked for: fewer than one, or more than there are; the store is not asked")
         @Tag("P6")
         void numbersOfPermits(int permits) {
-            line.forget();
+            link.forget();
             AcquireOptions options = AcquireOptions.defaults();
             assertThatThrownBy(() -> here.acquire(permits))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -399,7 +400,7 @@ class SemaphoreTest {
             assertThatThrownBy(() -> here.tryAcquire(permits)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> here.tryAcquire(permits, options)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> here.acquireAsync(permits, options)).isInstanceOf(IllegalArgumentException.class);
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
         }
 
         @ParameterizedTest
@@ -407,12 +408,12 @@ class SemaphoreTest {
         @DisplayName("can't be declared, nor what there is be changed to them")
         @Tag("P6")
         void numbersDeclared(int permits) {
-            line.forget();
+            link.forget();
             assertThatThrownBy(() -> alice.semaphore("gpu", permits))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(Integer.toString(permits));
             assertThatThrownBy(() -> here.resize(permits)).isInstanceOf(IllegalArgumentException.class);
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
         }
 
         @Test
@@ -467,7 +468,7 @@ class SemaphoreTest {
         @Tag("C9")
         void closed() {
             alice.close();
-            line.forget();
+            link.forget();
             assertThatThrownBy(() -> here.acquire()).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(here::tryAcquire).isInstanceOf(ClientClosedException.class);
             assertThatThrownBy(here::availablePermits).isInstanceOf(ClientClosedException.class);
@@ -479,7 +480,7 @@ class SemaphoreTest {
                             .get(60, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(ClientClosedException.class);
-            assertThat(line.sent()).isEmpty();
+            assertThat(link.sent()).isEmpty();
         }
     }
 
@@ -500,21 +501,21 @@ class SemaphoreTest {
                 held.get(i).onLost(loss -> told.add(loss.cause()));
             }
             Asker<Permits> theirs = waiting("theirs", there, N);
-            line.fails(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-            world.passes(Duration.ofSeconds(27));
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(27));
             assertThat(told).hasSize(5).containsOnly(Loss.Cause.EXPIRED);
             assertThat(held).noneMatch(Permits::isHeld);
             assertThat(theirs.isWaiting()).isTrue();
 
-            line.isMended();
-            world.passes(Duration.ofSeconds(3));
+            link.mend();
+            world.advance(Duration.ofSeconds(3));
 
-            theirs.isGranted();
+            theirs.awaitGrant();
             for (Permits permits : held) {
                 assertThatThrownBy(permits::close).isInstanceOf(LockLostException.class);
             }
-            assertThat(theirs.isGranted().isHeld()).isTrue();
-            theirs.releases();
+            assertThat(theirs.awaitGrant().isHeld()).isTrue();
+            theirs.release();
             assertThat(told).hasSize(5);
             here.acquire(N).close();
         }
@@ -550,7 +551,7 @@ class SemaphoreTest {
             world.time().settle();
 
             assertThat(told).containsExactly(Loss.Cause.CLIENT_CLOSED);
-            assertThatThrownBy(waiter::isGranted).isInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(waiter::awaitGrant).isInstanceOf(ClientClosedException.class);
             assertThat(heldAtTheStore()).isZero();
             assertThatThrownBy(second::close).isInstanceOf(LockLostException.class);
         }
@@ -562,18 +563,18 @@ class SemaphoreTest {
         void inDoubt() throws Exception {
             Permits first = here.acquire(2);
             Permits second = here.acquire(3);
-            Line.HeldUp question = line.holdsUpNext(Command.KeepAlive.class);
+            FaultyLink.HeldUp question = link.holdUpNext(Command.KeepAlive.class);
             world.time().stepWall(Duration.ofHours(1));
             assertThat(first.isHeld()).isFalse();
 
             first.close();
             Asker<Permits> third = waiting("third", here, 7);
-            question.goesOn();
+            question.proceed();
 
             assertThat(second.isHeld()).isTrue();
             second.close();
-            assertThat(third.isGranted().isHeld()).isTrue();
-            third.releases();
+            assertThat(third.awaitGrant().isHeld()).isTrue();
+            third.release();
         }
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 class SharedStoreTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast alice = world.client("alice", line);
-    private final Holdfast carol = world.client("carol", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast alice = world.client("alice", link);
+    private final Holdfast carol = world.client("carol", link);
     private final Holdfast bob = world.client("bob");
 
     @AfterEach
@@ -51,12 +51,12 @@ class SharedStoreTest {
     void closeOfOne() {
         Hold hers = alice.lock("hers").acquireAsync().toCompletableFuture().join();
         carol.close();
-        assertThat(line.isClosed()).isFalse();
+        assertThat(link.isClosed()).isFalse();
         assertThat(hers.isHeld()).isTrue();
         hers.close();
         isServedWhenBobLeaves(alice, "a");
 
-        Holdfast dave = world.client("dave", line);
+        Holdfast dave = world.client("dave", link);
         isServedWhenBobLeaves(dave, "b");
         alice.close();
         isServedWhenBobLeaves(dave, "c");

@@ -14,7 +14,7 @@ import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -61,7 +61,7 @@ class SharingManyThreadsTest {
         for (int i = 0; i < THREADS; i++) {
             Holdfast client = all.get(i % clients);
             SplittableRandom random = new SplittableRandom(i);
-            doings.add(world.actor("thread-" + i).starts(() -> {
+            doings.add(world.actor("thread-" + i).start(() -> {
                 for (int n = 0; n < passes; n++) {
                     pass.run(client, random);
                 }
@@ -177,7 +177,7 @@ class SharingManyThreadsTest {
         AtomicInteger inside = new AtomicInteger();
         List<Actor.Doing<?>> doings = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            doings.add(world.actor("reader-" + i).starts(() -> {
+            doings.add(world.actor("reader-" + i).start(() -> {
                 Deque<Hold> held = new ArrayDeque<>();
                 // Each thread has two at a time, the next before the last has gone: the lock is never free of readers.
                 while (!isOver.get()) {
@@ -279,21 +279,21 @@ class SharingManyThreadsTest {
             "thousands of grants in one client: each is one command, and letting go of one does not look at the others")
     @Tag("P9")
     void thousandsOfGrants() throws Exception {
-        Line line = world.line();
-        DistributedSemaphore semaphore = world.client("alice", line).semaphore("connections", 20_000);
+        FaultyLink link = world.link();
+        DistributedSemaphore semaphore = world.client("alice", link).semaphore("connections", 20_000);
         List<Permits> held = new ArrayList<>();
         for (int i = 0; i < 10_000; i++) {
             held.add(semaphore.acquire());
         }
         assertThat(semaphore.availablePermits()).isEqualTo(10_000);
         assertThat(held).allMatch(Permits::isHeld);
-        line.forget();
+        link.forget();
         for (int i = 0; i < 1_000; i++) {
             held.get(i).close();
             held.set(i, semaphore.acquire());
         }
-        assertThat(line.sent(Command.Acquire.class)).hasSize(1_000);
-        assertThat(line.sent(Command.Release.class)).hasSize(1_000);
+        assertThat(link.sent(Command.Acquire.class)).hasSize(1_000);
+        assertThat(link.sent(Command.Release.class)).hasSize(1_000);
         held.forEach(Permits::close);
     }
 }

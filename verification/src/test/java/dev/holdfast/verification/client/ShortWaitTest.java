@@ -12,7 +12,7 @@ import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,8 +33,8 @@ class ShortWaitTest {
     private static final AcquireOptions BRIEFLY = AcquireOptions.defaults().withMaxWait(WAIT);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final DistributedLock lock = world.client("alice", line).lock("ledger");
+    private final FaultyLink link = world.link();
+    private final DistributedLock lock = world.client("alice", link).lock("ledger");
     private final Actor bob = world.actor("bob");
     private final Actor carol = world.actor("carol");
     private final Actor dave = world.actor("dave");
@@ -47,32 +47,32 @@ class ShortWaitTest {
     @Test
     @DisplayName("that it is granted: the caller has the lock")
     void granted() throws Exception {
-        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
-        Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
-        acquire.hasCome();
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.awaitCommand();
 
-        world.passes(ROUND_TRIP);
+        world.advance(ROUND_TRIP);
         assertThat(trying.isDone()).isFalse();
-        acquire.goesOn();
+        acquire.proceed();
 
         assertThat(trying.result()).isTrue();
-        bob.performs(lock::unlock);
+        bob.run(lock::unlock);
     }
 
     @Test
     @DisplayName("that others have it: it was taken, for every form, and nothing is left in the queue")
     void taken() throws Exception {
         Hold theirs = world.client("other").lock("ledger").acquire();
-        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
-        Doing<Boolean> locking = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
-        acquire.hasCome();
-        Doing<Optional<Hold>> trying = carol.waitsFor(() -> lock.tryAcquire(WAIT));
-        Doing<Hold> acquiring = dave.waitsFor(() -> lock.acquire(WAIT));
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Boolean> locking = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.awaitCommand();
+        Doing<Optional<Hold>> trying = carol.startWaiting(() -> lock.tryAcquire(WAIT));
+        Doing<Hold> acquiring = dave.startWaiting(() -> lock.acquire(WAIT));
         CompletableFuture<Hold> stage = lock.acquireAsync(BRIEFLY).toCompletableFuture();
 
-        world.passes(ROUND_TRIP);
+        world.advance(ROUND_TRIP);
         assertThat(stage).isNotDone();
-        acquire.goesOn();
+        acquire.proceed();
 
         assertThat(locking.result()).isFalse();
         assertThat(trying.result()).isEmpty();
@@ -94,32 +94,32 @@ class ShortWaitTest {
     @DisplayName("who waits for longer goes on behind one that was answered so")
     void othersGoOn() throws Exception {
         Hold theirs = world.client("other").lock("ledger").acquire();
-        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
-        Doing<Boolean> brief = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
-        acquire.hasCome();
-        Doing<Hold> patient = carol.waitsFor(() -> lock.acquire());
-        world.passes(ROUND_TRIP);
-        acquire.goesOn();
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Boolean> brief = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.awaitCommand();
+        Doing<Hold> patient = carol.startWaiting(() -> lock.acquire());
+        world.advance(ROUND_TRIP);
+        acquire.proceed();
         assertThat(brief.result()).isFalse();
 
         theirs.close();
 
-        carol.performs(patient.result()::close);
+        carol.run(patient.result()::close);
     }
 
     @Test
     @DisplayName("an interrupt ends it at once, and what arrives too late is given back")
     void interrupted() throws Exception {
-        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
-        Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
-        acquire.hasCome();
-        world.passes(ROUND_TRIP);
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.awaitCommand();
+        world.advance(ROUND_TRIP);
 
         bob.interrupt();
 
         assertThatThrownBy(trying::result).isInstanceOf(InterruptedException.class);
-        acquire.goesOn();
-        world.isIdle();
+        acquire.proceed();
+        world.awaitIdle();
         assertThat(world.holderOf("ledger")).isEmpty();
     }
 
@@ -127,17 +127,17 @@ class ShortWaitTest {
     @DisplayName(
             "without an answer it fails within a second after its time, names its deadline, and a late grant is given back")
     void silent() throws Exception {
-        Line.HeldUp acquire = line.holdsUpNext(Acquire.class);
-        Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
-        acquire.hasCome();
+        FaultyLink.HeldUp acquire = link.holdUpNext(Acquire.class);
+        Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.MILLISECONDS));
+        acquire.awaitCommand();
 
-        world.passes(WAIT.plusSeconds(1));
+        world.advance(WAIT.plusSeconds(1));
 
         assertThatThrownBy(trying::result)
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("PT0.001S");
-        acquire.goesOn();
-        world.isIdle();
+        acquire.proceed();
+        world.awaitIdle();
         assertThat(world.holderOf("ledger")).isEmpty();
     }
 }

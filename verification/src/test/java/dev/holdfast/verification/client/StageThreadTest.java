@@ -8,7 +8,7 @@ import dev.holdfast.MultiHold;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.spi.Command;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 class StageThreadTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
 
     @AfterEach
     void close() {
@@ -31,12 +31,12 @@ class StageThreadTest {
     }
 
     /** The thread of the dependents of a stage whose end comes when the store answers, which it does on this thread. */
-    private static void endsElsewhere(Line.HeldUp command, CompletionStage<?> stage) throws Exception {
+    private static void endsElsewhere(FaultyLink.HeldUp command, CompletionStage<?> stage) throws Exception {
         CompletableFuture<Thread> thread = new CompletableFuture<>();
         stage.whenComplete((value, failure) -> thread.complete(Thread.currentThread()));
         assertThat(thread).isNotDone();
 
-        command.goesOn();
+        command.proceed();
 
         assertThat(thread.get(60, TimeUnit.SECONDS)).isNotSameAs(Thread.currentThread());
         stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
@@ -46,7 +46,7 @@ class StageThreadTest {
     @DisplayName("of a release")
     void release() throws Exception {
         Hold hold = holdfast.lock("ledger").acquire();
-        Line.HeldUp release = line.holdsUpNext(Command.Release.class);
+        FaultyLink.HeldUp release = link.holdUpNext(Command.Release.class);
 
         endsElsewhere(release, hold.releaseAsync());
     }
@@ -56,7 +56,7 @@ class StageThreadTest {
     void releaseOfSeveral() throws Exception {
         MultiHold all = holdfast.lockAll(holdfast.lock("ledger"), holdfast.lock("journal"))
                 .acquire();
-        Line.HeldUp release = line.holdsUpNext(Command.Release.class);
+        FaultyLink.HeldUp release = link.holdUpNext(Command.Release.class);
 
         endsElsewhere(release, all.releaseAsync());
     }
@@ -64,7 +64,7 @@ class StageThreadTest {
     @Test
     @DisplayName("of the end of a task's turn")
     void turn() throws Exception {
-        Line.HeldUp release = line.holdsUpNext(Command.Release.class);
+        FaultyLink.HeldUp release = link.holdUpNext(Command.Release.class);
         CompletableFuture<CompletionStage<ReleaseOutcome>> ended = new CompletableFuture<>();
         var unused = holdfast.task("report").runIfDueAsync(TaskOptions.atMost(Duration.ofMinutes(5)), hold -> {
             ended.complete(hold.releaseAsync());
@@ -77,7 +77,7 @@ class StageThreadTest {
     @Test
     @DisplayName("of a client's end")
     void end() throws Exception {
-        Line.HeldUp close = line.holdsUpNext(Command.CloseSession.class);
+        FaultyLink.HeldUp close = link.holdUpNext(Command.CloseSession.class);
 
         endsElsewhere(close, holdfast.closeAsync());
     }
@@ -85,8 +85,8 @@ class StageThreadTest {
     @Test
     @DisplayName("of a client's beginning")
     void beginning() throws Exception {
-        Line another = world.line();
-        Line.HeldUp open = another.holdsUpNext(Command.OpenSession.class);
+        FaultyLink another = world.link();
+        FaultyLink.HeldUp open = another.holdUpNext(Command.OpenSession.class);
         CompletableFuture<Holdfast> building =
                 world.builder("bob", another).buildAsync().toCompletableFuture();
 
@@ -99,13 +99,13 @@ class StageThreadTest {
     @DisplayName("and all who release a hold get the same stage")
     void sameStage() throws Exception {
         Hold hold = holdfast.lock("ledger").acquireAsync().toCompletableFuture().get(60, TimeUnit.SECONDS);
-        Line.HeldUp release = line.holdsUpNext(Command.Release.class);
+        FaultyLink.HeldUp release = link.holdUpNext(Command.Release.class);
         CompletionStage<ReleaseOutcome> first = hold.releaseAsync();
-        release.hasCome();
+        release.awaitCommand();
 
         assertThat(hold.releaseAsync()).isSameAs(first);
 
-        release.goesOn();
+        release.proceed();
         assertThat(first.toCompletableFuture().get(60, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(hold.releaseAsync()).isSameAs(first);
     }
@@ -113,16 +113,16 @@ class StageThreadTest {
     @Test
     @DisplayName("and a client whose beginning is cancelled leaves nothing behind")
     void cancelledBeginning() {
-        Line another = world.line();
-        Line.HeldUp open = another.holdsUpNext(Command.OpenSession.class);
+        FaultyLink another = world.link();
+        FaultyLink.HeldUp open = another.holdUpNext(Command.OpenSession.class);
         CompletableFuture<Holdfast> building =
                 world.builder("bob", another).buildAsync().toCompletableFuture();
-        open.hasCome();
+        open.awaitCommand();
         int timers = world.time().timers();
 
         building.cancel(false);
-        open.goesOn();
-        world.passes(Duration.ofMinutes(2));
+        open.proceed();
+        world.advance(Duration.ofMinutes(2));
 
         assertThat(another.sent(Command.KeepAlive.class)).isEmpty();
         assertThat(world.time().timers()).isLessThan(timers);

@@ -17,7 +17,7 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -34,8 +34,8 @@ class TryingTest {
     private static final AcquireOptions AT_ONCE = AcquireOptions.defaults().withMaxWait(Duration.ZERO);
 
     private final World world = World.live();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
 
     @AfterEach
@@ -58,7 +58,7 @@ class TryingTest {
                 .toCompletableFuture()
                 .get(60, TimeUnit.SECONDS)
                 .close();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     @Test
@@ -66,11 +66,11 @@ class TryingTest {
             "'held by a thread of this process' is a value, or LockWaitTimeoutException from the forms that promise a hold")
     void heldHere() throws Exception {
         Actor bob = world.actor("bob");
-        Hold theirs = bob.does(() -> lock.acquire());
+        Hold theirs = bob.call(() -> lock.acquire());
 
         assertTaken();
 
-        bob.performs(theirs::close);
+        bob.run(theirs::close);
     }
 
     @Test
@@ -107,15 +107,15 @@ class TryingTest {
     void neverOvertakesLocally() throws Exception {
         Actor bob = world.actor("bob");
         Hold mine = lock.acquire();
-        Actor.Doing<Hold> theirs = bob.waitsFor(() -> lock.acquire());
-        line.forget();
+        Actor.Doing<Hold> theirs = bob.startWaiting(() -> lock.acquire());
+        link.forget();
 
-        assertThat(world.actor("carol").<Boolean>does(lock::tryLock)).isFalse();
-        assertThat(line.sent()).isEmpty();
+        assertThat(world.actor("carol").<Boolean>call(lock::tryLock)).isFalse();
+        assertThat(link.sent()).isEmpty();
 
         mine.close();
         assertThat(lock.tryLock()).isFalse();
-        bob.performs(theirs.result()::close);
+        bob.run(theirs.result()::close);
     }
 
     @Test
@@ -127,16 +127,16 @@ class TryingTest {
             Actor carol = still.actor("carol");
             for (int i = 0; i < 20; i++) {
                 Hold first = turned.acquire();
-                Actor.Doing<Boolean> overtaking = bob.waitsFor(() -> {
+                Actor.Doing<Boolean> overtaking = bob.startWaiting(() -> {
                     turned.acquire().close();
                     return turned.tryLock();
                 });
-                Actor.Doing<Hold> waiting = carol.waitsFor(() -> turned.acquire());
+                Actor.Doing<Hold> waiting = carol.startWaiting(() -> turned.acquire());
 
                 first.close();
 
                 assertThat(overtaking.result()).isFalse();
-                carol.performs(waiting.result()::close);
+                carol.run(waiting.result()::close);
             }
         }
     }
@@ -147,16 +147,16 @@ class TryingTest {
         Hold mine = lock.acquire();
         Actor bob = world.actor("bob");
         DistributedLock theirs = world.client("bob").lock("ledger");
-        Actor.Doing<Hold> waiting = bob.waitsFor(() -> theirs.acquire());
+        Actor.Doing<Hold> waiting = bob.startWaiting(() -> theirs.acquire());
         Actor carol = world.actor("carol");
         DistributedLock hers = world.client("carol").lock("ledger");
 
         mine.close();
         Hold held = waiting.result();
 
-        assertThat(carol.<Boolean>does(hers::tryLock)).isFalse();
+        assertThat(carol.<Boolean>call(hers::tryLock)).isFalse();
         assertThat(lock.tryLock()).isFalse();
-        bob.performs(held::close);
+        bob.run(held::close);
     }
 
     @Test
@@ -177,18 +177,18 @@ class TryingTest {
     @DisplayName("a store that can't be reached is an error, not 'taken', and what may have been granted is given back")
     @Tag("C7")
     void unavailable() {
-        Line slow = world.line();
+        FaultyLink slow = world.link();
         DistributedLock tried = hasty(slow).lock("ledger");
-        slow.losesReplyToNext(Command.Acquire.class);
+        slow.loseReplyToNext(Command.Acquire.class);
 
         assertThatThrownBy(tried::tryLock).isInstanceOf(StoreUnavailableException.class);
 
         assertThat(tried.isHeldByCurrentThread()).isFalse();
-        world.isIdle();
+        world.awaitIdle();
     }
 
     /** A client that gives up soon; so soon that on a busy machine it may not even be opened at the first attempt. */
-    private Holdfast hasty(Line slow) {
+    private Holdfast hasty(FaultyLink slow) {
         AtomicReference<Holdfast> opened = new AtomicReference<>();
         Eventually.holds("a hasty client is opened", () -> {
             try {
@@ -207,11 +207,11 @@ class TryingTest {
     @Tag("C7")
     void refused() {
         for (Effect effect : Effect.values()) {
-            line.failsNext(Command.Acquire.class, Reason.DENIED, effect);
+            link.failNext(Command.Acquire.class, Reason.DENIED, effect);
             assertThatThrownBy(lock::tryLock).isInstanceOf(StoreRefusedException.class);
-            line.failsNext(Command.Acquire.class, Reason.CORRUPT, effect);
+            link.failNext(Command.Acquire.class, Reason.CORRUPT, effect);
             assertThatThrownBy(lock::tryLock).isInstanceOf(StoreRefusedException.class);
         }
-        world.isIdle();
+        world.awaitIdle();
     }
 }

@@ -11,7 +11,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,10 +28,10 @@ class TwoProcessesTest {
     private static final Duration BUDGET = Duration.ofMillis(10);
 
     private final World world = World.still();
-    private final Line aliceLine = world.line();
-    private final Line bobLine = world.line();
-    private final DistributedLock atAlice = world.client("alice", aliceLine).lock("ledger");
-    private final DistributedLock atBob = world.client("bob", bobLine).lock("ledger");
+    private final FaultyLink aliceLink = world.link();
+    private final FaultyLink bobLink = world.link();
+    private final DistributedLock atAlice = world.client("alice", aliceLink).lock("ledger");
+    private final DistributedLock atBob = world.client("bob", bobLink).lock("ledger");
 
     @AfterEach
     void close() {
@@ -45,10 +45,10 @@ class TwoProcessesTest {
 
         Asker(String name, DistributedLock lock) {
             actor = world.actor(name);
-            waiting = actor.waitsFor(() -> lock.acquire());
+            waiting = actor.startWaiting(() -> lock.acquire());
         }
 
-        Hold isGranted() throws Exception {
+        Hold awaitGrant() throws Exception {
             return waiting.result();
         }
 
@@ -56,8 +56,8 @@ class TwoProcessesTest {
             return !waiting.isDone();
         }
 
-        void releases() throws Exception {
-            actor.performs(isGranted()::close);
+        void release() throws Exception {
+            actor.run(awaitGrant()::close);
         }
     }
 
@@ -76,13 +76,13 @@ class TwoProcessesTest {
         long token = 0;
         for (int i = 0; i < 10; i++) {
             assertThat(world.holderOf("ledger")).contains("client-" + i);
-            Hold hold = queue.get(i).isGranted();
+            Hold hold = queue.get(i).awaitGrant();
             assertThat(hold.fencingToken()).isGreaterThan(token);
             token = hold.fencingToken();
             for (int later = i + 1; later < 10; later++) {
                 assertThat(queue.get(later).isWaiting()).isTrue();
             }
-            queue.get(i).releases();
+            queue.get(i).release();
         }
     }
 
@@ -91,16 +91,16 @@ class TwoProcessesTest {
     @Tag("C15")
     void pushOvertakesTheAnswer() throws Exception {
         Hold first = atAlice.acquire();
-        Line.HeldUp asking = bobLine.holdsUpNext(Command.Acquire.class);
+        FaultyLink.HeldUp asking = bobLink.holdUpNext(Command.Acquire.class);
         Asker bob = new Asker("bob", atBob);
-        Reply queued = asking.arrives();
+        Reply queued = asking.deliver();
         assertThat(queued).isInstanceOf(Reply.Queued.class);
 
         first.close();
         assertThat(world.holderOf("ledger")).contains("bob");
-        asking.isAnswered(queued);
+        asking.answer(queued);
 
-        bob.releases();
+        bob.release();
     }
 
     @Test
@@ -116,7 +116,7 @@ class TwoProcessesTest {
 
         first.close();
         for (Asker asker : queue) {
-            asker.releases();
+            asker.release();
         }
     }
 
@@ -132,23 +132,23 @@ class TwoProcessesTest {
         }
         first.close();
         // The first cohort begins with a block of one token, and asks for more once.
-        queue.get(0).isGranted();
-        aliceLine.forget();
+        queue.get(0).awaitGrant();
+        aliceLink.forget();
 
-        long token = queue.get(0).isGranted().fencingToken();
-        queue.get(0).releases();
+        long token = queue.get(0).awaitGrant().fencingToken();
+        queue.get(0).release();
         for (int i = 1; i < 20; i++) {
-            Hold hold = queue.get(i).isGranted();
+            Hold hold = queue.get(i).awaitGrant();
             assertThat(hold.fencingToken()).isGreaterThan(token);
             token = hold.fencingToken();
             if (i < 19) {
-                queue.get(i).releases();
+                queue.get(i).release();
             }
         }
-        assertThat(aliceLine.sent()).allMatch(command -> command instanceof Command.Advance);
-        assertThat(aliceLine.sent().size()).isLessThanOrEqualTo(2);
-        queue.get(19).releases();
-        assertThat(aliceLine.sent(Command.Release.class)).hasSize(1);
+        assertThat(aliceLink.sent()).allMatch(command -> command instanceof Command.Advance);
+        assertThat(aliceLink.sent().size()).isLessThanOrEqualTo(2);
+        queue.get(19).release();
+        assertThat(aliceLink.sent(Command.Release.class)).hasSize(1);
     }
 
     @Test
@@ -164,28 +164,28 @@ class TwoProcessesTest {
         Asker there = new Asker("there", atBob);
 
         first.close();
-        here.get(0).releases();
-        here.get(1).isGranted();
+        here.get(0).release();
+        here.get(1).awaitGrant();
         assertThat(there.isWaiting()).isTrue();
 
         // The budget is spent. Whether someone waits elsewhere is asked at a hand-over, so there may be one more.
-        world.passes(BUDGET);
-        here.get(1).releases();
+        world.advance(BUDGET);
+        here.get(1).release();
         boolean oneMore = world.holderOf("ledger").equals(Optional.of("alice"));
         if (oneMore) {
-            here.get(2).releases();
+            here.get(2).release();
         }
 
-        there.isGranted();
+        there.awaitGrant();
         assertThat(here.get(3).isWaiting()).isTrue();
-        assertThat(aliceLine.sent(Command.Yield.class)).hasSize(1);
+        assertThat(aliceLink.sent(Command.Yield.class)).hasSize(1);
         assertThat(world.holderOf("ledger")).contains("bob");
         assertThat(world.waitersOf("ledger")).isEqualTo(1);
-        there.releases();
+        there.release();
         if (!oneMore) {
-            here.get(2).releases();
+            here.get(2).release();
         }
-        here.get(3).releases();
+        here.get(3).release();
     }
 
     @Test
@@ -199,21 +199,21 @@ class TwoProcessesTest {
             here.add(new Asker("here-" + i, atAlice));
         }
         first.close();
-        here.get(0).releases();
-        here.get(1).isGranted();
+        here.get(0).release();
+        here.get(1).awaitGrant();
         Asker there = new Asker("there", atBob);
-        aliceLine.answersNext(Command.Poll.class, new Reply.Done());
+        aliceLink.answerNext(Command.Poll.class, new Reply.Done());
 
         int served = 1;
         while (there.isWaiting() && served < 5) {
-            world.passes(BUDGET.multipliedBy(10));
-            here.get(served++).releases();
+            world.advance(BUDGET.multipliedBy(10));
+            here.get(served++).release();
         }
 
-        assertThat(aliceLine.sent(Command.Poll.class)).hasSizeGreaterThan(1);
-        there.releases();
+        assertThat(aliceLink.sent(Command.Poll.class)).hasSizeGreaterThan(1);
+        there.release();
         for (Asker asker : here.subList(served, here.size())) {
-            asker.releases();
+            asker.release();
         }
     }
 
@@ -225,15 +225,15 @@ class TwoProcessesTest {
         Asker next = new Asker("asker", atAlice);
         first.close();
         for (int i = 0; i < 50; i++) {
-            world.passes(BUDGET.multipliedBy(2));
+            world.advance(BUDGET.multipliedBy(2));
             Asker after = new Asker("asker-" + i, atAlice);
-            next.releases();
+            next.release();
             next = after;
         }
-        next.isGranted();
-        assertThat(aliceLine.sent(Command.Yield.class)).isEmpty();
-        assertThat(aliceLine.sent(Command.Release.class)).isEmpty();
-        next.releases();
+        next.awaitGrant();
+        assertThat(aliceLink.sent(Command.Yield.class)).isEmpty();
+        assertThat(aliceLink.sent(Command.Release.class)).isEmpty();
+        next.release();
     }
 
     @Test
@@ -255,9 +255,9 @@ class TwoProcessesTest {
 
         for (int i = 0; i < 5; i++) {
             assertThat(world.holderOf("strict")).contains("there");
-            atThere.get(i).releases();
+            atThere.get(i).release();
             assertThat(world.holderOf("strict")).contains("here");
-            atHere.get(i).releases();
+            atHere.get(i).release();
         }
     }
 
@@ -272,7 +272,7 @@ class TwoProcessesTest {
                 token = hold.fencingToken();
             }
             if (i % 7 == 0) {
-                world.passes(Duration.ofHours(1));
+                world.advance(Duration.ofHours(1));
             }
         }
     }
@@ -287,10 +287,10 @@ class TwoProcessesTest {
 
         first.close();
 
-        there.isGranted();
+        there.awaitGrant();
         assertThat(here.isWaiting()).isTrue();
-        there.releases();
-        here.releases();
+        there.release();
+        here.release();
     }
 
     @Test
@@ -298,18 +298,18 @@ class TwoProcessesTest {
     @Tag("C15")
     void deadHolder() throws Exception {
         Hold hold = atAlice.acquire();
-        aliceLine.isCut();
-        bobLine.losesSignals();
+        aliceLink.cut();
+        bobLink.loseSignals();
         Asker there = new Asker("there", atBob);
 
-        world.passes(Duration.ofSeconds(30).minusMillis(1));
+        world.advance(Duration.ofSeconds(30).minusMillis(1));
         assertThat(there.isWaiting()).isTrue();
-        world.passes(Duration.ofSeconds(3));
+        world.advance(Duration.ofSeconds(3));
 
-        assertThat(there.isGranted().isHeld()).isTrue();
+        assertThat(there.awaitGrant().isHeld()).isTrue();
         assertThat(hold.isHeld()).isFalse();
-        there.releases();
-        aliceLine.isMended();
+        there.release();
+        aliceLink.mend();
         assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
     }
 }

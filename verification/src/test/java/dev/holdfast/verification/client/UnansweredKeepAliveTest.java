@@ -7,7 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UnansweredKeepAliveTest {
 
     private final World world = World.still();
-    private final Line line = world.line();
+    private final FaultyLink link = world.link();
 
     @AfterEach
     void close() {
@@ -29,7 +29,7 @@ class UnansweredKeepAliveTest {
     }
 
     private Holdfast client(Duration ttl) {
-        return world.client(world.builder("alice", line).sessionTtl(ttl));
+        return world.client(world.builder("alice", link).sessionTtl(ttl));
     }
 
     private static Duration step(Duration ttl) {
@@ -38,11 +38,11 @@ class UnansweredKeepAliveTest {
 
     /** Lets time pass in small steps until one more keep-alive was sent; tells how long that took. */
     private Duration untilNext(Duration ttl) {
-        int before = line.sent(KeepAlive.class).size();
+        int before = link.sent(KeepAlive.class).size();
         Duration passed = Duration.ZERO;
-        while (line.sent(KeepAlive.class).size() == before) {
+        while (link.sent(KeepAlive.class).size() == before) {
             assertThat(passed).as("no keep-alive so far").isLessThan(ttl);
-            world.passes(step(ttl));
+            world.advance(step(ttl));
             passed = passed.plus(step(ttl));
         }
         return passed;
@@ -56,7 +56,7 @@ class UnansweredKeepAliveTest {
         Hold hold = client(ttl).lock("ledger").acquire();
         long token = hold.fencingToken();
         for (int i = 0; i < 5; i++) {
-            line.losesNext(KeepAlive.class);
+            link.loseNext(KeepAlive.class);
             Duration third = ttl.dividedBy(3).plus(step(ttl));
             assertThat(untilNext(ttl)).isLessThanOrEqualTo(third);
             Duration repeated = untilNext(ttl);
@@ -74,8 +74,8 @@ class UnansweredKeepAliveTest {
     void saysItsPatience(String text) throws InterruptedException {
         Duration ttl = Duration.parse(text);
         Hold hold = client(ttl).lock("ledger").acquire();
-        world.passes(ttl);
-        assertThat(line.sent(KeepAlive.class))
+        world.advance(ttl);
+        assertThat(link.sent(KeepAlive.class))
                 .isNotEmpty()
                 .allSatisfy(sent -> assertThat(sent.patience()).isPositive().isLessThan(ttl.dividedBy(3)));
         hold.close();
@@ -88,17 +88,17 @@ class UnansweredKeepAliveTest {
     void lateAnswerCounts(String text) throws InterruptedException {
         Duration ttl = Duration.parse(text);
         Hold hold = client(ttl).lock("ledger").acquire();
-        Line.HeldUp late = line.holdsUpNext(KeepAlive.class);
+        FaultyLink.HeldUp late = link.holdUpNext(KeepAlive.class);
         untilNext(ttl);
-        line.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-        world.passes(ttl.dividedBy(2));
-        late.goesOn();
+        link.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+        world.advance(ttl.dividedBy(2));
+        late.proceed();
         // Past the deadline before that, which was counted from the opening of the session; not past that of the
         // keep-alive.
-        world.passes(ttl.dividedBy(5));
+        world.advance(ttl.dividedBy(5));
         assertThat(hold.isHeld()).isTrue();
-        line.isMended();
-        world.passes(ttl);
+        link.mend();
+        world.advance(ttl);
         assertThat(hold.isHeld()).isTrue();
         hold.close();
     }

@@ -23,7 +23,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
@@ -42,8 +42,8 @@ class UnknownOutcomeTest {
     private static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
 
     private final World world = World.still();
-    private final Line line = world.line();
-    private final Holdfast holdfast = world.client("alice", line);
+    private final FaultyLink link = world.link();
+    private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
     private final Actor bob = world.actor("bob");
 
@@ -55,7 +55,7 @@ class UnknownOutcomeTest {
     /** Lets time pass, a little at a time, until something is so. */
     private void passesUntil(String what, java.util.function.BooleanSupplier condition) {
         Eventually.holds(what, () -> {
-            world.passes(Duration.ofMillis(50));
+            world.advance(Duration.ofMillis(50));
             return condition.getAsBoolean();
         });
     }
@@ -68,14 +68,14 @@ class UnknownOutcomeTest {
         @DisplayName(
                 "is asked for again with the same id, after the epoch was raised: the reply was lost, the grant was not")
         void replyLost() throws Exception {
-            line.losesReplyToNext(Acquire.class);
-            line.forget();
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            link.loseReplyToNext(Acquire.class);
+            link.forget();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
 
             passesUntil("it is granted", acquiring::isDone);
 
             Hold hold = acquiring.result();
-            List<Command> sent = line.sent().stream()
+            List<Command> sent = link.sent().stream()
                     .filter(command -> command instanceof Acquire || command instanceof KeepAlive)
                     .toList();
             assertThat(sent).hasSize(3);
@@ -88,46 +88,46 @@ class UnknownOutcomeTest {
             assertThat(first.sending()).isEqualTo(Sending.FIRST);
             assertThat(second.sending()).isEqualTo(Sending.REPEAT);
             assertThat(hold.isHeld()).isTrue();
-            bob.performs(hold::close);
+            bob.run(hold::close);
         }
 
         @Test
         @DisplayName("is asked for again: the request was lost")
         void requestLost() throws Exception {
-            line.losesNext(Acquire.class);
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            link.loseNext(Acquire.class);
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
 
             passesUntil("it is granted", acquiring::isDone);
 
-            bob.performs(acquiring.result()::close);
+            bob.run(acquiring.result()::close);
         }
 
         @Test
         @DisplayName("is not asked for again before the raised epoch is acknowledged")
         void waitsForTheRaise() throws Exception {
-            line.failsNext(Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
-            Line.HeldUp raise = line.holdsUpNext(KeepAlive.class);
-            line.forget();
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
-            raise.hasCome();
-            world.passes(Duration.ofSeconds(1));
-            assertThat(line.sent(Acquire.class)).hasSize(1);
+            link.failNext(Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            FaultyLink.HeldUp raise = link.holdUpNext(KeepAlive.class);
+            link.forget();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            raise.awaitCommand();
+            world.advance(Duration.ofSeconds(1));
+            assertThat(link.sent(Acquire.class)).hasSize(1);
 
-            raise.goesOn();
+            raise.proceed();
 
-            bob.performs(acquiring.result()::close);
+            bob.run(acquiring.result()::close);
         }
 
         @Test
         @DisplayName("that arrives late, after the raise, has no effect")
         void arrivesLate() throws Exception {
-            Line.HeldUp late = line.holdsUpNext(Acquire.class);
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            FaultyLink.HeldUp late = link.holdUpNext(Acquire.class);
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
             passesUntil("it is granted", acquiring::isDone);
             Hold hold = acquiring.result();
-            bob.performs(hold::close);
+            bob.run(hold::close);
 
-            Reply reply = late.arrives();
+            Reply reply = late.deliver();
 
             assertThat(reply).isInstanceOf(Reply.Stale.class);
             assertThat(world.holderOf("ledger")).isEmpty();
@@ -137,17 +137,17 @@ class UnknownOutcomeTest {
         @DisplayName("and that nobody waits for any more is withdrawn, after the raise; a late grant is given back")
         @Tag("C5")
         void lateGrantIsGivenBack() throws Exception {
-            Line.HeldUp late = line.holdsUpNext(Acquire.class);
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
-            late.arrives();
+            FaultyLink.HeldUp late = link.holdUpNext(Acquire.class);
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            late.deliver();
             assertThat(world.holderOf("ledger")).contains("alice");
             bob.interrupt();
             assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
 
-            late.isAnswered(new Reply.Stale());
+            late.answer(new Reply.Stale());
 
             passesUntil("it is given back", () -> world.holderOf("ledger").isEmpty());
-            assertThat(line.sent(Withdraw.class))
+            assertThat(link.sent(Withdraw.class))
                     .singleElement()
                     .satisfies(withdraw -> assertThat(withdraw.outcome()).isEqualTo(Sending.REPEAT));
         }
@@ -156,39 +156,39 @@ class UnknownOutcomeTest {
         @DisplayName("and whose answer comes after all is believed, and withdrawn if nobody waits")
         @Tag("C5")
         void answerAfterInterrupt() throws Exception {
-            Line.HeldUp late = line.holdsUpNext(Acquire.class);
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
-            late.hasCome();
+            FaultyLink.HeldUp late = link.holdUpNext(Acquire.class);
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            late.awaitCommand();
             bob.interrupt();
             assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
 
-            late.goesOn();
+            late.proceed();
 
-            world.isIdle();
-            assertThat(bob.<Boolean>does(lock::isHeldByCurrentThread)).isFalse();
+            world.awaitIdle();
+            assertThat(bob.<Boolean>call(lock::isHeldByCurrentThread)).isFalse();
         }
 
         @Test
         @DisplayName("that failed without effect is asked for again, without a raise")
         void knownFailure() throws Exception {
-            line.failsNext(Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
-            line.forget();
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            link.failNext(Acquire.class, Reason.UNAVAILABLE, Effect.NONE);
+            link.forget();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
 
             passesUntil("it is granted", acquiring::isDone);
 
-            assertThat(line.sent(KeepAlive.class)).isEmpty();
-            bob.performs(acquiring.result()::close);
+            assertThat(link.sent(KeepAlive.class)).isEmpty();
+            bob.run(acquiring.result()::close);
         }
 
         @Test
         @DisplayName("that was stale is sent again, and is granted")
         void stale() throws Exception {
-            line.answersNext(Acquire.class, new Reply.Stale());
-            Hold hold = bob.does(() -> lock.acquire());
+            link.answerNext(Acquire.class, new Reply.Stale());
+            Hold hold = bob.call(() -> lock.acquire());
             assertThat(hold.isHeld()).isTrue();
-            assertThat(line.sent(Acquire.class)).hasSize(2);
-            bob.performs(hold::close);
+            assertThat(link.sent(Acquire.class)).hasSize(2);
+            bob.run(hold::close);
         }
 
         @Test
@@ -197,11 +197,11 @@ class UnknownOutcomeTest {
         void refusedForGood() throws Exception {
             for (Reason reason : List.of(Reason.DENIED, Reason.CORRUPT)) {
                 for (Effect effect : Effect.values()) {
-                    Line.HeldUp first = line.holdsUpNext(Acquire.class);
-                    Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+                    FaultyLink.HeldUp first = link.holdUpNext(Acquire.class);
+                    Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
                     CompletableFuture<Hold> other = lock.acquireAsync().toCompletableFuture();
 
-                    first.fails(reason, effect);
+                    first.fail(reason, effect);
 
                     assertThatThrownBy(acquiring::result)
                             .isInstanceOf(StoreRefusedException.class)
@@ -209,18 +209,18 @@ class UnknownOutcomeTest {
                             .hasMessageContaining("the test says so");
                     assertThatThrownBy(() -> other.get(60, TimeUnit.SECONDS))
                             .hasCauseInstanceOf(StoreRefusedException.class);
-                    world.passes(Duration.ofSeconds(1));
+                    world.advance(Duration.ofSeconds(1));
                 }
             }
-            bob.performs(() -> lock.acquire().close());
+            bob.run(() -> lock.acquire().close());
         }
 
         @Test
         @DisplayName("whose answer makes no sense ends as an error, and holds nothing")
         void nonsense() throws Exception {
-            line.answersNext(Acquire.class, new Reply.Done());
-            assertThatThrownBy(() -> bob.does(() -> lock.acquire())).isInstanceOf(StoreUnavailableException.class);
-            assertThat(bob.<Integer>does(lock::holdCount)).isZero();
+            link.answerNext(Acquire.class, new Reply.Done());
+            assertThatThrownBy(() -> bob.call(() -> lock.acquire())).isInstanceOf(StoreUnavailableException.class);
+            assertThat(bob.<Integer>call(lock::holdCount)).isZero();
         }
     }
 
@@ -232,16 +232,16 @@ class UnknownOutcomeTest {
         @DisplayName("who waits is told so within the store time-out and a quarter, and that is not 'taken'")
         @Tag("C15")
         void waitersFail() throws Exception {
-            line.isCut();
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            link.cut();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
             Actor carol = world.actor("carol");
-            Doing<Boolean> locking = carol.waitsFor(() -> {
+            Doing<Boolean> locking = carol.startWaiting(() -> {
                 lock.lock();
                 return true;
             });
             CompletableFuture<Hold> stage = lock.acquireAsync().toCompletableFuture();
 
-            world.passes(STORE_TIMEOUT.plus(STORE_TIMEOUT.dividedBy(4)));
+            world.advance(STORE_TIMEOUT.plus(STORE_TIMEOUT.dividedBy(4)));
 
             assertThatThrownBy(acquiring::result)
                     .isInstanceOf(StoreUnavailableException.class)
@@ -254,13 +254,13 @@ class UnknownOutcomeTest {
         @Test
         @DisplayName("a wait that ends before the store has said anything is not 'taken' either")
         void shortWait() throws Exception {
-            line.isCut();
-            Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(1, TimeUnit.SECONDS));
+            link.cut();
+            Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.SECONDS));
             CompletableFuture<Hold> stage = holdfast.lock("other")
                     .acquireAsync(dev.holdfast.AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1)))
                     .toCompletableFuture();
 
-            world.passes(Duration.ofSeconds(2));
+            world.advance(Duration.ofSeconds(2));
 
             assertThatThrownBy(trying::result)
                     .isInstanceOf(StoreUnavailableException.class)
@@ -274,10 +274,10 @@ class UnknownOutcomeTest {
         @DisplayName("a try is told so within the store time-out")
         @Tag("C15")
         void tries() throws Exception {
-            line.isCut();
-            Doing<Boolean> trying = bob.waitsFor(lock::tryLock);
+            link.cut();
+            Doing<Boolean> trying = bob.startWaiting(lock::tryLock);
 
-            world.passes(STORE_TIMEOUT);
+            world.advance(STORE_TIMEOUT);
 
             assertThatThrownBy(trying::result).isInstanceOf(StoreUnavailableException.class);
         }
@@ -286,31 +286,31 @@ class UnknownOutcomeTest {
         @DisplayName("a wait that is over while another's claim is being settled is 'taken': the store had spoken")
         void spokenBefore() throws Exception {
             Hold first = lock.acquire(dev.holdfast.AcquireOptions.defaults().withMaxHold(Duration.ofSeconds(20)));
-            Doing<Boolean> trying = bob.waitsFor(() -> lock.tryLock(5, TimeUnit.SECONDS));
-            world.passes(Duration.ofSeconds(5).minusNanos(1));
-            Line.HeldUp next = line.holdsUpNext(Acquire.class);
+            Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(5, TimeUnit.SECONDS));
+            world.advance(Duration.ofSeconds(5).minusNanos(1));
+            FaultyLink.HeldUp next = link.holdUpNext(Acquire.class);
             first.close();
-            next.hasCome();
+            next.awaitCommand();
 
-            world.passes(Duration.ofNanos(1));
+            world.advance(Duration.ofNanos(1));
 
             assertThat(trying.result()).isFalse();
-            next.goesOn();
+            next.proceed();
         }
 
         @Test
         @DisplayName("waiters go on when the store comes back in time")
         @Tag("C15")
         void comesBack() throws Exception {
-            line.isCut();
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
-            world.passes(Duration.ofSeconds(4));
+            link.cut();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            world.advance(Duration.ofSeconds(4));
             assertThat(acquiring.isDone()).isFalse();
 
-            line.isMended();
+            link.mend();
 
             passesUntil("it is granted", acquiring::isDone);
-            bob.performs(acquiring.result()::close);
+            bob.run(acquiring.result()::close);
         }
 
         @Test
@@ -318,16 +318,16 @@ class UnknownOutcomeTest {
         void keepsItsPlace() throws Exception {
             DistributedLock theirs = world.client("carol").lock("ledger");
             Actor carol = world.actor("carol");
-            Hold first = carol.does(() -> theirs.acquire());
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
-            line.losesSignals();
-            carol.performs(first::close);
+            Hold first = carol.call(() -> theirs.acquire());
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            link.loseSignals();
+            carol.run(first::close);
             assertThat(world.holderOf("ledger")).contains("alice");
             assertThat(acquiring.isDone()).isFalse();
 
             passesUntil("a poll finds the grant", acquiring::isDone);
 
-            bob.performs(acquiring.result()::close);
+            bob.run(acquiring.result()::close);
         }
 
         @Test
@@ -335,19 +335,19 @@ class UnknownOutcomeTest {
         void forgotten() throws Exception {
             DistributedLock theirs = world.client("carol").lock("ledger");
             Actor carol = world.actor("carol");
-            Hold first = carol.does(() -> theirs.acquire());
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            Hold first = carol.call(() -> theirs.acquire());
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
             var claim = world.recordOf("ledger").orElseThrow().waiters().get(0).claim();
             world.ask(new Withdraw(claim, Sending.FIRST));
             assertThat(world.waitersOf("ledger")).isZero();
 
-            line.signals(new dev.holdfast.spi.Signal.Resubscribed());
+            link.signal(new dev.holdfast.spi.Signal.Resubscribed());
 
             assertThat(world.waitersOf("ledger")).isEqualTo(1);
             assertThat(world.recordOf("ledger").orElseThrow().waiters().get(0).claim())
                     .isNotEqualTo(claim);
-            carol.performs(first::close);
-            bob.performs(acquiring.result()::close);
+            carol.run(first::close);
+            bob.run(acquiring.result()::close);
         }
 
         @Test
@@ -355,14 +355,14 @@ class UnknownOutcomeTest {
         @Tag("C14")
         void holdsStayGood() throws Exception {
             Hold hold = lock.acquire();
-            line.isCut();
-            world.passes(Duration.ofSeconds(16));
+            link.cut();
+            world.advance(Duration.ofSeconds(16));
 
             assertThat(hold.isHeld()).isTrue();
             lock.acquire().close();
 
-            line.isMended();
-            world.passes(Duration.ofSeconds(5));
+            link.mend();
+            world.advance(Duration.ofSeconds(5));
             hold.close();
         }
     }
@@ -375,9 +375,9 @@ class UnknownOutcomeTest {
         @Test
         @DisplayName("is told as such within the store time-out, and repeated until the store has it")
         void unconfirmed() throws Exception {
-            Hold hold = bob.does(() -> lock.acquire());
-            line.isCut();
-            Doing<Boolean> closing = bob.starts(() -> {
+            Hold hold = bob.call(() -> lock.acquire());
+            link.cut();
+            Doing<Boolean> closing = bob.start(() -> {
                 hold.close();
                 return true;
             });
@@ -388,10 +388,10 @@ class UnknownOutcomeTest {
                     .hasMessageContaining("ledger")
                     .hasMessageContaining("release");
             assertThat(hold.isHeld()).isFalse();
-            assertThat(bob.<Integer>does(lock::holdCount)).isZero();
+            assertThat(bob.<Integer>call(lock::holdCount)).isZero();
             assertThat(world.holderOf("ledger")).contains("alice");
 
-            line.isMended();
+            link.mend();
             passesUntil("the store has it", () -> world.holderOf("ledger").isEmpty());
         }
 
@@ -399,13 +399,13 @@ class UnknownOutcomeTest {
         @DisplayName("is UNCONFIRMED as a value")
         void asAValue() throws Exception {
             Hold hold = lock.acquire();
-            line.fails(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
             CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
 
-            world.passes(STORE_TIMEOUT);
+            world.advance(STORE_TIMEOUT);
 
             assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.UNCONFIRMED);
-            line.isMended();
+            link.mend();
             passesUntil("the store has it", () -> world.holderOf("ledger").isEmpty());
         }
 
@@ -413,16 +413,16 @@ class UnknownOutcomeTest {
         @DisplayName("ends within the store time-out also where only releases fail, and all else is answered")
         void onlyReleasesFail() throws Exception {
             Hold hold = lock.acquire();
-            line.fails(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
             CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
             for (int i = 0; i < 10; i++) {
                 assertThat(holdfast.lock("other").tryLock()).isTrue();
-                world.passes(STORE_TIMEOUT.dividedBy(10));
+                world.advance(STORE_TIMEOUT.dividedBy(10));
             }
 
             assertThat(outcome.isDone()).isTrue();
             assertThat(outcome.get()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
-            line.isMended();
+            link.mend();
             passesUntil("the store has it", () -> world.holderOf("ledger").isEmpty());
             while (holdfast.lock("other").holdCount() > 0) {
                 holdfast.lock("other").unlock();
@@ -433,13 +433,13 @@ class UnknownOutcomeTest {
         @DisplayName("that had taken effect is a release: the repeat finds nothing, and that is not a loss")
         void replyLost() throws Exception {
             Hold hold = lock.acquire();
-            line.losesReplyToNext(Release.class);
+            link.loseReplyToNext(Release.class);
             CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
 
             passesUntil("it is repeated", outcome::isDone);
 
             assertThat(outcome.get()).isEqualTo(ReleaseOutcome.RELEASED);
-            assertThat(line.sent(Release.class)).hasSize(2);
+            assertThat(link.sent(Release.class)).hasSize(2);
         }
 
         @Test
@@ -447,29 +447,29 @@ class UnknownOutcomeTest {
         @Tag("C15")
         void nextThread() throws Exception {
             Hold hold = lock.acquire();
-            line.losesNext(Release.class);
+            link.loseNext(Release.class);
             CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
-            Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
             assertThat(acquiring.isDone()).isFalse();
 
             passesUntil("it is granted", acquiring::isDone);
 
             assertThat(outcome.isDone()).isTrue();
-            bob.performs(acquiring.result()::close);
+            bob.run(acquiring.result()::close);
         }
 
         @Test
         @DisplayName("ends with the session at the latest: the store never answers again")
         void endsWithTheSession() throws Exception {
             Hold hold = lock.acquire();
-            line.isCut();
+            link.cut();
             CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
-            world.passes(Duration.ofMinutes(2));
+            world.advance(Duration.ofMinutes(2));
 
             assertThat(outcome.get()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
-            int sent = line.sent(Release.class).size();
-            world.passes(Duration.ofMinutes(10));
-            assertThat(line.sent(Release.class)).as("nothing is sent for ever").hasSize(sent);
+            int sent = link.sent(Release.class).size();
+            world.advance(Duration.ofMinutes(10));
+            assertThat(link.sent(Release.class)).as("nothing is sent for ever").hasSize(sent);
         }
     }
 
@@ -483,24 +483,24 @@ class UnknownOutcomeTest {
             DistributedLock theirs = world.client("carol").lock("ledger");
             Actor carol = world.actor("carol");
             DistributedLock strict = world.client(
-                            world.builder("strict", world.line()).cohortBudget(Duration.ZERO))
+                            world.builder("strict", world.link()).cohortBudget(Duration.ZERO))
                     .lock("ledger");
-            Line strictLine = world.line();
+            FaultyLink strictLink = world.link();
             DistributedLock here = world.client(
-                            world.builder("here", strictLine).cohortBudget(Duration.ZERO))
+                            world.builder("here", strictLink).cohortBudget(Duration.ZERO))
                     .lock("ledger");
             Hold first = here.acquire();
-            Doing<Hold> there = carol.waitsFor(() -> theirs.acquire());
-            Doing<Hold> next = bob.waitsFor(() -> here.acquire());
-            strictLine.losesReplyToNext(Command.Yield.class);
+            Doing<Hold> there = carol.startWaiting(() -> theirs.acquire());
+            Doing<Hold> next = bob.startWaiting(() -> here.acquire());
+            strictLink.loseReplyToNext(Command.Yield.class);
 
             first.close();
 
-            carol.performs(there.result()::close);
+            carol.run(there.result()::close);
             assertThat(next.isDone()).isFalse();
             passesUntil("the next is granted", next::isDone);
-            assertThat(strictLine.sent(Command.Yield.class)).hasSizeGreaterThanOrEqualTo(2);
-            bob.performs(next.result()::close);
+            assertThat(strictLink.sent(Command.Yield.class)).hasSizeGreaterThanOrEqualTo(2);
+            bob.run(next.result()::close);
             assertThat(strict.tryLock()).isTrue();
             strict.unlock();
         }
@@ -510,41 +510,42 @@ class UnknownOutcomeTest {
     @DisplayName(
             "A grant whose session the store has ended by the time of the answer is not a hold, nor does it disturb the next one")
     void sessionEndedMeanwhile() throws Exception {
-        Line.HeldUp late = line.holdsUpNext(Acquire.class);
-        Doing<Hold> acquiring = bob.waitsFor(() -> lock.acquire());
-        Reply.Granted granted = (Reply.Granted) late.arrives();
-        world.ask(new Command.CloseSession(((Acquire) late.hasCome()).claim().session()));
+        FaultyLink.HeldUp late = link.holdUpNext(Acquire.class);
+        Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+        Reply.Granted granted = (Reply.Granted) late.deliver();
+        world.ask(
+                new Command.CloseSession(((Acquire) late.awaitCommand()).claim().session()));
         Hold hold = acquiring.result();
         assertThat(hold.fencingToken()).isGreaterThan(granted.tokens().last());
 
-        late.isAnswered(granted);
+        late.answer(granted);
 
         assertThat(hold.isHeld()).isTrue();
         assertThat(world.recordOf("ledger").orElseThrow().holders()).hasSize(1);
-        bob.performs(hold::close);
+        bob.run(hold::close);
     }
 
     @Test
     @DisplayName("A grant whose answer took longer than the lease is not a hold")
     @Tag("C1")
     void answerAfterTheLease() throws Exception {
-        Line patientLine = world.line();
-        Holdfast patient = world.client(world.builder("patient", patientLine).storeTimeout(Duration.ofMinutes(10)));
-        Line.HeldUp late = patientLine.holdsUpNext(Acquire.class);
+        FaultyLink patientLink = world.link();
+        Holdfast patient = world.client(world.builder("patient", patientLink).storeTimeout(Duration.ofMinutes(10)));
+        FaultyLink.HeldUp late = patientLink.holdUpNext(Acquire.class);
         CompletableFuture<Hold> stage = patient.lock("slow").acquireAsync().toCompletableFuture();
-        Reply granted = late.arrives();
-        patientLine.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-        patientLine.fails(Command.OpenSession.class, Reason.UNAVAILABLE, Effect.NONE);
-        world.passes(Duration.ofSeconds(28));
+        Reply granted = late.deliver();
+        patientLink.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        patientLink.fail(Command.OpenSession.class, Reason.UNAVAILABLE, Effect.NONE);
+        world.advance(Duration.ofSeconds(28));
 
-        late.isAnswered(granted);
+        late.answer(granted);
         world.time().settle();
 
         assertThat(stage.isDone()).isFalse();
         assertThat(world.holderOf("slow"))
                 .as("it is withdrawn before the lease is over")
                 .isEmpty();
-        patientLine.isMended();
+        patientLink.mend();
         passesUntil("it is granted anew", stage::isDone);
         stage.get().close();
     }
@@ -553,18 +554,18 @@ class UnknownOutcomeTest {
     @DisplayName("What waits for a session fails with a request for one that came after it, not with one from before")
     @Tag("C15")
     void sessionRefusedBefore() throws Exception {
-        Line patientLine = world.line();
-        Holdfast patient = world.client(world.builder("patient", patientLine).storeTimeout(Duration.ofMinutes(10)));
-        Hold early = bob.does(() -> holdfast.lock("early").acquire());
+        FaultyLink patientLink = world.link();
+        Holdfast patient = world.client(world.builder("patient", patientLink).storeTimeout(Duration.ofMinutes(10)));
+        Hold early = bob.call(() -> holdfast.lock("early").acquire());
         CompletableFuture<Hold> before = patient.lock("early").acquireAsync().toCompletableFuture();
-        patientLine.fails(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
-        Line.HeldUp opening = patientLine.holdsUpNext(Command.OpenSession.class);
-        world.passes(Duration.ofSeconds(28));
-        opening.hasCome();
+        patientLink.fail(KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+        FaultyLink.HeldUp opening = patientLink.holdUpNext(Command.OpenSession.class);
+        world.advance(Duration.ofSeconds(28));
+        opening.awaitCommand();
         CompletableFuture<Hold> after = patient.lock("late").acquireAsync().toCompletableFuture();
 
-        patientLine.isMended();
-        opening.fails(Reason.DENIED, Effect.NONE);
+        patientLink.mend();
+        opening.fail(Reason.DENIED, Effect.NONE);
         passesUntil("the late one is answered", after::isDone);
 
         after.get().close();
@@ -572,7 +573,7 @@ class UnknownOutcomeTest {
                 .failsWithin(Duration.ZERO)
                 .withThrowableThat()
                 .withCauseInstanceOf(StoreRefusedException.class);
-        bob.performs(early::close);
+        bob.run(early::close);
     }
 
     @Test
@@ -580,7 +581,7 @@ class UnknownOutcomeTest {
     @Tag("C13")
     void releaseFindsNothing() throws Exception {
         Hold hold = lock.acquire();
-        line.losesSignals();
+        link.loseSignals();
         world.releaseByForce("ledger");
 
         assertThat(hold.releaseAsync().toCompletableFuture().get(60, TimeUnit.SECONDS))

@@ -12,7 +12,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.Eventually;
-import dev.holdfast.verification.world.Line;
+import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.Optional;
@@ -39,7 +39,7 @@ class WaitingTest {
 
     @BeforeEach
     void someoneHoldsTheLock() throws Exception {
-        held = holder.does(() -> lock.acquire());
+        held = holder.call(() -> lock.acquire());
     }
 
     @AfterEach
@@ -50,16 +50,16 @@ class WaitingTest {
     @Test
     @DisplayName("time up is a value from the tries, and LockWaitTimeoutException from acquire, which says how long")
     void timeUp() throws Exception {
-        Doing<Optional<Hold>> trying = waiter.waitsFor(() -> lock.tryAcquire(Duration.ofSeconds(5)));
-        world.passes(Duration.ofSeconds(5));
+        Doing<Optional<Hold>> trying = waiter.startWaiting(() -> lock.tryAcquire(Duration.ofSeconds(5)));
+        world.advance(Duration.ofSeconds(5));
         assertThat(trying.result()).isEmpty();
 
-        Doing<Boolean> locking = waiter.waitsFor(() -> lock.tryLock(5, TimeUnit.SECONDS));
-        world.passes(Duration.ofSeconds(5));
+        Doing<Boolean> locking = waiter.startWaiting(() -> lock.tryLock(5, TimeUnit.SECONDS));
+        world.advance(Duration.ofSeconds(5));
         assertThat(locking.result()).isFalse();
 
-        Doing<Hold> acquiring = waiter.waitsFor(() -> lock.acquire(Duration.ofSeconds(5)));
-        world.passes(Duration.ofSeconds(5));
+        Doing<Hold> acquiring = waiter.startWaiting(() -> lock.acquire(Duration.ofSeconds(5)));
+        world.advance(Duration.ofSeconds(5));
         assertThatThrownBy(acquiring::result)
                 .isInstanceOfSatisfying(LockWaitTimeoutException.class, e -> {
                     assertThat(e.waited()).isEqualTo(Duration.ofSeconds(5));
@@ -73,15 +73,15 @@ class WaitingTest {
     @Test
     @DisplayName("a moment before the time is up it goes on, and the lock is granted when it is released")
     void grantedInTime() throws Exception {
-        Doing<Optional<Hold>> trying = waiter.waitsFor(() -> lock.tryAcquire(Duration.ofSeconds(5)));
-        world.passes(Duration.ofSeconds(5).minusNanos(1));
+        Doing<Optional<Hold>> trying = waiter.startWaiting(() -> lock.tryAcquire(Duration.ofSeconds(5)));
+        world.advance(Duration.ofSeconds(5).minusNanos(1));
         assertThat(trying.isDone()).isFalse();
 
-        holder.performs(held::close);
+        holder.run(held::close);
 
         Hold theirs = trying.result().orElseThrow();
         assertThat(theirs.isHeld()).isTrue();
-        waiter.performs(theirs::close);
+        waiter.run(theirs::close);
     }
 
     @Test
@@ -89,16 +89,16 @@ class WaitingTest {
     @Tag("C5")
     void withdrawn() throws Exception {
         DistributedLock theirs = world.client("bob").lock("ledger");
-        Doing<Boolean> elsewhere = waiter.waitsFor(() -> theirs.tryLock(5, TimeUnit.SECONDS));
+        Doing<Boolean> elsewhere = waiter.startWaiting(() -> theirs.tryLock(5, TimeUnit.SECONDS));
         assertThat(world.waitersOf("ledger")).isEqualTo(1);
 
-        world.passes(Duration.ofSeconds(5));
+        world.advance(Duration.ofSeconds(5));
 
         assertThat(elsewhere.result()).isFalse();
         assertThat(world.waitersOf("ledger")).isZero();
-        holder.performs(held::close);
-        world.isIdle();
-        assertThat(waiter.<Boolean>does(theirs::isHeldByCurrentThread)).isFalse();
+        holder.run(held::close);
+        world.awaitIdle();
+        assertThat(waiter.<Boolean>call(theirs::isHeldByCurrentThread)).isFalse();
     }
 
     @Test
@@ -106,23 +106,23 @@ class WaitingTest {
     void placeIsKept() throws Exception {
         Holdfast bob = world.client("bob");
         DistributedLock theirs = bob.lock("ledger");
-        Doing<Boolean> first = waiter.waitsFor(() -> theirs.tryLock(5, TimeUnit.SECONDS));
+        Doing<Boolean> first = waiter.startWaiting(() -> theirs.tryLock(5, TimeUnit.SECONDS));
         Actor second = world.actor("second");
-        Doing<Hold> stays = second.waitsFor(() -> theirs.acquire());
+        Doing<Hold> stays = second.startWaiting(() -> theirs.acquire());
         Actor carol = world.actor("carol");
         DistributedLock hers = world.client("carol").lock("ledger");
-        Doing<Hold> behind = carol.waitsFor(() -> hers.acquire());
+        Doing<Hold> behind = carol.startWaiting(() -> hers.acquire());
         assertThat(world.waitersOf("ledger")).isEqualTo(2);
 
-        world.passes(Duration.ofSeconds(5));
+        world.advance(Duration.ofSeconds(5));
         assertThat(first.result()).isFalse();
         assertThat(world.waitersOf("ledger")).isEqualTo(2);
-        holder.performs(held::close);
+        holder.run(held::close);
 
         Hold granted = stays.result();
         assertThat(behind.isDone()).isFalse();
-        second.performs(granted::close);
-        carol.performs(behind.result()::close);
+        second.run(granted::close);
+        carol.run(behind.result()::close);
     }
 
     @Test
@@ -138,7 +138,7 @@ class WaitingTest {
         assertThatThrownBy(() -> AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(-1)))
                 .isInstanceOf(IllegalArgumentException.class);
 
-        holder.performs(held::close);
+        holder.run(held::close);
         assertThat(lock.tryLock(-1, TimeUnit.SECONDS)).isTrue();
         lock.unlock();
     }
@@ -147,43 +147,43 @@ class WaitingTest {
     @EnumSource(TimeUnit.class)
     @DisplayName("Long.MAX_VALUE of any unit is for ever")
     void forEver(TimeUnit unit) throws Exception {
-        Doing<Boolean> waiting = waiter.waitsFor(() -> lock.tryLock(Long.MAX_VALUE, unit));
-        world.passes(Duration.ofMinutes(10));
+        Doing<Boolean> waiting = waiter.startWaiting(() -> lock.tryLock(Long.MAX_VALUE, unit));
+        world.advance(Duration.ofMinutes(10));
         assertThat(waiting.isDone()).isFalse();
 
-        holder.performs(held::close);
+        holder.run(held::close);
 
         assertThat(waiting.result()).isTrue();
-        waiter.performs(lock::unlock);
+        waiter.run(lock::unlock);
     }
 
     @Test
     @DisplayName("the longest Duration is for ever, and so is one of 147 years")
     void longestDuration() throws Exception {
-        Doing<Hold> first = waiter.waitsFor(() -> lock.acquire(Duration.ofSeconds(Long.MAX_VALUE, 999_999_999)));
+        Doing<Hold> first = waiter.startWaiting(() -> lock.acquire(Duration.ofSeconds(Long.MAX_VALUE, 999_999_999)));
         Actor second = world.actor("second");
-        Doing<Optional<Hold>> next = second.waitsFor(() -> lock.tryAcquire(Duration.ofDays(147 * 366)));
+        Doing<Optional<Hold>> next = second.startWaiting(() -> lock.tryAcquire(Duration.ofDays(147 * 366)));
         Actor third = world.actor("third");
         AcquireOptions options = AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(Long.MAX_VALUE));
-        Doing<Hold> last = third.waitsFor(() -> lock.acquire(options));
+        Doing<Hold> last = third.startWaiting(() -> lock.acquire(options));
         var stage = lock.acquireAsync(options).toCompletableFuture();
-        world.passes(Duration.ofMinutes(10));
+        world.advance(Duration.ofMinutes(10));
 
-        holder.performs(held::close);
+        holder.run(held::close);
 
-        waiter.performs(first.result()::close);
-        second.performs(next.result().orElseThrow()::close);
-        third.performs(last.result()::close);
+        waiter.run(first.result()::close);
+        second.run(next.result().orElseThrow()::close);
+        third.run(last.result()::close);
         stage.get(60, TimeUnit.SECONDS).close();
     }
 
     @Test
     @DisplayName("a nanosecond is waited for")
     void oneNanosecond() throws Exception {
-        Doing<Boolean> waiting = waiter.waitsFor(() -> lock.tryLock(1, TimeUnit.NANOSECONDS));
+        Doing<Boolean> waiting = waiter.startWaiting(() -> lock.tryLock(1, TimeUnit.NANOSECONDS));
         assertThat(waiting.isDone()).isFalse();
 
-        world.passes(Duration.ofNanos(1));
+        world.advance(Duration.ofNanos(1));
 
         assertThat(waiting.result()).isFalse();
     }
@@ -192,24 +192,24 @@ class WaitingTest {
     @DisplayName(
             "goes on until the store has been silent for its time-out, however old a command is that it never answered")
     void silenceBeginsWithTheLastAnswer() throws Exception {
-        Line line = world.line();
-        Holdfast bob = world.client("bob", line);
+        FaultyLink link = world.link();
+        Holdfast bob = world.client("bob", link);
         CompletableFuture<Hold> asked = bob.lock("ledger").acquireAsync().toCompletableFuture();
-        line.losesNext(Command.Poll.class);
+        link.loseNext(Command.Poll.class);
         Eventually.holds("it is polled", () -> {
-            world.passes(Duration.ofMillis(500));
-            return !line.sent(Command.Poll.class).isEmpty();
+            world.advance(Duration.ofMillis(500));
+            return !link.sent(Command.Poll.class).isEmpty();
         });
         for (int i = 0; i < 9; i++) {
             bob.lock("other").acquire().close();
-            world.passes(Duration.ofMillis(500));
+            world.advance(Duration.ofMillis(500));
         }
-        line.isCut();
+        link.cut();
         CompletableFuture<Hold> unanswered = bob.lock("other").acquireAsync().toCompletableFuture();
-        world.passes(Duration.ofSeconds(8));
+        world.advance(Duration.ofSeconds(8));
 
         assertThat(asked).as("8 of 10 seconds are over").isNotDone();
-        world.passes(Duration.ofSeconds(4));
+        world.advance(Duration.ofSeconds(4));
         assertThat(asked).isCompletedExceptionally();
         assertThat(unanswered).isCompletedExceptionally();
     }

@@ -67,7 +67,7 @@ public final class Actor implements AutoCloseable {
     }
 
     /** Begins to do something, and does not wait for it. */
-    public <T> Doing<T> starts(Callable<T> deed) {
+    public <T> Doing<T> start(Callable<T> deed) {
         FutureTask<T> task = new FutureTask<>(deed);
         told.incrementAndGet();
         deeds.add(task);
@@ -75,22 +75,22 @@ public final class Actor implements AutoCloseable {
     }
 
     /** Does something to its end; what it throws is thrown here. */
-    public <T> T does(Callable<T> deed) throws Exception {
-        return starts(deed).result();
+    public <T> T call(Callable<T> deed) throws Exception {
+        return start(deed).result();
     }
 
     /** Does something to its end; what it throws is thrown here. */
-    public void performs(Deed deed) throws Exception {
-        does(() -> {
+    public void run(Deed deed) throws Exception {
+        call(() -> {
             deed.run();
             return true;
         });
     }
 
     /** Begins to do something that should end when a lock is granted, and returns when it waits for that lock. */
-    public <T> Doing<T> waitsFor(Callable<T> deed) {
-        Doing<T> doing = starts(deed);
-        doing.waitsForLock();
+    public <T> Doing<T> startWaiting(Callable<T> deed) {
+        Doing<T> doing = start(deed);
+        doing.awaitParked();
         return doing;
     }
 
@@ -100,7 +100,7 @@ public final class Actor implements AutoCloseable {
     }
 
     /** Lets the thread die, with whatever it holds. */
-    public void dies() throws InterruptedException {
+    public void die() throws InterruptedException {
         deeds.add(END);
         thread.join(Eventually.DEADLINE.toMillis());
         if (thread.isAlive()) {
@@ -153,7 +153,7 @@ public final class Actor implements AutoCloseable {
         }
 
         /** Returns when the actor is parked in the queue of a lock. */
-        public void waitsForLock() {
+        public void awaitParked() {
             Eventually.holds(actor.thread.getName() + " waits for a lock", () -> {
                 if (task.isDone()) {
                     throw new AssertionError(

@@ -21,19 +21,19 @@ public final class Asker<H extends Hold> {
     /** Asks for what is there, and has it. */
     public static <H extends Hold> Asker<H> holding(World world, String name, Callable<H> asking) throws Exception {
         Actor actor = world.actor(name);
-        Asker<H> asker = new Asker<>(actor, actor.starts(asking));
-        asker.isGranted();
+        Asker<H> asker = new Asker<>(actor, actor.start(asking));
+        asker.awaitGrant();
         return asker;
     }
 
     /** Asks for what others have; returns when it stands in the queue, so that the order of the queue is known. */
     public static <H extends Hold> Asker<H> waiting(World world, String name, Callable<H> asking) {
         Actor actor = world.actor(name);
-        return new Asker<>(actor, actor.waitsFor(asking));
+        return new Asker<>(actor, actor.startWaiting(asking));
     }
 
     /** What it was granted. */
-    public H isGranted() throws Exception {
+    public H awaitGrant() throws Exception {
         return asking.result();
     }
 
@@ -43,8 +43,8 @@ public final class Asker<H extends Hold> {
     }
 
     /** Gives it back. */
-    public void releases() throws Exception {
-        actor.performs(isGranted()::close);
+    public void release() throws Exception {
+        actor.run(awaitGrant()::close);
     }
 
     /** Its thread. */

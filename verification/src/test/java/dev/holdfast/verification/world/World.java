@@ -30,7 +30,7 @@ public final class World implements AutoCloseable {
     private final ReferenceStore store;
     private final List<Holdfast> clients = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
-    private final List<Line> lines = new ArrayList<>();
+    private final List<FaultyLink> links = new ArrayList<>();
 
     private World(Optional<ManualEnvironment> time, int parts) {
         this.time = time;
@@ -59,23 +59,23 @@ public final class World implements AutoCloseable {
     }
 
     /**
-     * Lets time pass, at the store too, a little at a time. It passes only while all actors are at rest and all
+     * Advances time, at the store too, in small steps, and only while all actors are at rest and all
      * callbacks have run, so that no command is overtaken by its time-out on a machine that is slow to run the thread
      * that sends it.
      */
-    public void passes(Duration by) {
+    public void advance(Duration by) {
         Duration left = by;
         do {
-            comesToRest();
+            awaitRest();
             Duration step = left.compareTo(LONGEST_STEP) > 0 ? LONGEST_STEP : left;
             time().advance(step);
             store.expire();
             left = left.minus(step);
         } while (!left.isZero());
-        comesToRest();
+        awaitRest();
     }
 
-    private void comesToRest() {
+    private void awaitRest() {
         Eventually.holds("all are at rest", () -> {
             time().settle();
             boolean isUndisturbed = true;
@@ -93,9 +93,9 @@ public final class World implements AutoCloseable {
         return client(builder(label));
     }
 
-    /** A client on a line of its own. */
-    public Holdfast client(String label, Line line) {
-        return client(builder(label, line));
+    /** A client on a link of its own. */
+    public Holdfast client(String label, FaultyLink link) {
+        return client(builder(label, link));
     }
 
     /** A client with other settings. */
@@ -107,26 +107,26 @@ public final class World implements AutoCloseable {
 
     /** The settings of a client. */
     public Holdfast.Builder builder(String label) {
-        return builder(label, line());
+        return builder(label, link());
     }
 
-    /** The settings of a client on a line of its own. */
-    public Holdfast.Builder builder(String label, Line line) {
-        Holdfast.Builder builder = Holdfast.builder(line).label(label);
+    /** The settings of a client on a link of its own. */
+    public Holdfast.Builder builder(String label, FaultyLink link) {
+        Holdfast.Builder builder = Holdfast.builder(link).label(label);
         time.ifPresent(builder::environment);
         return builder;
     }
 
-    /** A line to the store. */
-    public Line line() {
-        return line(UnaryOperator.identity());
+    /** A link to the store. */
+    public FaultyLink link() {
+        return link(UnaryOperator.identity());
     }
 
-    /** A line to the store, with something in between that looks on. */
-    public Line line(UnaryOperator<LockStore> between) {
-        Line line = new Line(between.apply(store.connect()));
-        lines.add(line);
-        return line;
+    /** A link to the store, with an observer in between. */
+    public FaultyLink link(UnaryOperator<LockStore> between) {
+        FaultyLink link = new FaultyLink(between.apply(store.connect()));
+        links.add(link);
+        return link;
     }
 
     /** A thread. */
@@ -178,7 +178,7 @@ public final class World implements AutoCloseable {
     }
 
     /** Fails the test unless nobody holds or waits for anything. */
-    public void isIdle() {
+    public void awaitIdle() {
         Eventually.holds(
                 "nothing is held or waited for at the store, but there is " + records(""),
                 () -> records("").isEmpty());
@@ -190,10 +190,10 @@ public final class World implements AutoCloseable {
 
     @Override
     public void close() {
-        lines.forEach(Line::isMended);
+        links.forEach(FaultyLink::mend);
         actors.forEach(Actor::close);
         clients.forEach(Holdfast::close);
-        isIdle();
+        awaitIdle();
         time.ifPresent(ManualEnvironment::close);
     }
 }

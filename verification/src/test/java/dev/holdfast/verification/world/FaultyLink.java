@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A client's line to a store: a test listens to it and disturbs it. */
-public final class Line implements LockStore {
+/** A client's link to a store. A test records what is sent over it and injects faults. */
+public final class FaultyLink implements LockStore {
 
     private final LockStore store;
     private final Queue<Command> sent = new ConcurrentLinkedQueue<>();
@@ -36,8 +36,8 @@ public final class Line implements LockStore {
     private volatile boolean isClosed;
     private volatile @Nullable Command lastCommand;
 
-    /** Makes a line to a store. */
-    public Line(LockStore store) {
+    /** Creates a link to a store. */
+    public FaultyLink(LockStore store) {
         this.store = store;
     }
 
@@ -72,62 +72,62 @@ public final class Line implements LockStore {
 
     private record Disturbance(Predicate<Command> of, boolean once, Fate fate) {}
 
-    /** The next command of this kind never arrives, and nobody is told. */
-    public void losesNext(Class<? extends Command> kind) {
+    /** Loses the next command of this kind; no failure is reported. */
+    public void loseNext(Class<? extends Command> kind) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> new CompletableFuture<>()));
     }
 
-    /** The next command of this kind takes effect, but its reply never arrives. */
-    public void losesReplyToNext(Class<? extends Command> kind) {
+    /** Delivers the next command of this kind and loses its reply. */
+    public void loseReplyToNext(Class<? extends Command> kind) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> {
             var unused = store.execute(command, caller);
             return new CompletableFuture<>();
         }));
     }
 
-    /** The next command of this kind is answered so, without the store. */
-    public void answersNext(Class<? extends Command> kind, Reply reply) {
+    /** Answers the next command of this kind without the store. */
+    public void answerNext(Class<? extends Command> kind, Reply reply) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> CompletableFuture.completedFuture(reply)));
     }
 
-    /** From now on all commands of this kind are answered so, without the store, until the line is mended. */
-    public void answers(Class<? extends Command> kind, Reply reply) {
+    /** Answers all commands of this kind without the store, until the link is mended. */
+    public void answerAll(Class<? extends Command> kind, Reply reply) {
         disturb(new Disturbance(
                 kind::isInstance, false, (command, caller) -> CompletableFuture.completedFuture(reply)));
     }
 
-    /** The next command of this kind fails, and does not reach the store. */
-    public void failsNext(Class<? extends Command> kind, Reason reason, Effect effect) {
+    /** Fails the next command of this kind, which does not reach the store. */
+    public void failNext(Class<? extends Command> kind, Reason reason, Effect effect) {
         disturb(new Disturbance(kind::isInstance, true, failing(reason, effect)));
     }
 
-    /** From now on all commands of this kind fail, and don't reach the store, until the line is mended. */
-    public void fails(Class<? extends Command> kind, Reason reason, Effect effect) {
+    /** Fails all commands of this kind, which don't reach the store, until the link is mended. */
+    public void fail(Class<? extends Command> kind, Reason reason, Effect effect) {
         disturb(new Disturbance(kind::isInstance, false, failing(reason, effect)));
     }
 
-    /** From now on nothing arrives, neither commands nor signals, until the line is mended. */
-    public void isCut() {
+    /** Loses everything, commands and signals, until the link is mended. */
+    public void cut() {
         signalsAreLost = true;
         disturb(new Disturbance(command -> true, false, (command, caller) -> new CompletableFuture<>()));
     }
 
-    /** From now on commands that are meant never arrive, until the line is mended, and nobody is told. */
-    public void isCutFor(Predicate<Command> meant) {
-        disturb(new Disturbance(meant, false, (command, caller) -> new CompletableFuture<>()));
+    /** Loses the commands that match, until the link is mended; no failure is reported. */
+    public void cutFor(Predicate<Command> matching) {
+        disturb(new Disturbance(matching, false, (command, caller) -> new CompletableFuture<>()));
     }
 
-    /** From now on commands that are meant fail, and don't reach the store, until the line is mended. */
-    public void failsFor(Predicate<Command> meant, Reason reason, Effect effect) {
-        disturb(new Disturbance(meant, false, failing(reason, effect)));
+    /** Fails the commands that match, which don't reach the store, until the link is mended. */
+    public void failFor(Predicate<Command> matching, Reason reason, Effect effect) {
+        disturb(new Disturbance(matching, false, failing(reason, effect)));
     }
 
     /**
-     * After so many more commands nothing arrives, neither commands nor signals, until the line is mended.
+     * Loses everything, commands and signals, after so many more commands, until the link is mended.
      *
      * @param takesEffect whether the command that is the first without a reply takes effect
      */
-    public synchronized void isCutAfter(int commands, boolean takesEffect) {
+    public synchronized void cutAfter(int commands, boolean takesEffect) {
         AtomicInteger left = new AtomicInteger(commands);
         disturbances.add(new Disturbance(command -> left.getAndDecrement() <= 0, false, (command, caller) -> {
             signalsAreLost = true;
@@ -141,18 +141,18 @@ public final class Line implements LockStore {
         }));
     }
 
-    /** The first command without a reply, once the line {@linkplain #isCutAfter is cut}. */
+    /** The first command without a reply, once the link {@linkplain #cutAfter is cut}. */
     public Optional<Command> lastCommand() {
         return Optional.ofNullable(lastCommand);
     }
 
-    /** From now on no signals arrive, until the line is mended. */
-    public void losesSignals() {
+    /** Loses all signals, until the link is mended. */
+    public void loseSignals() {
         signalsAreLost = true;
     }
 
     /** The next command of this kind is kept on the way until the test lets it go on. */
-    public HeldUp holdsUpNext(Class<? extends Command> kind) {
+    public HeldUp holdUpNext(Class<? extends Command> kind) {
         HeldUp heldUp = new HeldUp(store);
         disturb(new Disturbance(kind::isInstance, true, heldUp));
         return heldUp;
@@ -161,7 +161,7 @@ public final class Line implements LockStore {
     /**
      * Something happens when the next command of this kind is sent, on the thread that sends it, and before it arrives.
      */
-    public void runsBeforeNext(Class<? extends Command> kind, Runnable what) {
+    public void runBeforeNext(Class<? extends Command> kind, Runnable what) {
         disturb(new Disturbance(kind::isInstance, true, (command, caller) -> {
             what.run();
             return store.execute(command, caller);
@@ -169,13 +169,13 @@ public final class Line implements LockStore {
     }
 
     /** All disturbances are over. */
-    public synchronized void isMended() {
+    public synchronized void mend() {
         signalsAreLost = false;
         disturbances.clear();
     }
 
     /** A signal that the store has not sent. */
-    public void signals(Signal signal) {
+    public void signal(Signal signal) {
         listener.accept(signal);
     }
 
@@ -256,30 +256,30 @@ public final class Line implements LockStore {
         }
 
         /** Returns when the command is on its way. */
-        public Command hasCome() {
+        public Command awaitCommand() {
             Eventually.holds("the command is sent", command::isDone);
             return command.join();
         }
 
         /** It arrives and takes effect; its reply stays on the way. */
-        public Reply arrives() {
-            return store.execute(hasCome(), CallerMode.ASYNC)
+        public Reply deliver() {
+            return store.execute(awaitCommand(), CallerMode.ASYNC)
                     .toCompletableFuture()
                     .join();
         }
 
         /** It arrives, and its reply too. */
-        public void goesOn() {
-            reply.complete(arrives());
+        public void proceed() {
+            reply.complete(deliver());
         }
 
         /** The client gets this answer. */
-        public void isAnswered(Reply answer) {
+        public void answer(Reply answer) {
             reply.complete(answer);
         }
 
         /** The client is told that it failed. */
-        public void fails(Reason reason, Effect effect) {
+        public void fail(Reason reason, Effect effect) {
             reply.completeExceptionally(new StoreException(reason, effect, "the test says so", null));
         }
     }
