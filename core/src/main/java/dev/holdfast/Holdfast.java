@@ -311,7 +311,8 @@ public final class Holdfast implements AutoCloseable {
         }
 
         /**
-         * How often the session is renewed; a third of the ttl if not set.
+         * How often the session is renewed; a third of the ttl if not set. Where the store lengthens the ttl, the
+         * interval grows in proportion.
          *
          * @throws IllegalArgumentException if it is not positive
          */

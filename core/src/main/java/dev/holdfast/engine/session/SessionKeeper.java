@@ -85,6 +85,16 @@ public final class SessionKeeper {
         return ttl.dividedBy(PATIENCES_PER_TTL);
     }
 
+    /**
+     * The interval between keep-alives of a session with this ttl. A store that lengthens the ttl is asked less often,
+     * in proportion.
+     */
+    private long keepAliveNanos(long grantedTtl) {
+        long interval = options.keepAliveEvery().toNanos();
+        long wanted = options.sessionTtl().toNanos();
+        return grantedTtl == wanted ? interval : (long) (interval * ((double) grantedTtl / wanted));
+    }
+
     /** The session that is alive, or null while there is none. */
     @Nullable
     Session current() {
@@ -165,7 +175,7 @@ public final class SessionKeeper {
             schedule(retryDelay(), () -> open(CallerMode.ASYNC));
             return;
         }
-        scheduleRenewal(fresh, sentAt + options.keepAliveEvery().toNanos() - now);
+        scheduleRenewal(fresh, sentAt + keepAliveNanos(ttl) - now);
         scheduleWatch(fresh, deadline - now);
         part.opened();
     }
@@ -233,7 +243,7 @@ public final class SessionKeeper {
         } finally {
             lock.unlock();
         }
-        scheduleRenewal(of, options.keepAliveEvery().toNanos());
+        scheduleRenewal(of, keepAliveNanos(of.ttlNanos));
         Duration patience = patience(Duration.ofNanos(of.ttlNanos));
         Command keepAlive = new Command.KeepAlive(of.id, epoch, patience);
         wire.send(keepAlive, CallerMode.ASYNC, patience.toNanos(), new CommandSender.Answer() {
@@ -464,7 +474,7 @@ public final class SessionKeeper {
             if (!of.isAlive()) {
                 return;
             }
-            if (clock.now() - of.lastSent >= options.keepAliveEvery().toNanos()) {
+            if (clock.now() - of.lastSent >= keepAliveNanos(of.ttlNanos)) {
                 // The timer of the renewal slept with the machine.
                 renew(of);
             } else if (inDoubt(of)) {
