@@ -25,7 +25,7 @@ import dev.holdfast.engine.multi.MultiLockMember;
 import dev.holdfast.engine.semaphore.EngineSemaphore;
 import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.engine.task.EngineTaskLock;
-import dev.holdfast.engine.task.TaskHolds;
+import dev.holdfast.engine.task.LeftLeases;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;
@@ -39,20 +39,19 @@ import java.util.Collection;
 public final class Primitives {
     final LocalResources local;
     final Elections elections;
-    final TaskHolds tasks;
+    final LeftLeases tasks;
     private final ClientContext context;
 
     Primitives(StoreParts parts) {
         context = parts.context;
         local = new LocalResources(parts);
         elections = new Elections(context);
-        tasks = new TaskHolds(parts);
+        tasks = new LeftLeases(context);
     }
 
     /** The client is closed. */
     void shut() {
         elections.shut();
-        tasks.shut();
     }
 
     /** The lock of a name. */
@@ -115,7 +114,7 @@ public final class Primitives {
     /** The guard of a job. */
     public ScheduledTaskLock task(ResourceName name) {
         local.requireSupported(Lease.detached(LeaseExtension.SHORTEST), name);
-        return new EngineTaskLock(tasks, name);
+        return new EngineTaskLock(local, tasks, name);
     }
 
     /** The double barrier of a name. */

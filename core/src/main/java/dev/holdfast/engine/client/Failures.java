@@ -25,6 +25,13 @@ public record Failures(String store) {
         return new LockWaitTimeoutException(resource, store, waited);
     }
 
+    /** For a try that found the resource taken, with what is known of who has it. */
+    public RuntimeException taken(String resource, @Nullable String reason) {
+        return reason == null
+                ? timedOut(resource, Duration.ZERO)
+                : new LockWaitTimeoutException(resource, store, Duration.ZERO, reason);
+    }
+
     /** For a call that nothing but the store time-out bounds. */
     public RuntimeException unanswered(String resource, Duration storeTimeout) {
         return unansweredFor(resource, "within the store time-out of " + storeTimeout);
@@ -48,14 +55,14 @@ public record Failures(String store) {
                 null);
     }
 
-    public RuntimeException taskUnanswered(String task, Duration atMost) {
+    public RuntimeException taskUnanswered(String task, Duration atMost, StoreUnavailableException cause) {
         return new StoreUnavailableException(
                 "Task '" + task + "' was not run, for whether it is due is unknown: the store " + store
                         + " has not answered. A grant that was under way is withdrawn, or ends after " + atMost
                         + " at the latest.",
                 task,
                 store,
-                null);
+                cause);
     }
 
     public RuntimeException noSession(Duration within) {

@@ -177,12 +177,26 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return enterForEngine(leaseOf(options), isExtendable(options), waitOf(options));
     }
 
+    /**
+     * Tries once, for the engine itself: fails with a {@link LockWaitTimeoutException} if others have the resource.
+     *
+     * @param caller whether the calling thread waits for the future, so that it may carry the command to the store
+     */
+    public CompletableFuture<Hold> attempt(Lease lease, CallerMode caller) {
+        return enter(lease, false, 0, true, caller == CallerMode.BLOCKING ? Thread.currentThread() : null);
+    }
+
     private CompletableFuture<Hold> enter(Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine) {
+        return enter(lease, isExtendable, waitNanos, isOfEngine, null);
+    }
+
+    private CompletableFuture<Hold> enter(
+            Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine, @Nullable Thread waiter) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
         Request request =
-                new Request(mode, name, null, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
+                new Request(mode, name, waiter, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
         if (observer != null) {
             var unused = future.whenComplete((hold, failure) -> notify(observer, waitNanos, hold, failure));
         }

@@ -10,6 +10,7 @@ import dev.holdfast.spi.Command;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Ends local holds: released by their owners, made read holds, or lost. */
 final class HoldRelease {
@@ -63,7 +64,7 @@ final class HoldRelease {
             }
             stage = hold.releaseStage();
             if (hold.loss() != null) {
-                forgetLost(resource, hold, out);
+                forgetLost(resource, hold, hold.leaving(caller, stage), out);
                 out.add(() -> stage.complete(ReleaseOutcome.LOST));
                 resource.pursue(out);
             } else {
@@ -119,6 +120,13 @@ final class HoldRelease {
                     inDoubt
                             ? () -> resource.part.driver.confirm(held, stage)
                             : () -> stage.complete(ReleaseOutcome.RELEASED));
+            return;
+        }
+        Runnable leaving = hold.leaving(caller, stage);
+        if (leaving != null) {
+            resource.claims.forget(held);
+            out.add(leaving);
+            resource.pursue(out);
             return;
         }
         boolean isKept = first != null || DelayedRelease.isFor(resource, held);
@@ -182,9 +190,12 @@ final class HoldRelease {
     }
 
     /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */
-    static void forgetLost(LocalSynchronizer resource, LocalHold hold, DeferredActions out) {
+    static void forgetLost(
+            LocalSynchronizer resource, LocalHold hold, @Nullable Runnable leaving, DeferredActions out) {
         resource.lost = resource.lost.without(hold);
-        if (resource.lost.under(hold.grant) == null) {
+        if (leaving != null) {
+            out.add(leaving);
+        } else if (resource.lost.under(hold.grant) == null) {
             resource.claims.settle(hold.grant, new Command.Release(hold.grant.ref), CallerMode.ASYNC, null, out);
         }
     }

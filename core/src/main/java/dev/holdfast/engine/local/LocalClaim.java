@@ -103,6 +103,12 @@ public final class LocalClaim extends Claim {
         return bound != null && bound.isTry;
     }
 
+    /** A task that is due is worth waiting for the store; whoever only tries something else wants an answer now. */
+    @Override
+    public boolean failsUnanswered() {
+        return isTry() && resource.spec.kind() != Kind.TASK;
+    }
+
     /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
     void open() {
         if (own == null) {

@@ -368,12 +368,25 @@ public class LocalHold implements HoldHandle {
         } catch (ExecutionException e) {
             throw new IllegalStateException("a release never fails", e);
         }
+        requireGood(outcome);
+    }
+
+    /** Turns an outcome that is not good into an exception. */
+    public void requireGood(ReleaseOutcome outcome) {
         if (outcome == ReleaseOutcome.LOST) {
             throw lostException(Loss.Cause.REMOVED);
         }
         if (outcome == ReleaseOutcome.UNCONFIRMED) {
             throw unconfirmedException();
         }
+    }
+
+    /**
+     * How the grant is left at the store, to end there by itself, when this hold has ended; null if it is to be
+     * released there. Called under the lock of the resource; what it answers runs without.
+     */
+    protected @Nullable Runnable leaving(CallerMode caller, CompletableFuture<ReleaseOutcome> stage) {
+        return null;
     }
 
     /** Makes sure that one caller closes the handle, whatever threads try. */

@@ -120,6 +120,7 @@ public final class LocalSynchronizer extends LocalResource {
         } else if (HandOff.serveAtOnce(this, request, out)) {
             return;
         } else if (request.isTry && !mayTry(request, out)) {
+            request.refusal = "this client ('" + part.context.options().label() + "') has it or asks for it";
             end(request, null, null, out);
         } else {
             request.answersBefore = claims.answers();
@@ -268,7 +269,7 @@ public final class LocalSynchronizer extends LocalResource {
                 case UNANSWERED -> of::suits;
                 case REFUSED, UNREACHABLE -> request -> true;
             };
-            endThose(concerned, why, out);
+            endThose(concerned, why, of.refusal, out);
         }
         react(out);
     }
@@ -294,13 +295,22 @@ public final class LocalSynchronizer extends LocalResource {
         react(out);
     }
 
-    /** Ends the requests that are meant: with a failure, or because others have or want the lock. */
     private void endThose(Predicate<Request> meant, @Nullable Supplier<RuntimeException> why, DeferredActions out) {
+        endThose(meant, why, null, out);
+    }
+
+    /** Ends the requests that are meant: with a failure, or because others have or want the lock, who may be known. */
+    private void endThose(
+            Predicate<Request> meant,
+            @Nullable Supplier<RuntimeException> why,
+            @Nullable String refusal,
+            DeferredActions out) {
         Request request = queue.head();
         while (request != null) {
             Request following = request.next;
             if (meant.test(request)) {
                 queue.remove(request);
+                request.refusal = refusal;
                 end(request, null, why, out);
             }
             request = following;

@@ -140,6 +140,10 @@ public final class Request {
         return failure;
     }
 
+    /** Who has the resource, if the store or this process said so when it was refused. Read after {@link #isDone}. */
+    @Nullable
+    String refusal;
+
     /** Ends the request. Called under the lock of the resource; the wake-up follows when it is free. */
     void end(@Nullable LocalHold granted, @Nullable Supplier<RuntimeException> why) {
         hold = granted;

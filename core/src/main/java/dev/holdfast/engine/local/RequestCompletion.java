@@ -40,8 +40,8 @@ public final class RequestCompletion {
             return;
         }
         LocalHold hold = request.hold();
-        Duration waited = request.isTry ? Duration.ZERO : request.overdueAfter;
-        if (hold == null && request.failure() == null && waited == null) {
+        Duration waited = request.overdueAfter;
+        if (hold == null && request.failure() == null && waited == null && !request.isTry) {
             return;
         }
         tell(context, request, () -> {
@@ -52,6 +52,8 @@ public final class RequestCompletion {
                 }
             } else if (failure != null) {
                 future.completeExceptionally(failure.get());
+            } else if (request.isTry) {
+                future.completeExceptionally(context.failures().taken(request.name.value(), request.refusal));
             } else if (waited != null) {
                 future.completeExceptionally(context.failures().timedOut(request.name.value(), waited));
             }

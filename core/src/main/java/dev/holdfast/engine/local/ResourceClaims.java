@@ -524,7 +524,11 @@ final class ResourceClaims extends GrantList {
         LocalClaim replaced = dead.replaces;
         dead.replaces = null;
         forget(dead);
-        settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), CallerMode.ASYNC, null, out);
+        if (dead.wasNeverMade) {
+            resource.part.retrier.retract(dead.ref);
+        } else {
+            settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), CallerMode.ASYNC, null, out);
+        }
         if (replaced != null && replaced.state == Claim.State.YIELDING) {
             giveBack(replaced, CallerMode.ASYNC, null, out);
         }

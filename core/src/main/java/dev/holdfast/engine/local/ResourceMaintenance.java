@@ -85,7 +85,7 @@ final class ResourceMaintenance {
         if (!resource.lost.isEmpty()) {
             resource.step(out -> {
                 for (LocalHold orphan = resource.lost.ofTheDead(); orphan != null; orphan = resource.lost.ofTheDead()) {
-                    HoldRelease.forgetLost(resource, orphan, out);
+                    HoldRelease.forgetLost(resource, orphan, null, out);
                 }
                 resource.lost =
                         resource.lost.withoutEnded(resource.part.context.clock().now());

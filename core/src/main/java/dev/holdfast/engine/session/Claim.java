@@ -90,6 +90,12 @@ public abstract class Claim {
      */
     volatile @Nullable PendingRevocation contradiction;
 
+    /** What the store said of those who have the resource, when it refused this claim; for people. */
+    public @Nullable String refusal;
+
+    /** Its only sending had no effect, so that there is nothing to withdraw. */
+    public boolean wasNeverMade;
+
     /** Failures in a row. */
     int failures;
 
@@ -129,6 +135,9 @@ public abstract class Claim {
 
     /** Whether it was made for somebody who does not wait. */
     public abstract boolean isTry();
+
+    /** Whether those who wait for it fail as soon as the store does not answer, and don't wait for the store. */
+    public abstract boolean failsUnanswered();
 
     /** The grant that it replaces by a yield, until that is answered. */
     public abstract @Nullable ClaimRef replacedRef();
@@ -179,6 +188,7 @@ public abstract class Claim {
     /** It is about to be sent, for the first time or again. */
     void beginSending(long now) {
         sendings++;
+        wasNeverMade = false;
         underWay++;
         settledAt = now;
     }

@@ -154,6 +154,7 @@ public final class ClaimDriver {
                     }
                 }
             } else if (reply instanceof Reply.Refused refused) {
+                claim.refusal = refused.detail();
                 claim.notGranted(denial(refused), reasonOf(claim, refused), out);
             } else if (reply instanceof Reply.Absent) {
                 claim.vanished(out);
@@ -179,6 +180,7 @@ public final class ClaimDriver {
 
     private void noteLease(Claim claim, FixedLeaseState own, Reply.Granted granted, long sentAt, long steps) {
         own.clearedSteps = Math.max(own.clearedSteps, steps);
+        own.toldAt = context.clock().now();
         if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
             long margin = context.rules().margin(claim.lease.length().toNanos(), part.wire.p99RoundTrip());
@@ -243,9 +245,10 @@ public final class ClaimDriver {
                 () -> context.storeFailure(claim.ref.resource().value(), failure);
         claim.step(out -> {
             note(claim, false);
+            claim.wasNeverMade = failure.effect() == Effect.NONE && claim.sendings == 1;
             if (failure.reason() != Reason.UNAVAILABLE) {
                 claim.notGranted(Claim.Denial.UNREACHABLE, why, out);
-            } else if (claim.isTry()) {
+            } else if (claim.failsUnanswered()) {
                 claim.notGranted(Claim.Denial.UNANSWERED, why, out);
             }
         });

@@ -20,6 +20,9 @@ public final class FixedLeaseState {
     /** As in the session; a race costs one poll too many. */
     volatile long askedSteps;
 
+    /** When the store last told it. */
+    volatile long toldAt;
+
     /** Looks whether it has ended; set anew when the end moves. */
     public Environment.@Nullable Timer expiry;
 

@@ -90,11 +90,22 @@ public final class GrantValidity {
                 long left = own.deadline - clock.now();
                 own.expiry = context.environment().schedule(Math.min(left, soon), () -> {
                     expireIfDue(grant);
+                    askIfDue(grant, own);
                     watchLease(grant, own);
                 });
             }
         } finally {
             grant.lock().unlock();
+        }
+    }
+
+    /** Asks the store once in a ttl for a grant that outlives its session, whose audits don't tell of it then. */
+    private void askIfDue(Claim grant, FixedLeaseState own) {
+        long now = clock.now();
+        if (grant.isDetached()
+                && now - own.toldAt >= context.options().sessionTtl().toNanos()) {
+            own.toldAt = now;
+            part.driver.poll(grant);
         }
     }
 

@@ -103,7 +103,7 @@ public final class ReleaseRetrier {
     }
 
     /** What was announced is not to be ended any more: it was never made, or is gone with its session. */
-    void retract(ClaimRef claim) {
+    public void retract(ClaimRef claim) {
         pending.remove(claim);
     }
 

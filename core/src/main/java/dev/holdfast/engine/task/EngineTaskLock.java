@@ -2,15 +2,21 @@ package dev.holdfast.engine.task;
 
 import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
+import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.StoreUnavailableException;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.HoldHandle;
+import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -24,62 +30,66 @@ import org.jspecify.annotations.Nullable;
 public final class EngineTaskLock implements ScheduledTaskLock {
 
     private final ClientContext context;
-    private final TaskHolds tasks;
-    private final ResourceName name;
+    private final Acquirer acquirer;
 
-    public EngineTaskLock(TaskHolds tasks, ResourceName name) {
-        this.context = tasks.context;
-        this.tasks = tasks;
-        this.name = name;
+    public EngineTaskLock(LocalResources resources, LeftLeases leases, ResourceName name) {
+        this.context = resources.context;
+        this.acquirer = new Acquirer(resources, name, leases.mode);
     }
 
     @Override
     public String name() {
-        return name.value();
+        return acquirer.name().value();
     }
 
     @Override
     public <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
             TaskOptions options, LockedTask<T, E> task) throws E {
         Objects.requireNonNull(task, "task");
-        TaskAcquisition.Result result = await(acquisition(options).begin(CallerMode.BLOCKING));
-        TaskHold hold = result.hold();
-        if (hold == null) {
-            return new TaskRun.Skipped<>(result.why());
+        TaskHold hold;
+        try {
+            hold = (TaskHold) Uninterruptibles.uninterruptibly(attempt(options, CallerMode.BLOCKING));
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LockWaitTimeoutException taken) {
+                return new TaskRun.Skipped<>(taken.reason());
+            }
+            throw notRun(e.getCause(), options);
         }
-        hold.started();
+        hold.start(options.atLeast());
         return new TaskRun.Ran<>(LossInterrupt.run(hold, task));
     }
 
-    private static TaskAcquisition.Result await(CompletableFuture<TaskAcquisition.Result> asked) {
-        try {
-            return Uninterruptibles.uninterruptibly(asked);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException known) {
-                throw known;
-            }
-            throw new IllegalStateException(e.getCause());
+    private CompletableFuture<Hold> attempt(TaskOptions options, CallerMode caller) {
+        return acquirer.attempt(Lease.detached(options.atMost()), caller);
+    }
+
+    private RuntimeException notRun(@Nullable Throwable cause, TaskOptions options) {
+        if (cause instanceof StoreUnavailableException unavailable) {
+            return context.failures().taskUnanswered(name(), options.atMost(), unavailable);
         }
+        return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 
     @Override
     public <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
             TaskOptions options, Function<? super Hold, ? extends CompletionStage<T>> task) {
         CompletableFuture<TaskRun<T>> stage = new CompletableFuture<>();
-        CompletableFuture<TaskAcquisition.Result> asked = acquisition(options).begin(CallerMode.ASYNC);
-        passCancellation(stage, asked);
-        var unused = asked.whenComplete((result, failure) -> context.callbacks().run(() -> {
-            TaskHold hold = failure == null ? result.hold() : null;
-            if (failure != null) {
-                stage.completeExceptionally(failure);
-            } else if (hold == null) {
-                stage.complete(new TaskRun.Skipped<>(result.why()));
-            } else if (stage.isDone()) {
-                hold.cancelled();
-            } else {
-                run(hold, task, stage);
-            }
-        }));
+        CompletableFuture<Hold> attempt = attempt(options, CallerMode.ASYNC);
+        passCancellation(stage, attempt);
+        var unused =
+                attempt.whenComplete((granted, failure) -> context.callbacks().run(() -> {
+                    if (failure instanceof LockWaitTimeoutException taken) {
+                        stage.complete(new TaskRun.Skipped<>(taken.reason()));
+                    } else if (failure != null) {
+                        stage.completeExceptionally(notRun(failure, options));
+                    } else if (stage.isDone()) {
+                        var unusedEnd = HoldHandle.of(granted).giveBack(CallerMode.ASYNC);
+                    } else {
+                        TaskHold hold = (TaskHold) granted;
+                        hold.start(options.atLeast());
+                        run(hold, task, stage);
+                    }
+                }));
         return stage;
     }
 
@@ -95,7 +105,6 @@ public final class EngineTaskLock implements ScheduledTaskLock {
             TaskHold hold,
             Function<? super Hold, ? extends CompletionStage<T>> task,
             CompletableFuture<TaskRun<T>> stage) {
-        hold.started();
         CompletableFuture<T> work;
         try {
             work = task.apply(hold).toCompletableFuture();
@@ -106,7 +115,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         passCancellation(stage, begun);
         hold.onLost(loss -> begun.cancel(false));
         var unused = begun.whenComplete((value, failure) -> {
-            var unusedEnd = hold.finish(CallerMode.ASYNC)
+            var unusedEnd = hold.giveBack(CallerMode.ASYNC)
                     .thenAccept(how -> context.callbacks().run(() -> tell(hold, how, value, failure, stage)));
         });
     }
@@ -120,7 +129,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         try {
-            hold.throwIfLostBy(how);
+            hold.requireGood(how);
         } catch (LockLostException lost) {
             if (cause != null) {
                 lost.addSuppressed(cause);
@@ -135,12 +144,8 @@ public final class EngineTaskLock implements ScheduledTaskLock {
         }
     }
 
-    private TaskAcquisition acquisition(TaskOptions options) {
-        return new TaskAcquisition(tasks, name, options.atMost(), options.atLeast());
-    }
-
     @Override
     public String toString() {
-        return "ScheduledTaskLock[" + name + ", " + context.product() + "]";
+        return "ScheduledTaskLock[" + name() + ", " + context.product() + "]";
     }
 }

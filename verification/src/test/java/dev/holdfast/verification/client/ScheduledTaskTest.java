@@ -641,9 +641,9 @@ class ScheduledTaskTest {
         asked.cancel(false);
         claim.proceed();
         Eventually.holds(
-                "the grant is given back",
-                () -> !link.sent(Command.Release.class).isEmpty());
-        assertThat(world.holderOf("report")).isEmpty();
+                "the claim is withdrawn",
+                () -> !link.sent(Command.Withdraw.class).isEmpty());
+        Eventually.holds("nothing is left of it", () -> world.holderOf("report").isEmpty());
         assertThat(hasRun).isFalse();
     }
 

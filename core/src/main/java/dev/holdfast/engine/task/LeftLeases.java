@@ -1,0 +1,54 @@
+package dev.holdfast.engine.task;
+
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.local.Mode;
+import dev.holdfast.engine.session.SessionUser;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceSpec;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The grants of ended tasks that are left at the store to end there by themselves. Knows them for as long as the store
+ * may have them, so that an audit takes none for a ghost. Thread-safe.
+ */
+public final class LeftLeases implements SessionUser {
+
+    final Mode mode = Mode.unowned(
+            new ResourceSpec(Kind.TASK, 1, Order.FAIR),
+            1,
+            (resource, grant, request, token) -> new TaskHold(resource, grant, request, token, this));
+
+    private final ClientContext context;
+    private final Set<ClaimRef> left = ConcurrentHashMap.newKeySet();
+
+    public LeftLeases(ClientContext context) {
+        this.context = context;
+    }
+
+    void add(LocalClaim grant) {
+        left.add(grant.ref);
+    }
+
+    void remove(LocalClaim grant) {
+        left.remove(grant.ref);
+    }
+
+    /** Forgets a grant when its lease has ended, also by a store's clock that runs slower. */
+    void removeAfter(LocalClaim grant, long leaseNanos) {
+        long spare = leaseNanos / 4 + context.options().sessionTtl().toNanos();
+        context.environment().schedule(leaseNanos + spare, () -> remove(grant));
+    }
+
+    @Override
+    public boolean knows(ClaimRef ref) {
+        return left.contains(ref);
+    }
+
+    public boolean isEmpty() {
+        return left.isEmpty();
+    }
+}

@@ -1,0 +1,125 @@
+package dev.holdfast.engine.task;
+
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.LocalClaim;
+import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.session.ReleaseRetrier;
+import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.time.Backoff;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * One command at a time is on its way, so this needs no lock: whoever gets its answer, or its failure, goes on.
+ */
+
+/** The end of a task's grant at the store: released there, or shortened to what is left of the least time. */
+final class TaskEnd {
+    private static final Logger log = LoggerFactory.getLogger(TaskEnd.class);
+
+    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 6);
+
+    /** The grain of the stores. */
+    private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final TaskHold hold;
+    private final LeftLeases leases;
+    private final CompletableFuture<ReleaseOutcome> stage;
+    private final ClientContext context;
+    private final StorePart part;
+    private final LocalClaim grant;
+
+    /** What may be added up at the store: the lease of the task, and each extension that may yet take effect. */
+    private final FixedLeaseState atStore;
+
+    private final Duration atMost;
+    private int failures;
+
+    TaskEnd(TaskHold hold, LeftLeases leases, CompletableFuture<ReleaseOutcome> stage) {
+        this.hold = hold;
+        this.leases = leases;
+        this.stage = stage;
+        this.part = hold.resource.part;
+        this.context = part.context;
+        this.grant = hold.grant;
+        this.atMost = hold.effectiveLease();
+        this.atStore = new FixedLeaseState(atMost.toNanos());
+    }
+
+    void send(CallerMode caller) {
+        long left = hold.leastLeftNanos();
+        if (left > 0) {
+            shorten(caller, Math.max(left, MIN_LEASE_NANOS));
+        } else {
+            release(caller);
+        }
+    }
+
+    private void release(CallerMode caller) {
+        Command command = new Command.Release(grant.ref);
+        part.retrier.settle(command, grant.session, atStore, caller, new ReleaseRetrier.Done() {
+            @Override
+            public void settled(@Nullable Reply reply, boolean isFirst) {
+                leases.remove(grant);
+                complete(reply == null ? ReleaseOutcome.UNCONFIRMED : outcomeOf(reply));
+            }
+
+            @Override
+            public void delayed(StoreException failure) {
+                complete(ReleaseOutcome.UNCONFIRMED);
+            }
+        });
+    }
+
+    /** What is asked for is less each time, so that a late one does not make the lock last longer than it should. */
+    private void shorten(CallerMode caller, long leftNanos) {
+        Command extend = new Command.Extend(grant.ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
+        atStore.extend(leftNanos);
+        part.wire.send(extend, caller, new CommandSender.Answer() {
+            @Override
+            public void reply(Reply reply, long sentAt) {
+                leases.removeAfter(grant, leftNanos);
+                complete(outcomeOf(reply));
+            }
+
+            @Override
+            public void failure(StoreException failure, long sentAt) {
+                complete(ReleaseOutcome.UNCONFIRMED);
+                if (failure.reason() == StoreException.Reason.CLOSED) {
+                    leases.removeAfter(grant, leftNanos);
+                    return;
+                }
+                // At the latest when the least time has passed, the release takes over, which knows when to stop.
+                BACKOFF.retry(context.environment(), failures++, () -> send(CallerMode.ASYNC));
+            }
+        });
+    }
+
+    /** What an answer says of the hold. It counts if it is the first: after a failure, ours may have ended it. */
+    private static ReleaseOutcome outcomeOf(Reply reply) {
+        return reply instanceof Reply.Absent ? ReleaseOutcome.LOST : ReleaseOutcome.RELEASED;
+    }
+
+    /** The first outcome counts. */
+    private void complete(ReleaseOutcome outcome) {
+        if (stage.complete(outcome) && outcome == ReleaseOutcome.UNCONFIRMED) {
+            log.warn(
+                    "resource={} store={} token={} the end of the task was not confirmed; it is repeated, and the lock"
+                            + " ends within {}",
+                    hold.resource.name,
+                    context.product(),
+                    hold.rawToken(),
+                    atMost);
+        }
+    }
+}
