@@ -159,7 +159,8 @@ public sealed interface Command {
      *     be asked for again
      * @param lease what ends the grant
      * @param waiting whether it queues
-     * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}; the store may give fewer, never none
+     * @param tokens how many tokens are asked for, 1 to {@link TokenBlock#MAX_SIZE}; the store may give fewer, never
+     *     none
      */
     record Acquire(
             ClaimRef claim,
@@ -268,7 +269,7 @@ public sealed interface Command {
      * {@link Reply.Advanced}, {@link Reply.Absent} or {@link Reply.Unsupported}, also where the counter has no more
      * tokens.
      *
-     * @param tokens how many tokens are asked for, 1 to {@link Tokens#MAX_BLOCK}
+     * @param tokens how many tokens are asked for, 1 to {@link TokenBlock#MAX_SIZE}
      * @param atLeast the new block starts above this, or 0
      */
     record Advance(ClaimRef claim, long blockEnd, int tokens, long atLeast) implements OnClaim {
@@ -518,8 +519,8 @@ public sealed interface Command {
     }
 
     private static void checkTokens(int tokens) {
-        if (tokens < 1 || tokens > Tokens.MAX_BLOCK) {
-            throw new IllegalArgumentException("A block has 1 to " + Tokens.MAX_BLOCK + " tokens, not " + tokens);
+        if (tokens < 1 || tokens > TokenBlock.MAX_SIZE) {
+            throw new IllegalArgumentException("A block has 1 to " + TokenBlock.MAX_SIZE + " tokens, not " + tokens);
         }
     }
 }

@@ -8,6 +8,12 @@ package dev.holdfast.spi;
  */
 public record TokenBlock(long first, long last) {
 
+    /** The most tokens that a command asks for at once. */
+    public static final int MAX_SIZE = 16_384;
+
+    /** No token goes beyond this: what a double holds exactly, so that tokens survive JSON and Lua. */
+    public static final long MAX_TOKEN = (1L << 53) - 1;
+
     /**
      * Checks the bounds.
      *

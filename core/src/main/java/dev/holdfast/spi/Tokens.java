@@ -13,14 +13,8 @@ public final class Tokens {
     /** How far ahead of the store's clock a block may end: what a lost counter could hide. */
     public static final long LEAD_MICROS = 16_000;
 
-    /** The largest block that is ever asked for. */
-    public static final int MAX_BLOCK = 16_384;
-
     /** The size of a block while the counter runs ahead of the clock, after a step back or a raise. */
     public static final int CATCH_UP_BLOCK = 256;
-
-    /** No token goes beyond this: what a double holds exactly, so that tokens survive JSON and Lua. */
-    public static final long MAX_TOKEN = (1L << 53) - 1;
 
     private static final long AHEAD_MICROS = 1_000_000;
 
@@ -31,24 +25,24 @@ public final class Tokens {
      *
      * @param last the end of the newest block of this counter, 0 if there was none
      * @param unixMicros the store's clock, in microseconds since 1970
-     * @param want how many tokens are asked for, 1 to {@value #MAX_BLOCK}
+     * @param want how many tokens are asked for, 1 to {@value TokenBlock#MAX_SIZE}
      * @return a block of 1 to {@code want} tokens
      * @throws IllegalArgumentException if {@code want} is out of range
      * @throws IllegalStateException if the counter is spent; nothing may be granted then
      */
     public static TokenBlock next(long last, long unixMicros, int want) {
-        if (want < 1 || want > MAX_BLOCK) {
+        if (want < 1 || want > TokenBlock.MAX_SIZE) {
             throw new IllegalArgumentException(
-                    "A block has 1 to " + MAX_BLOCK + " tokens, but " + want + " were asked for");
+                    "A block has 1 to " + TokenBlock.MAX_SIZE + " tokens, but " + want + " were asked for");
         }
         long first = Math.max(last + 1, floor(unixMicros));
-        if (last < 0 || last >= MAX_TOKEN || first > MAX_TOKEN) {
+        if (last < 0 || last >= TokenBlock.MAX_TOKEN || first > TokenBlock.MAX_TOKEN) {
             throw new IllegalStateException("The token counter is spent or corrupt: its last value is " + last);
         }
         long end = last > floor(unixMicros + AHEAD_MICROS)
                 ? first + Math.min(want, CATCH_UP_BLOCK) - 1
                 : Math.min(first + want - 1, floor(unixMicros + LEAD_MICROS));
-        return new TokenBlock(first, Math.min(Math.max(first, end), MAX_TOKEN));
+        return new TokenBlock(first, Math.min(Math.max(first, end), TokenBlock.MAX_TOKEN));
     }
 
     /** The smallest token that the clock allows. */

@@ -64,12 +64,12 @@ class CommandTest {
 
     @Test
     void blocksAreOneToTheLargest() {
-        for (int bad : new int[] {0, -1, Tokens.MAX_BLOCK + 1}) {
+        for (int bad : new int[] {0, -1, TokenBlock.MAX_SIZE + 1}) {
             refused(() -> acquire(ResourceSpec.MUTEX, 1, Lease.SESSION, bad));
             refused(() -> new Command.Advance(CLAIM, 1, bad, 0));
         }
-        accepted(() -> acquire(ResourceSpec.MUTEX, 1, Lease.SESSION, Tokens.MAX_BLOCK));
-        accepted(() -> new Command.Advance(CLAIM, 1, Tokens.MAX_BLOCK, 0));
+        accepted(() -> acquire(ResourceSpec.MUTEX, 1, Lease.SESSION, TokenBlock.MAX_SIZE));
+        accepted(() -> new Command.Advance(CLAIM, 1, TokenBlock.MAX_SIZE, 0));
     }
 
     @Test

@@ -43,7 +43,7 @@ class TokensTest {
             if (random.nextInt(1_000) == 0) {
                 now -= 60_000_000;
             }
-            int want = 1 + random.nextInt(Tokens.MAX_BLOCK);
+            int want = 1 + random.nextInt(TokenBlock.MAX_SIZE);
             TokenBlock block = Tokens.next(last, now, want);
             assertThat(block.first()).isGreaterThan(last).isGreaterThanOrEqualTo(Tokens.floor(now));
             assertThat(block.size()).isBetween(1L, (long) want);
@@ -53,9 +53,9 @@ class TokensTest {
 
     @Test
     void blockEndsNoFurtherAheadThanTheLead() {
-        TokenBlock block = Tokens.next(0, NOW, Tokens.MAX_BLOCK);
+        TokenBlock block = Tokens.next(0, NOW, TokenBlock.MAX_SIZE);
         assertThat(block.last()).isLessThanOrEqualTo(Tokens.floor(NOW + Tokens.LEAD_MICROS));
-        TokenBlock next = Tokens.next(block.last(), NOW, Tokens.MAX_BLOCK);
+        TokenBlock next = Tokens.next(block.last(), NOW, TokenBlock.MAX_SIZE);
         assertThat(next.first()).isEqualTo(block.last() + 1);
         assertThat(next.last()).isLessThanOrEqualTo(Math.max(next.first(), Tokens.floor(NOW + Tokens.LEAD_MICROS)));
     }
@@ -63,14 +63,14 @@ class TokensTest {
     @Test
     void counterFarAheadOfTheClockGivesSmallBlocksAndNotSingleOnes() {
         long ahead = Tokens.floor(NOW + 2_000_000);
-        assertThat(Tokens.next(ahead, NOW, Tokens.MAX_BLOCK).size()).isEqualTo(Tokens.CATCH_UP_BLOCK);
+        assertThat(Tokens.next(ahead, NOW, TokenBlock.MAX_SIZE).size()).isEqualTo(Tokens.CATCH_UP_BLOCK);
         assertThat(Tokens.next(ahead, NOW, 3).size()).isEqualTo(3);
     }
 
     @Test
     void lastTokenIsGivenAndNoneAfterIt() {
-        assertThat(Tokens.next(Tokens.MAX_TOKEN - 3, NOW, 100).last()).isEqualTo(Tokens.MAX_TOKEN);
-        for (long spent : new long[] {Tokens.MAX_TOKEN, Tokens.MAX_TOKEN + 1, Long.MAX_VALUE, -1}) {
+        assertThat(Tokens.next(TokenBlock.MAX_TOKEN - 3, NOW, 100).last()).isEqualTo(TokenBlock.MAX_TOKEN);
+        for (long spent : new long[] {TokenBlock.MAX_TOKEN, TokenBlock.MAX_TOKEN + 1, Long.MAX_VALUE, -1}) {
             assertThatThrownBy(() -> Tokens.next(spent, NOW, 1)).isInstanceOf(IllegalStateException.class);
         }
     }
@@ -78,6 +78,6 @@ class TokensTest {
     @Test
     void tokensLastUntilTheYear2248() {
         Instant end = LocalDate.of(2248, 1, 1).atStartOfDay(ZoneOffset.UTC).toInstant();
-        assertThat(Tokens.next(0, end.getEpochSecond() * 1_000_000, 1).last()).isLessThan(Tokens.MAX_TOKEN);
+        assertThat(Tokens.next(0, end.getEpochSecond() * 1_000_000, 1).last()).isLessThan(TokenBlock.MAX_TOKEN);
     }
 }

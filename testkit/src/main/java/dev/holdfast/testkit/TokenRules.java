@@ -130,7 +130,7 @@ abstract class TokenRules extends Harness {
     @DisplayName("T3: a block has one token at least, and no more than were asked for")
     void blockIsNotLargerThanAsked() {
         Client alice = bench.client("alice");
-        for (int want : new int[] {1, 2, 64, 1_000, Tokens.MAX_BLOCK}) {
+        for (int want : new int[] {1, 2, 64, 1_000, TokenBlock.MAX_SIZE}) {
             Probe held = alice.mutex("want-" + want).wanting(want);
             TokenBlock block = held.granted().tokens();
             assertThat(block.size()).isBetween(1L, (long) want);
@@ -159,13 +159,13 @@ abstract class TokenRules extends Harness {
         Bench.needs(bench.traits.tokenSource() == TokenSource.CLOCKED, "the store's tokens don't follow a clock");
         Client alice = bench.client("alice");
         long before = System.nanoTime();
-        Probe opening = alice.mutex("ledger").wanting(Tokens.MAX_BLOCK);
+        Probe opening = alice.mutex("ledger").wanting(TokenBlock.MAX_SIZE);
         TokenBlock first = opening.granted().tokens();
         opening.release();
         TokenBlock last = first;
         int blocks = 8;
         for (int i = 1; i < blocks; i++) {
-            Probe held = alice.mutex("ledger").wanting(Tokens.MAX_BLOCK);
+            Probe held = alice.mutex("ledger").wanting(TokenBlock.MAX_SIZE);
             last = held.granted().tokens();
             held.release();
         }
@@ -173,9 +173,11 @@ abstract class TokenRules extends Harness {
         long micros = bench.hasClock() ? 0 : (System.nanoTime() - before) / 1_000 + 2_000;
         long most = Tokens.floor(micros + Tokens.LEAD_MICROS) + blocks + 2;
         assertThat(last.last() - first.first())
-                .as("%s blocks of up to %s tokens were reserved from %s to %s", blocks, Tokens.MAX_BLOCK, first, last)
+                .as(
+                        "%s blocks of up to %s tokens were reserved from %s to %s",
+                        blocks, TokenBlock.MAX_SIZE, first, last)
                 .isLessThanOrEqualTo(most);
-        assertThat(last.last()).isLessThanOrEqualTo(Tokens.MAX_TOKEN);
+        assertThat(last.last()).isLessThanOrEqualTo(TokenBlock.MAX_TOKEN);
     }
 
     @Test

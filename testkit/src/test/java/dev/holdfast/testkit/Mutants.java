@@ -229,7 +229,7 @@ final class Mutants {
                         .in(
                                 STATE,
                                 "Tokens.next(last, now, want)",
-                                "Tokens.next(last, now, Math.min(Tokens.MAX_BLOCK, want * 2))")
+                                "Tokens.next(last, now, Math.min(TokenBlock.MAX_SIZE, want * 2))")
                         .notInRuns(),
                 Mutant.of("blocks are not capped", "T4")
                         .in(STATE, "        TokenBlock block = Tokens.next(last, now, want);\n", """

@@ -12,7 +12,7 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreTraits.Feature;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.TokenBlock;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -291,7 +291,7 @@ final class ResourceClaims extends GrantList {
     }
 
     private static int blockFor(int used) {
-        return (int) Math.min(Tokens.MAX_BLOCK, Math.max(MIN_BLOCK, 2L * used));
+        return (int) Math.min(TokenBlock.MAX_SIZE, Math.max(MIN_BLOCK, 2L * used));
     }
 
     // ---- What the store says

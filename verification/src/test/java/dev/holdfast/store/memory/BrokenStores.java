@@ -55,7 +55,7 @@ public final class BrokenStores {
             @Override
             TokenBlock reserve(Resource resource, long atLeast, int want) {
                 long first = Math.max(Math.max(resource.lastToken, atLeast) + 1, Tokens.floor(now()));
-                resource.lastToken = first + Tokens.MAX_BLOCK - 1;
+                resource.lastToken = first + TokenBlock.MAX_SIZE - 1;
                 return new TokenBlock(first, resource.lastToken);
             }
         });

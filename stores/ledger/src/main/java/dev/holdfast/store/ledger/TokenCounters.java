@@ -37,6 +37,6 @@ final class TokenCounters {
     }
 
     private boolean isSpent(long lastToken) {
-        return lastToken >= Tokens.MAX_TOKEN || Tokens.floor(transaction.unix()) > Tokens.MAX_TOKEN;
+        return lastToken >= TokenBlock.MAX_TOKEN || Tokens.floor(transaction.unix()) > TokenBlock.MAX_TOKEN;
     }
 }

@@ -308,7 +308,7 @@ class State {
     }
 
     boolean isSpent(long lastToken) {
-        return lastToken >= Tokens.MAX_TOKEN || Tokens.floor(now) > Tokens.MAX_TOKEN;
+        return lastToken >= TokenBlock.MAX_TOKEN || Tokens.floor(now) > TokenBlock.MAX_TOKEN;
     }
 
     /** The claimant hears of its grant: a lease of its own begins, once. */

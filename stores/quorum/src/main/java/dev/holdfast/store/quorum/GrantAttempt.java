@@ -11,7 +11,6 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
 import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,7 +84,7 @@ final class GrantAttempt implements Claim.Attempt {
         ClaimRef ref = new ClaimRef(claim.ref.resource(), there.id, number);
         Hold hold = new Hold(claim, there, ref, there.epoch);
         holds.add(hold);
-        int tokens = (int) Math.min(Tokens.MAX_BLOCK, request.tokens() + quorum.allowance());
+        int tokens = (int) Math.min(TokenBlock.MAX_SIZE, request.tokens() + quorum.allowance());
         Command asked = new Acquire(
                 ref, hold.epoch, Sending.FIRST, request.spec(), request.weight(), request.lease(), Waiting.TRY, tokens);
         there.member.ask(asked, new Member.Answer() {

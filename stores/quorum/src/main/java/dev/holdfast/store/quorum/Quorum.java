@@ -7,7 +7,7 @@ import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.TokenBlock;
 import dev.holdfast.store.quorum.member.EventLoop;
 import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;
@@ -20,7 +20,7 @@ import java.util.Map;
 /** State of a quorum, and the losses that follow from it. Touched by events of the loop alone. */
 final class Quorum {
 
-    private static final long MOST_SPREAD = Tokens.MAX_BLOCK / 2;
+    private static final long MOST_SPREAD = TokenBlock.MAX_SIZE / 2;
 
     final EventLoop loop;
     final Environment environment;

@@ -3,7 +3,6 @@ package dev.holdfast.store.quorum;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,7 +97,7 @@ final class TokenRound {
         }
         tries.put(hold, -before - 1);
         pending++;
-        int tokens = (int) Math.min(Tokens.MAX_BLOCK, want + quorum.allowance());
+        int tokens = (int) Math.min(TokenBlock.MAX_SIZE, want + quorum.allowance());
         Command command = new Command.Advance(hold.ref, hold.last(), tokens, atLeast);
         hold.member().ask(command, (reply, failure) -> {
             pending--;

@@ -78,7 +78,7 @@ final class SqliteFastPath {
         long unix = clock.unixMicros();
         long smallest = Math.max(Tokens.floor(unix), tokenFloor + 1);
         long largest = Tokens.floor(unix + LEAD);
-        if (smallest > largest || largest > Math.min(horizon, Tokens.MAX_TOKEN)) {
+        if (smallest > largest || largest > Math.min(horizon, TokenBlock.MAX_TOKEN)) {
             return null;
         }
         TokenBlock tokens = new TokenBlock(smallest, Math.min(smallest + acquire.tokens() - 1, largest));

@@ -12,7 +12,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.servers.sql.ChildProcess;
 import dev.holdfast.servers.sql.UnansweredCalls;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.TokenBlock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -235,7 +235,7 @@ class SqliteClientTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {Tokens.MAX_TOKEN, Long.MAX_VALUE})
+    @ValueSource(longs = {TokenBlock.MAX_TOKEN, Long.MAX_VALUE})
     void aLockWhoseTokensAreUsedUpIsNotGrantedAnyMore(long last) throws Exception {
         try (Holdfast holdfast = client().build()) {
             holdfast.lock("worn").acquire().close();

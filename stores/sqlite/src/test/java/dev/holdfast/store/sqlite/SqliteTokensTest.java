@@ -65,7 +65,7 @@ class SqliteTokensTest {
                 long distance = distances[random.nextInt(distances.length)] + random.nextInt(3) - 1;
                 long floor = Tokens.floor(time.unixMicros());
                 long last = Math.max(0, random.nextBoolean() ? floor - distance : floor + distance);
-                int want = random.nextBoolean() ? 1 : random.nextInt(1, Tokens.MAX_BLOCK + 1);
+                int want = random.nextBoolean() ? 1 : random.nextInt(1, TokenBlock.MAX_SIZE + 1);
                 set.setLong(1, last);
                 set.executeUpdate();
 
@@ -80,12 +80,12 @@ class SqliteTokensTest {
     @Test
     void aSpentCounterGrantsNothing() {
         assertThat(acquire(1)).isInstanceOf(Reply.Granted.class);
-        Database.run(file, "UPDATE holdfast_resource SET session = 0, last_token = " + (Tokens.MAX_TOKEN - 1));
+        Database.run(file, "UPDATE holdfast_resource SET session = 0, last_token = " + (TokenBlock.MAX_TOKEN - 1));
         assertThat(acquire(5))
                 .isInstanceOfSatisfying(
                         Reply.Granted.class,
                         granted -> assertThat(granted.tokens())
-                                .isEqualTo(new TokenBlock(Tokens.MAX_TOKEN, Tokens.MAX_TOKEN)));
+                                .isEqualTo(new TokenBlock(TokenBlock.MAX_TOKEN, TokenBlock.MAX_TOKEN)));
 
         Database.run(file, "UPDATE holdfast_resource SET session = 0");
         assertThat(acquire(5))

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class ServerFastPath {
 
     /** No block that begins here or before goes beyond the last token. */
-    public static final long LARGEST_FIRST = Tokens.MAX_TOKEN - Tokens.MAX_BLOCK;
+    public static final long LARGEST_FIRST = TokenBlock.MAX_TOKEN - TokenBlock.MAX_SIZE;
 
     /** How many tokens a block may end ahead of the clock; the same from wherever it is counted. */
     private static final long LEAD = Tokens.floor(Tokens.LEAD_MICROS);

@@ -9,7 +9,7 @@ import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.TokenBlock;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,7 +68,7 @@ public final class ScriptCall {
         // No grant has a token beyond that, and the script counts no further.
         return new ScriptCall('F')
                 .name(command.resource())
-                .number(command.token() > Tokens.MAX_TOKEN ? 0 : Math.max(0, command.token()))
+                .number(command.token() > TokenBlock.MAX_TOKEN ? 0 : Math.max(0, command.token()))
                 .text(after);
     }
 
@@ -107,7 +107,7 @@ public final class ScriptCall {
                 .claim(command.claim())
                 .number(command.blockEnd())
                 .number(command.tokens())
-                .number(Math.min(Math.max(0, command.atLeast()), Tokens.MAX_TOKEN));
+                .number(Math.min(Math.max(0, command.atLeast()), TokenBlock.MAX_TOKEN));
     }
 
     public static ScriptCall shrinkTo(Command.ShrinkTo command) {
