@@ -7,6 +7,7 @@ module dev.holdfast {
 
     exports dev.holdfast;
     exports dev.holdfast.spi;
+    exports dev.holdfast.spi.support;
 
     uses dev.holdfast.spi.StoreProvider;
 }

@@ -1,12 +1,12 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.store.sqlite.SqliteStoreProvider;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

@@ -75,7 +75,7 @@ public interface LockStore extends AutoCloseable {
      *
      * <p>Several clients may share one store, each with a listener of its own. All of them are told what concerns any
      * session that was opened through this store, and take what is about theirs. What one of them throws keeps nothing
-     * from the others. {@link Listeners} keeps this rule for a store.
+     * from the others. {@link dev.holdfast.spi.support.Listeners} keeps this rule for a store.
      *
      * @return ends the listening of this listener, and of no other
      */

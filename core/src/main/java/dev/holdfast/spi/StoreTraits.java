@@ -62,7 +62,7 @@ public final class StoreTraits {
 
     /** Where fencing tokens come from. */
     public enum TokenSource {
-        /** A counter that follows the store's clock, see {@link Tokens}. */
+        /** A counter that follows the store's clock, see {@link dev.holdfast.spi.support.Tokens}. */
         CLOCKED,
         /** A counter of the store's own, such as the revision of its data; it restarts after a wipe or a restore. */
         REVISION,

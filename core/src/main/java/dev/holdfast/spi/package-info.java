@@ -4,6 +4,7 @@
  *
  * <p>Start at {@link dev.holdfast.spi.LockStore}. The executable specification is the reference store in the module
  * {@code holdfast-memory}; the conformance kit in {@code holdfast-testkit} says whether a store keeps the rules.
+ * Helpers that a store may use are in {@link dev.holdfast.spi.support}.
  */
 @NullMarked
 package dev.holdfast.spi;

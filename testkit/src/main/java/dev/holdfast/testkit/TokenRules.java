@@ -8,7 +8,7 @@ import dev.holdfast.spi.StoreTraits.Admission;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;

@@ -1,7 +1,7 @@
 package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
-import dev.holdfast.spi.AdaptiveSpin;
+import dev.holdfast.spi.support.AdaptiveSpin;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 

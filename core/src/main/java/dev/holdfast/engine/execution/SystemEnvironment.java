@@ -2,7 +2,7 @@ package dev.holdfast.engine.execution;
 
 import dev.holdfast.Environment;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.support.Randomness;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;

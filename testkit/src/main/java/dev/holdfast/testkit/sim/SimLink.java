@@ -2,7 +2,6 @@ package dev.holdfast.testkit.sim;
 
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
@@ -10,6 +9,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.support.Listeners;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

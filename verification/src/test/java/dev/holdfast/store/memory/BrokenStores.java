@@ -16,7 +16,7 @@ import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.memory.ReferenceMachine.Outcome;
 import dev.holdfast.testkit.sim.SimStore;
 import java.time.Duration;

@@ -26,6 +26,7 @@ class ArchitectureTest {
                 Rules.THE_CORE_STANDS_ALONE,
                 Rules.THE_ENGINE_IS_PRIVATE,
                 Rules.THE_SPI_DOES_NOT_KNOW_THE_ENGINE,
+                Rules.THE_CONTRACT_DOES_NOT_KNOW_THE_HELPERS,
                 Rules.PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW,
                 Rules.ONLY_THE_ENTRANCES_KNOW_EACH_OTHER,
                 Rules.PACKAGES_ON_SQL_USE_THOSE_BELOW,

@@ -70,6 +70,14 @@ final class Rules {
             .dependOnClassesThat(resideInAPackage("dev.holdfast.engine.."))
             .because("a store author must be able to read the SPI alone");
 
+    /** A store can be written without the helpers. */
+    static final ArchRule THE_CONTRACT_DOES_NOT_KNOW_THE_HELPERS = noClasses()
+            .that()
+            .resideInAPackage("dev.holdfast.spi")
+            .should()
+            .dependOnClassesThat(resideInAPackage("dev.holdfast.spi.support.."))
+            .because("helpers are a choice of each store, and may change without a change of the contract");
+
     /** A package of the engine uses only those that {@link EnginePackage} lists for it. */
     static final ArchRule PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW = classes()
             .that(describe("are below the engine's entrance", Rules::isBelowTheEntrance))

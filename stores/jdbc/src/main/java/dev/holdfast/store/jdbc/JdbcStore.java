@@ -1,12 +1,9 @@
 package dev.holdfast.store.jdbc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.BoundedOpening;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
-import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
@@ -15,6 +12,9 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.spi.support.BoundedOpening;
+import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.sql.database.UnproxiedDataSource;
 import dev.holdfast.store.jdbc.server.BusyRowsLane;

@@ -18,7 +18,7 @@ import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import dev.holdfast.store.ledger.table.Session;
 import java.sql.Connection;

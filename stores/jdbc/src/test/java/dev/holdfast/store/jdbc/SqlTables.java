@@ -2,7 +2,7 @@ package dev.holdfast.store.jdbc;
 
 import dev.holdfast.servers.sql.TestSource;
 import dev.holdfast.spi.ResourceSpec;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.table.ColumnCodes;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.holdfast.store.ledger;
 
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.table.Resource;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;

@@ -1,13 +1,13 @@
 package dev.holdfast.store.quorum;
 
 import dev.holdfast.Environment;
-import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Listeners;
 import dev.holdfast.store.quorum.member.EventLoop;
 import dev.holdfast.store.quorum.member.Member;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.holdfast.sql.rows;
 
-import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.support.Randomness;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 

@@ -1,8 +1,8 @@
 package dev.holdfast.sql.rows;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.Identifiers;
 import java.sql.Connection;

@@ -3,13 +3,13 @@ package dev.holdfast.store.sqlite;
 import static java.util.Objects.requireNonNullElse;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Poll;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.Transaction;

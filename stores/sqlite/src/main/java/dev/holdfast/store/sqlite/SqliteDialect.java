@@ -7,7 +7,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.WaitCondition;
 import dev.holdfast.store.ledger.runtime.SystemTime;

@@ -1,7 +1,7 @@
 package dev.holdfast.store.sqlite;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.StoreClock;
 import dev.holdfast.store.ledger.runtime.Housekeeper;

@@ -11,7 +11,7 @@ import dev.holdfast.spi.Refusal;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

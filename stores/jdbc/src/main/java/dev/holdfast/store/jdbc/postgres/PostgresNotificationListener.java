@@ -1,8 +1,8 @@
 package dev.holdfast.store.jdbc.postgres;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.ConnectionDisposal;
 import dev.holdfast.store.jdbc.server.DriverDataSource;
 import dev.holdfast.store.jdbc.server.NotificationListener;

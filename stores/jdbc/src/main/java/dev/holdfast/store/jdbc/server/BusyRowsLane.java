@@ -1,9 +1,9 @@
 package dev.holdfast.store.jdbc.server;
 
-import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.spi.support.Batcher.Call;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import java.time.Duration;

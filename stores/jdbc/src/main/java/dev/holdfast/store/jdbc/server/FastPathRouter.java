@@ -1,6 +1,5 @@
 package dev.holdfast.store.jdbc.server;
 
-import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.Acquire;
@@ -14,6 +13,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.support.Batcher.Call;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;

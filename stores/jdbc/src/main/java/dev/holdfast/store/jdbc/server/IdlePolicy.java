@@ -1,7 +1,7 @@
 package dev.holdfast.store.jdbc.server;
 
 import dev.holdfast.spi.ResourceName;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.table.Micros;
 import java.time.Duration;
 import java.util.ArrayList;

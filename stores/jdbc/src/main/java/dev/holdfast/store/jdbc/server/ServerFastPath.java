@@ -8,7 +8,7 @@ import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease.Binding;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.TokenBlock;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.CommandExecutor;
 import dev.holdfast.store.ledger.Ledger;
 import dev.holdfast.store.ledger.Transaction;

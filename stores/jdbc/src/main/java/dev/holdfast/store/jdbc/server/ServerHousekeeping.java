@@ -3,7 +3,7 @@ package dev.holdfast.store.jdbc.server;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
-import dev.holdfast.spi.Tokens;
+import dev.holdfast.spi.support.Tokens;
 import dev.holdfast.store.ledger.runtime.Housekeeper;
 import dev.holdfast.store.ledger.runtime.SystemTime;
 import dev.holdfast.store.ledger.table.ClaimRows;

@@ -1,8 +1,6 @@
 package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.Command.Acquire;
 import dev.holdfast.spi.Command.CloseSession;
 import dev.holdfast.spi.Command.OnResource;
@@ -11,6 +9,8 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.spi.support.Batcher.Call;
 import dev.holdfast.store.ledger.Transaction;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplates;

@@ -1,11 +1,11 @@
 package dev.holdfast.store.jdbc.server;
 
-import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Command.OpenSession;
 import dev.holdfast.spi.Command.Retire;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.support.Batcher.Call;
 import dev.holdfast.store.ledger.table.Micros;
 import dev.holdfast.store.ledger.table.Session;
 import dev.holdfast.store.ledger.table.SqlTemplates;

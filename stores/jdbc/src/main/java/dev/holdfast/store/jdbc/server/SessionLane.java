@@ -1,8 +1,8 @@
 package dev.holdfast.store.jdbc.server;
 
-import dev.holdfast.spi.Batcher;
-import dev.holdfast.spi.Batcher.Call;
 import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.support.Batcher;
+import dev.holdfast.spi.support.Batcher.Call;
 import dev.holdfast.store.ledger.table.SqlTemplates;
 import dev.holdfast.store.ledger.table.StatementCache;
 import java.sql.SQLException;

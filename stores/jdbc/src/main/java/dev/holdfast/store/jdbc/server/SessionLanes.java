@@ -1,10 +1,10 @@
 package dev.holdfast.store.jdbc.server;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.support.Batcher;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;

@@ -3,11 +3,11 @@ package dev.holdfast.store.jdbc.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.holdfast.spi.Batcher;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.support.Batcher;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

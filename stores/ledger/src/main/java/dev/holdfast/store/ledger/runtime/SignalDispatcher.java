@@ -1,8 +1,8 @@
 package dev.holdfast.store.ledger.runtime;
 
-import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.support.Listeners;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -2,7 +2,6 @@ package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.Signal;
@@ -13,6 +12,7 @@ import dev.holdfast.spi.StoreProvider;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.Listeners;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,7 @@
 package dev.holdfast.store.quorum.member;
 
 import dev.holdfast.Environment;
-import dev.holdfast.spi.Randomness;
+import dev.holdfast.spi.support.Randomness;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;

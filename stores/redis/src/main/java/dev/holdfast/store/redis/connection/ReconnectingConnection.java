@@ -1,8 +1,8 @@
 package dev.holdfast.store.redis.connection;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.holdfast.spi.Randomness;
 import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.support.Randomness;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;

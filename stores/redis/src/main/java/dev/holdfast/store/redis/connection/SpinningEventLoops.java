@@ -1,6 +1,6 @@
 package dev.holdfast.store.redis.connection;
 
-import dev.holdfast.spi.AdaptiveSpin;
+import dev.holdfast.spi.support.AdaptiveSpin;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Transports;
 import io.netty.channel.EventLoopGroup;

@@ -1,13 +1,13 @@
 package dev.holdfast.store.redis.topology;
 
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Listeners;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Listeners;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;

@@ -1,4 +1,6 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
+
+import dev.holdfast.spi.TokenBlock;
 
 /**
  * The token rule of the stores that count for themselves: tokens follow the store's clock, so they keep rising even

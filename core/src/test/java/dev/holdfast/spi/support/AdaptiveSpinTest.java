@@ -1,4 +1,4 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

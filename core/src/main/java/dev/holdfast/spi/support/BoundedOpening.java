@@ -1,5 +1,7 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;

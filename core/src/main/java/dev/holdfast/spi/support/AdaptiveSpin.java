@@ -1,4 +1,4 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
 /**
  * Whether it pays to stay awake for a moment before sleeping, as learned from how it went before. To put a thread to

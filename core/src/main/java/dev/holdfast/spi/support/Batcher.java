@@ -1,5 +1,9 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;

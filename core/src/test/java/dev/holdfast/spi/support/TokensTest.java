@@ -1,8 +1,9 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.spi.TokenBlock;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;

@@ -1,8 +1,10 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -1,4 +1,4 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
 import java.io.FileInputStream;
 import java.io.IOException;

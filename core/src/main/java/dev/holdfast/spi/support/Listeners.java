@@ -1,5 +1,7 @@
-package dev.holdfast.spi;
+package dev.holdfast.spi.support;
 
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Signal;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
