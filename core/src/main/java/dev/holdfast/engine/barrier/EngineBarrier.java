@@ -8,6 +8,7 @@ import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.latch.LatchCall;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.local.LocalResources;
@@ -200,17 +201,18 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
     CompletableFuture<Hold> askForPlace() {
-        return new Acquirer(resources, name, Mode.unowned(places, 1)).enterForEngine(WITH_SESSION, false, 0);
+        return new Acquirer(resources, name, Mode.unowned(places, 1))
+                .enterForEngine(AcquireTerms.attempt(WITH_SESSION));
     }
 
     /** Asks for the lock under which parties open and give up, without waiting for it. */
     CompletableFuture<Hold> tryLockDoor() {
-        return door.enterForEngine(Lease.SESSION, false, 0);
+        return door.enterForEngine(AcquireTerms.TRY);
     }
 
     /** Waits for the same lock, however long another has it. */
     CompletableFuture<Hold> lockDoor() {
-        return door.enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
+        return door.enterForEngine(AcquireTerms.FOREVER);
     }
 
     /** The number that was opened last. */
@@ -227,8 +229,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Keeps the number from being forgotten. */
     CompletableFuture<Hold> rememberNewest() {
-        return new Acquirer(resources, opened, Mode.unowned(LATCH, 0))
-                .enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
+        return new Acquirer(resources, opened, Mode.unowned(LATCH, 0)).enterForEngine(AcquireTerms.FOREVER);
     }
 
     /** Who has a place, in one state of the store. */

@@ -12,14 +12,13 @@ import dev.holdfast.Loss;
 import dev.holdfast.TermEnd;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.LossInterrupt;
 import dev.holdfast.engine.time.Jitter;
-import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -120,7 +119,7 @@ final class EngineCampaign implements Campaign {
             elections.standDown(this);
             return;
         }
-        CompletableFuture<Hold> asked = seat.enterForEngine(Lease.SESSION, false, TotalWait.FOREVER);
+        CompletableFuture<Hold> asked = seat.enterForEngine(AcquireTerms.FOREVER);
         boolean isLate;
         lock.lock();
         try {

@@ -4,6 +4,7 @@ import dev.holdfast.DistributedCountDownLatch;
 import dev.holdfast.Hold;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
@@ -12,7 +13,6 @@ import dev.holdfast.engine.local.Mode;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -212,7 +212,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before waiting for latch '" + name + "'");
         }
-        LocalHold passed = acquirer.await(this, Lease.SESSION, false, waitNanos, true);
+        LocalHold passed = acquirer.await(this, AcquireTerms.within(waitNanos), true);
         if (passed == null) {
             return false;
         }
@@ -227,8 +227,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public CompletionStage<Void> awaitAsync() {
-        CompletableFuture<Hold> passing =
-                acquirer.enter(Lease.SESSION, false, TotalWait.FOREVER).toCompletableFuture();
+        CompletableFuture<Hold> passing = acquirer.enter(AcquireTerms.FOREVER).toCompletableFuture();
         CompletableFuture<Void> result = new CompletableFuture<>();
         var unusedPassing = passing.whenComplete((hold, failure) -> {
             if (failure != null) {

@@ -1,6 +1,5 @@
 package dev.holdfast.engine.local;
 
-import dev.holdfast.AcquireOptions;
 import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
@@ -9,7 +8,6 @@ import dev.holdfast.engine.execution.Trampoline;
 import dev.holdfast.engine.observe.AcquisitionObserver;
 import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -38,21 +36,19 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
      * @return null if others kept the resource for all of the wait
      */
     @Nullable
-    public LocalHold await(Object face, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
-            throws InterruptedException {
-        resources.requireSupported(lease, name);
+    public LocalHold await(Object face, AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
+        resources.requireSupported(terms.lease(), name);
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        Request request = new Request(
-                mode, name, Thread.currentThread(), null, lease, isExtendable, waitNanos == 0, false, observer);
+        Request request = new Request(mode, name, Thread.currentThread(), null, terms, false, observer);
         if (observer == null) {
-            return await(face, request, waitNanos, isInterruptible);
+            return await(face, request, isInterruptible);
         }
         WaitEnd end = WaitEnd.FAILED;
         LocalHold hold = null;
         try {
-            hold = await(face, request, waitNanos, isInterruptible);
-            end = inVain(waitNanos);
+            hold = await(face, request, isInterruptible);
+            end = inVain(terms);
         } catch (InterruptedException e) {
             end = WaitEnd.CANCELLED;
             throw e;
@@ -66,10 +62,10 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         return hold;
     }
 
-    private @Nullable LocalHold await(Object face, Request request, long waitNanos, boolean isInterruptible)
+    private @Nullable LocalHold await(Object face, Request request, boolean isInterruptible)
             throws InterruptedException {
         try {
-            return awaitEnd(face, request, waitNanos, isInterruptible);
+            return awaitEnd(face, request, isInterruptible);
         } catch (Error | RuntimeException e) {
             giveUp(request);
             throw e;
@@ -90,10 +86,11 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         }
     }
 
-    private @Nullable LocalHold awaitEnd(Object face, Request request, long waitNanos, boolean isInterruptible)
+    private @Nullable LocalHold awaitEnd(Object face, Request request, boolean isInterruptible)
             throws InterruptedException {
+        long waitNanos = request.terms.waitNanos();
         long deadline = resources.context.environment().monotonicNanos()
-                + RequestCompletion.limitOf(resources.context, request, waitNanos);
+                + RequestCompletion.limitOf(resources.context, request);
         LocalSynchronizer resource = resources.enter(name, mode.spec(), request);
         if (request.isAskedFor) {
             resources
@@ -128,7 +125,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
                     boolean wasUnanswered = request.isTry || resource.isUnanswered(request);
                     if (resource.cancel(request)) {
                         if (wasUnanswered) {
-                            throw RequestCompletion.unanswered(resources.context, request, waitNanos);
+                            throw RequestCompletion.unanswered(resources.context, request);
                         }
                         return null;
                     }
@@ -160,49 +157,38 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
     }
 
     /** Asks for a hold that owns itself, for a user, who is told on the callback executor; never blocks. */
-    public CompletionStage<Hold> enter(Lease lease, boolean isExtendable, long waitNanos) {
-        return enter(lease, isExtendable, waitNanos, false);
+    public CompletionStage<Hold> enter(AcquireTerms terms) {
+        return enter(terms, false, null);
     }
 
     /**
      * The same for the engine itself: what depends on it runs on the thread that ends it, within the
      * {@link Trampoline}, and waits for no code of users.
      */
-    public CompletableFuture<Hold> enterForEngine(Lease lease, boolean isExtendable, long waitNanos) {
-        return enter(lease, isExtendable, waitNanos, true);
-    }
-
-    /** As {@link #enterForEngine(Lease, boolean, long)}, with the options of a user. */
-    public CompletableFuture<Hold> enterForEngine(AcquireOptions options) {
-        return enterForEngine(leaseOf(options), isExtendable(options), waitOf(options));
+    public CompletableFuture<Hold> enterForEngine(AcquireTerms terms) {
+        return enter(terms, true, null);
     }
 
     /**
-     * Tries once, for the engine itself: fails with a {@link LockWaitTimeoutException} if others have the resource.
+     * As {@link #enterForEngine(AcquireTerms)}, by a thread that may wait for the future.
      *
-     * @param caller whether the calling thread waits for the future, so that it may carry the command to the store
+     * @param caller whether the calling thread waits, so that it may carry the command to the store
      */
-    public CompletableFuture<Hold> attempt(Lease lease, CallerMode caller) {
-        return enter(lease, false, 0, true, caller == CallerMode.BLOCKING ? Thread.currentThread() : null);
+    public CompletableFuture<Hold> enterForEngine(AcquireTerms terms, CallerMode caller) {
+        return enter(terms, true, caller == CallerMode.BLOCKING ? Thread.currentThread() : null);
     }
 
-    private CompletableFuture<Hold> enter(Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine) {
-        return enter(lease, isExtendable, waitNanos, isOfEngine, null);
-    }
-
-    private CompletableFuture<Hold> enter(
-            Lease lease, boolean isExtendable, long waitNanos, boolean isOfEngine, @Nullable Thread waiter) {
+    private CompletableFuture<Hold> enter(AcquireTerms terms, boolean isOfEngine, @Nullable Thread waiter) {
         CompletableFuture<Hold> future = new CompletableFuture<>();
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        Request request =
-                new Request(mode, name, waiter, future, lease, isExtendable, waitNanos == 0, isOfEngine, observer);
+        Request request = new Request(mode, name, waiter, future, terms, isOfEngine, observer);
         if (observer != null) {
-            var unused = future.whenComplete((hold, failure) -> notify(observer, waitNanos, hold, failure));
+            var unused = future.whenComplete((hold, failure) -> notify(observer, terms, hold, failure));
         }
         try {
-            resources.requireSupported(lease, name);
-            AsyncWait.begin(resources, mode.spec(), request, future, waitNanos);
+            resources.requireSupported(terms.lease(), name);
+            AsyncWait.begin(resources, mode.spec(), request, future);
         } catch (Throwable t) {
             // If it was queued before that, the hold is given back: nobody takes it from a stage that has failed.
             RequestCompletion.tell(resources.context, request, () -> future.completeExceptionally(t));
@@ -211,33 +197,17 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
     }
 
     private static void notify(
-            AcquisitionObserver observer, long waitNanos, @Nullable Hold hold, @Nullable Throwable failure) {
+            AcquisitionObserver observer, AcquireTerms terms, @Nullable Hold hold, @Nullable Throwable failure) {
         if (hold instanceof LocalHold granted) {
             observer.granted(granted.rawToken());
         } else if (failure instanceof CancellationException) {
             observer.notGranted(WaitEnd.CANCELLED);
         } else {
-            observer.notGranted(failure instanceof LockWaitTimeoutException ? inVain(waitNanos) : WaitEnd.FAILED);
+            observer.notGranted(failure instanceof LockWaitTimeoutException ? inVain(terms) : WaitEnd.FAILED);
         }
     }
 
-    private static WaitEnd inVain(long waitNanos) {
-        return waitNanos == 0 ? WaitEnd.TAKEN : WaitEnd.TIMED_OUT;
-    }
-
-    public static Lease leaseOf(AcquireOptions options) {
-        return options.detachedLease()
-                .map(Lease::detached)
-                .or(() -> options.fixedLease().or(options::maxHold).map(Lease::bounded))
-                .orElse(Lease.SESSION);
-    }
-
-    /** Whether the lease is the owner's affair: a bound for a stuck thread is not. */
-    public static boolean isExtendable(AcquireOptions options) {
-        return options.fixedLease().isPresent() || options.detachedLease().isPresent();
-    }
-
-    public static long waitOf(AcquireOptions options) {
-        return options.maxWait().map(TotalWait::nanos).orElse(TotalWait.FOREVER);
+    private static WaitEnd inVain(AcquireTerms terms) {
+        return terms.isTry() ? WaitEnd.TAKEN : WaitEnd.TIMED_OUT;
     }
 }

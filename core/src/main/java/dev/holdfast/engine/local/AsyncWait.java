@@ -16,7 +16,6 @@ final class AsyncWait {
     private final LocalSynchronizer resource;
     private final Request request;
     private final CompletableFuture<Hold> stage;
-    private final long waitNanos;
 
     @GuardedBy("this")
     private Environment.@Nullable Timer timer;
@@ -25,28 +24,18 @@ final class AsyncWait {
     private boolean isOver;
 
     private AsyncWait(
-            ClientContext context,
-            LocalSynchronizer resource,
-            Request request,
-            CompletableFuture<Hold> stage,
-            long waitNanos) {
+            ClientContext context, LocalSynchronizer resource, Request request, CompletableFuture<Hold> stage) {
         this.context = context;
         this.resource = resource;
         this.request = request;
         this.stage = stage;
-        this.waitNanos = waitNanos;
     }
 
     /** Lets a request enter its resource, and ends it when its time is over. */
-    static void begin(
-            LocalResources resources,
-            ResourceSpec spec,
-            Request request,
-            CompletableFuture<Hold> stage,
-            long waitNanos) {
+    static void begin(LocalResources resources, ResourceSpec spec, Request request, CompletableFuture<Hold> stage) {
         LocalSynchronizer resource = resources.enter(request.name, spec, request);
-        AsyncWait wait = new AsyncWait(resources.context, resource, request, stage, waitNanos);
-        long limit = RequestCompletion.limitOf(resources.context, request, waitNanos);
+        AsyncWait wait = new AsyncWait(resources.context, resource, request, stage);
+        long limit = RequestCompletion.limitOf(resources.context, request);
         if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
             wait.setTimer(limit, wait::timeIsUp);
         }
@@ -54,7 +43,7 @@ final class AsyncWait {
     }
 
     private void timeIsUp() {
-        if (!request.isTry && resource.awaitAnswer(request, Duration.ofNanos(waitNanos))) {
+        if (!request.isTry && resource.awaitAnswer(request, Duration.ofNanos(request.terms.waitNanos()))) {
             setTimer(TotalWait.OVERTIME_NANOS, this::timeOut);
         } else {
             timeOut();
@@ -69,8 +58,11 @@ final class AsyncWait {
                     request,
                     () -> stage.completeExceptionally(
                             wasUnanswered
-                                    ? RequestCompletion.unanswered(context, request, waitNanos)
-                                    : context.failures().timedOut(request.name.value(), Duration.ofNanos(waitNanos))));
+                                    ? RequestCompletion.unanswered(context, request)
+                                    : context.failures()
+                                            .timedOut(
+                                                    request.name.value(),
+                                                    Duration.ofNanos(request.terms.waitNanos()))));
         }
     }
 

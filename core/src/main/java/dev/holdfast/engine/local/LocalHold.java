@@ -99,7 +99,7 @@ public class LocalHold implements HoldHandle {
             observer.serve(grant.served > 0 ? GrantSource.LOCAL_HAND_OVER : GrantSource.STORE);
         }
         this.token = token;
-        this.isExtendable = request.isExtendable;
+        this.isExtendable = request.terms.isExtendable();
     }
 
     /** Whether it stands beside others under its grant. Called under the lock of the resource. */

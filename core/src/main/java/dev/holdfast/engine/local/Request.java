@@ -2,7 +2,6 @@ package dev.holdfast.engine.local;
 
 import dev.holdfast.Hold;
 import dev.holdfast.engine.observe.AcquisitionObserver;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -30,8 +29,7 @@ public final class Request {
     /** What it asks for. */
     final Mode mode;
 
-    final Lease lease;
-    final boolean isExtendable;
+    final AcquireTerms terms;
 
     /** Makes a single attempt, and never queues at the store. */
     final boolean isTry;
@@ -93,9 +91,7 @@ public final class Request {
             ResourceName name,
             @Nullable Thread waiter,
             @Nullable CompletableFuture<Hold> future,
-            Lease lease,
-            boolean isExtendable,
-            boolean isTry,
+            AcquireTerms terms,
             boolean isOfEngine,
             @Nullable AcquisitionObserver observer) {
         this.name = name;
@@ -103,9 +99,8 @@ public final class Request {
         this.waiter = waiter;
         this.mode = mode;
         this.future = future;
-        this.lease = lease;
-        this.isExtendable = isExtendable;
-        this.isTry = isTry;
+        this.terms = terms;
+        this.isTry = terms.isTry();
         this.isOfEngine = isOfEngine;
         this.observer = observer;
     }
@@ -116,7 +111,7 @@ public final class Request {
     }
 
     boolean hasOwnLease() {
-        return lease.binding() != Lease.Binding.SESSION;
+        return terms.hasOwnLease();
     }
 
     /** Whether it asks for a hold beside others. */

@@ -20,8 +20,8 @@ public final class RequestCompletion {
     private RequestCompletion() {}
 
     /** How long a request may take: a try does not wait for others, but for the store. */
-    static long limitOf(ClientContext context, Request request, long waitNanos) {
-        return request.isTry ? context.options().storeTimeout().toNanos() : waitNanos;
+    static long limitOf(ClientContext context, Request request) {
+        return request.isTry ? context.options().storeTimeout().toNanos() : request.terms.waitNanos();
     }
 
     /** Runs what ends the stage of a request: on the callback executor, unless nobody but the engine depends on it. */
@@ -77,12 +77,14 @@ public final class RequestCompletion {
     }
 
     /** Why a request failed that the store has not answered in time: the time is the caller's, or that of the store. */
-    static RuntimeException unanswered(ClientContext context, Request request, long waitNanos) {
+    static RuntimeException unanswered(ClientContext context, Request request) {
         String name = request.name.value();
         return request.isTry
                 ? context.failures().unanswered(name, context.options().storeTimeout())
                 : context.failures()
                         .unansweredInWait(
-                                name, Duration.ofNanos(waitNanos), Duration.ofNanos(TotalWait.OVERTIME_NANOS));
+                                name,
+                                Duration.ofNanos(request.terms.waitNanos()),
+                                Duration.ofNanos(TotalWait.OVERTIME_NANOS));
     }
 }

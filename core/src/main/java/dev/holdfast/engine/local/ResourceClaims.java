@@ -221,7 +221,7 @@ final class ResourceClaims extends GrantList {
                 resource,
                 resource.part.nextRef(resource.name, session),
                 session,
-                first.lease,
+                first.terms.lease(),
                 isOwn ? first : null,
                 first.weight(),
                 queue.newest());

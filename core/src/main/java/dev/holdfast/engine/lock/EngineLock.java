@@ -6,6 +6,7 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.NotOwnerException;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalHold;
@@ -64,24 +65,24 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public Hold acquire() throws InterruptedException {
-        return acquireOrTimeOut(Lease.SESSION, false, TotalWait.FOREVER);
+        return acquireOrTimeOut(AcquireTerms.FOREVER);
     }
 
     @Override
     public Hold acquire(Duration maxWait) throws InterruptedException {
-        return acquireOrTimeOut(Lease.SESSION, false, TotalWait.nanos(maxWait));
+        return acquireOrTimeOut(AcquireTerms.within(TotalWait.nanos(maxWait)));
     }
 
     @Override
     public Hold acquire(AcquireOptions options) throws InterruptedException {
-        return acquireOrTimeOut(Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options));
+        return acquireOrTimeOut(AcquireTerms.of(options));
     }
 
-    private Hold acquireOrTimeOut(Lease lease, boolean isExtendable, long waitNanos) throws InterruptedException {
-        Hold hold = acquireOrNull(lease, isExtendable, waitNanos, true);
+    private Hold acquireOrTimeOut(AcquireTerms terms) throws InterruptedException {
+        Hold hold = acquireOrNull(terms, true);
         if (hold == null) {
             throw new LockWaitTimeoutException(
-                    name(), acquirer.resources().context.product(), Duration.ofNanos(waitNanos));
+                    name(), acquirer.resources().context.product(), Duration.ofNanos(terms.waitNanos()));
         }
         return hold;
     }
@@ -89,7 +90,7 @@ public final class EngineLock implements DistributedLock {
     @Override
     public Optional<Hold> tryAcquire() {
         try {
-            return Optional.ofNullable(acquireOrNull(Lease.SESSION, false, 0, false));
+            return Optional.ofNullable(acquireOrNull(AcquireTerms.TRY, false));
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -97,22 +98,20 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public Optional<Hold> tryAcquire(Duration maxWait) throws InterruptedException {
-        return Optional.ofNullable(acquireOrNull(Lease.SESSION, false, TotalWait.nanos(maxWait), true));
+        return Optional.ofNullable(acquireOrNull(AcquireTerms.within(TotalWait.nanos(maxWait)), true));
     }
 
     @Override
     public Optional<Hold> tryAcquire(AcquireOptions options) throws InterruptedException {
-        return Optional.ofNullable(acquireOrNull(
-                Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options), true));
+        return Optional.ofNullable(acquireOrNull(AcquireTerms.of(options), true));
     }
 
-    private @Nullable Hold acquireOrNull(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
-            throws InterruptedException {
-        LocalHold mine = enterAgain(lease, isInterruptible);
+    private @Nullable Hold acquireOrNull(AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
+        LocalHold mine = enterAgain(terms.lease(), isInterruptible);
         if (mine != null) {
             return new NestedHold(mine, isWriteSide());
         }
-        return await(lease, isExtendable, waitNanos, isInterruptible);
+        return await(terms, isInterruptible);
     }
 
     // ---- Acquiring for the thread
@@ -121,7 +120,7 @@ public final class EngineLock implements DistributedLock {
     public void lock() {
         try {
             if (enterAgain(Lease.SESSION, false) == null) {
-                await(Lease.SESSION, false, TotalWait.FOREVER, false);
+                await(AcquireTerms.FOREVER, false);
             }
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
@@ -131,14 +130,14 @@ public final class EngineLock implements DistributedLock {
     @Override
     public void lockInterruptibly() throws InterruptedException {
         if (enterAgain(Lease.SESSION, true) == null) {
-            await(Lease.SESSION, false, TotalWait.FOREVER, true);
+            await(AcquireTerms.FOREVER, true);
         }
     }
 
     @Override
     public boolean tryLock() {
         try {
-            return enterAgain(Lease.SESSION, false) != null || await(Lease.SESSION, false, 0, false) != null;
+            return enterAgain(Lease.SESSION, false) != null || await(AcquireTerms.TRY, false) != null;
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -147,7 +146,7 @@ public final class EngineLock implements DistributedLock {
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         long waitNanos = Math.min(Math.max(unit.toNanos(time), 0), TotalWait.FOREVER);
-        return enterAgain(Lease.SESSION, true) != null || await(Lease.SESSION, false, waitNanos, true) != null;
+        return enterAgain(Lease.SESSION, true) != null || await(AcquireTerms.within(waitNanos), true) != null;
     }
 
     @Override
@@ -245,9 +244,8 @@ public final class EngineLock implements DistributedLock {
         return mine;
     }
 
-    private @Nullable LocalHold await(Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
-            throws InterruptedException {
-        LocalHold hold = acquirer.await(this, lease, isExtendable, waitNanos, isInterruptible);
+    private @Nullable LocalHold await(AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
+        LocalHold hold = acquirer.await(this, terms, isInterruptible);
         if (hold != null) {
             lastResource = hold.resource;
         }
@@ -261,7 +259,7 @@ public final class EngineLock implements DistributedLock {
 
     @Override
     public CompletionStage<Hold> acquireAsync(AcquireOptions options) {
-        return acquirer.enter(Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options));
+        return acquirer.enter(AcquireTerms.of(options));
     }
 
     @Override

@@ -7,7 +7,7 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.MultiHold;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Trampoline;
-import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.LeaseExtension;
 import dev.holdfast.engine.local.LocalHold;
 import dev.holdfast.engine.time.TotalWait;
@@ -91,7 +91,7 @@ final class AsyncMultiAcquisition {
     /** A fixed lease runs from here for all parts. */
     private void settleLeases() {
         CompletableFuture<?>[] extensions = new CompletableFuture<?>[0];
-        if (Acquirer.isExtendable(options)) {
+        if (AcquireTerms.of(options).isExtendable()) {
             extensions = held.subList(0, held.size() - 1).stream()
                     .map(hold -> extend((LocalHold) hold))
                     .toArray(CompletableFuture<?>[]::new);
@@ -110,7 +110,8 @@ final class AsyncMultiAcquisition {
 
     private CompletableFuture<Void> extend(LocalHold hold) {
         try {
-            return LeaseExtension.extendAsync(hold, Acquirer.leaseOf(options).length())
+            return LeaseExtension.extendAsync(
+                            hold, AcquireTerms.of(options).lease().length())
                     .toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);

@@ -5,10 +5,9 @@ import dev.holdfast.Hold;
 import dev.holdfast.LockLostException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.Failures;
-import dev.holdfast.engine.local.Acquirer;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.TotalWait;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,7 +65,7 @@ final class MultiAcquisition {
             }
         }
         waitsFrom = last + 1;
-        if (last >= 0 && Acquirer.leaseOf(options).binding() != Lease.Binding.SESSION) {
+        if (last >= 0 && AcquireTerms.of(options).hasOwnLease()) {
             throw new IllegalStateException("Lock '" + parts.get(last).resource()
                     + "' is held by this thread already: a nested acquire can't change its lease");
         }
@@ -132,9 +131,10 @@ final class MultiAcquisition {
     /** Whether none was lost while others were waited for; sets fixed leases to their full length. */
     private boolean areAllGood() {
         try {
-            if (Acquirer.isExtendable(options)) {
+            AcquireTerms terms = AcquireTerms.of(options);
+            if (terms.isExtendable()) {
                 for (Hold hold : held.subList(0, held.size() - 1)) {
-                    hold.extend(Acquirer.leaseOf(options).length());
+                    hold.extend(terms.lease().length());
                 }
             }
             for (Hold hold : held) {

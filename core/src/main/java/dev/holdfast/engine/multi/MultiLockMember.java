@@ -3,6 +3,7 @@ package dev.holdfast.engine.multi;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Lockable;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.LocalSynchronizer;
@@ -91,7 +92,7 @@ public interface MultiLockMember {
 
         @Override
         public CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
-            return lock.acquirer().enterForEngine(options);
+            return lock.acquirer().enterForEngine(AcquireTerms.of(options));
         }
     }
 
@@ -126,7 +127,7 @@ public interface MultiLockMember {
 
         @Override
         public CompletableFuture<Hold> acquireForEngine(AcquireOptions options) {
-            return permits.acquirer().enterForEngine(options);
+            return permits.acquirer().enterForEngine(AcquireTerms.of(options));
         }
 
         @Override

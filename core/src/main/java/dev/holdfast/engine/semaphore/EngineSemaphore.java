@@ -8,6 +8,7 @@ import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Permits;
 import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.LocalResources;
 import dev.holdfast.engine.local.Mode;
@@ -17,7 +18,6 @@ import dev.holdfast.engine.wire.ResourceInspection;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
@@ -88,7 +88,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     @Override
     public Optional<Permits> tryAcquire(int permits) {
         try {
-            return Optional.ofNullable(await(permits, Lease.SESSION, false, 0, false));
+            return Optional.ofNullable(await(permits, AcquireTerms.TRY, false));
         } catch (InterruptedException e) {
             throw new AssertionError("a wait that ignores interrupts was interrupted", e);
         }
@@ -96,24 +96,21 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Optional<Permits> tryAcquire(int permits, AcquireOptions options) throws InterruptedException {
-        return Optional.ofNullable(await(
-                permits, Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options), true));
+        return Optional.ofNullable(await(permits, AcquireTerms.of(options), true));
     }
 
-    private @Nullable Permits await(
-            int permits, Lease lease, boolean isExtendable, long waitNanos, boolean isInterruptible)
+    private @Nullable Permits await(int permits, AcquireTerms terms, boolean isInterruptible)
             throws InterruptedException {
         Acquirer acquirer = acquirer(permits);
         if (isInterruptible && Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for permits of '" + name + "'");
         }
-        return (Permits) acquirer.await(this, lease, isExtendable, waitNanos, isInterruptible);
+        return (Permits) acquirer.await(this, terms, isInterruptible);
     }
 
     @Override
     public CompletionStage<Permits> acquireAsync(int permits, AcquireOptions options) {
-        CompletionStage<Hold> stage = acquirer(permits)
-                .enter(Acquirer.leaseOf(options), Acquirer.isExtendable(options), Acquirer.waitOf(options));
+        CompletionStage<Hold> stage = acquirer(permits).enter(AcquireTerms.of(options));
         return permitsOf(stage);
     }
 

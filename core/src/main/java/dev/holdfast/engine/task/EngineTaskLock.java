@@ -11,6 +11,7 @@ import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.local.AcquireTerms;
 import dev.holdfast.engine.local.Acquirer;
 import dev.holdfast.engine.local.HoldHandle;
 import dev.holdfast.engine.local.LocalResources;
@@ -60,7 +61,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     private CompletableFuture<Hold> attempt(TaskOptions options, CallerMode caller) {
-        return acquirer.attempt(Lease.detached(options.atMost()), caller);
+        return acquirer.enterForEngine(AcquireTerms.attempt(Lease.detached(options.atMost())), caller);
     }
 
     private RuntimeException notRun(@Nullable Throwable cause, TaskOptions options) {
