@@ -239,7 +239,7 @@ class RedisFullServerTest {
     }
 
     /** All that is on the server. */
-    /** The fields by name: the server tells them in another order once it has moved its hash tables in the background. */
+    /** The fields by name: the server answers them in another order once it has grown its hash table. */
     private String records() {
         Map<String, String> fields = new TreeMap<>();
         Iterator<Object> told =
