@@ -10,6 +10,7 @@ enum Module {
     MEMORY("dev.holdfast.store.memory", CORE),
     SQL("dev.holdfast.sql", CORE),
     LEDGER("dev.holdfast.store.ledger", CORE),
+    REGISTER("dev.holdfast.store.register", CORE),
     SQLITE("dev.holdfast.store.sqlite", CORE, LEDGER),
     JDBC("dev.holdfast.store.jdbc", CORE, SQL, LEDGER),
     REDIS("dev.holdfast.store.redis", CORE),

@@ -1,0 +1,13 @@
+package dev.holdfast.store.register;
+
+import java.util.Optional;
+
+/**
+ * The record of a resource as the server keeps it.
+ *
+ * @param state the encoded state; empty where there is no record
+ * @param version what the next write compares with; of a missing record, what a creation compares with
+ * @param unixMicros the server's clock when it answered, 0 where tokens follow the server's revisions. Behind the true
+ *     one by no more than the answer took, and never ahead of it
+ */
+public record RegisterRecord(Optional<byte[]> state, RecordVersion version, long unixMicros) {}

@@ -1,0 +1,29 @@
+package dev.holdfast.store.register;
+
+import dev.holdfast.spi.SessionId;
+
+/** The result of a {@link ConditionalWrite}. All but {@link Written} say that nothing was written. */
+public sealed interface WriteResult {
+
+    /**
+     * All of it was written.
+     *
+     * @param version the version that it gave the record; its incarnation is the base of the tokens on a server that
+     *     counts revisions
+     * @param unixMicros as in {@link RegisterRecord}
+     */
+    record Written(RecordVersion version, long unixMicros) implements WriteResult {}
+
+    /**
+     * The record had another version.
+     *
+     * @param present the record after the failed comparison, at no further trip where the server can tell it
+     */
+    record Conflict(RegisterRecord present) implements WriteResult {}
+
+    /** The epoch of one of the writer's sessions is now a higher one. */
+    record Stale(SessionId session, long epoch) implements WriteResult {}
+
+    /** A session has ended, the writer's or one that had mail: the step is computed again without it. */
+    record Gone(SessionId session) implements WriteResult {}
+}

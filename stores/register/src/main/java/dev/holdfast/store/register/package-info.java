@@ -1,0 +1,7 @@
+/** Registers: one record per resource, replaced by compare-and-set, on a server that has little else to offer. */
+@NullMarked
+@CheckReturnValue
+package dev.holdfast.store.register;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;
