@@ -11,12 +11,12 @@ import dev.holdfast.engine.execution.Once;
 import dev.holdfast.engine.execution.SystemEnvironment;
 import dev.holdfast.engine.execution.Uninterruptibles;
 import dev.holdfast.engine.execution.UserStage;
+import dev.holdfast.engine.session.Partition;
+import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.engine.session.SignalHandler;
-import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -45,7 +45,7 @@ public final class Engine {
     private final ClientContext context;
     private final LockStore store;
     private final boolean closesStore;
-    private final StoreParts parts;
+    private final Partitions partitions;
     private final Primitives primitives;
     /** Set once, before the first command. */
     private volatile LockStore.Subscription listening = () -> {};
@@ -59,21 +59,21 @@ public final class Engine {
         this.store = store;
         this.closesStore = closesStore;
         context = ClientContext.of(environment, options, rules, store.traits());
-        parts = new StoreParts(context, store);
-        primitives = new Primitives(parts);
-        parts.serve(new Starting(), primitives.local, primitives.tasks);
+        partitions = new Partitions(context, store);
+        primitives = new Primitives(partitions);
+        partitions.serve(new Starting(), primitives.local, primitives.tasks);
     }
 
     /** Waits for the first session. */
     private final class Starting implements SessionUser {
 
         @Override
-        public void opened(StorePart part) {
+        public void opened(Partition partition) {
             ready.complete(Engine.this);
         }
 
         @Override
-        public void refused(StorePart part, StoreException failure, long attempt) {
+        public void refused(Partition partition, StoreException failure, long attempt) {
             ready.completeExceptionally(context.storeFailure("", failure));
         }
     }
@@ -81,8 +81,8 @@ public final class Engine {
     // ---- Life
 
     /**
-     * Opens the store and the session; blocks until both are there. Where the store keeps sessions in parts, none is
-     * needed before a name is.
+     * Opens the store and the session; blocks until both are there. Where the store keeps sessions in partitions, none
+     * is needed before a name is.
      */
     public static Engine start(
             Supplier<LockStore> opening,
@@ -162,12 +162,12 @@ public final class Engine {
                     options.sessionTtl());
         }
         Engine engine = new Engine(store, closesStore, options, own, rules);
-        engine.listening = store.subscribe(new SignalHandler(engine.parts));
+        engine.listening = store.subscribe(new SignalHandler(engine.partitions));
         own.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
-        if (engine.parts.areSeveral()) {
+        if (engine.partitions.areSeveral()) {
             engine.ready.complete(engine);
         } else {
-            engine.parts.at(0).keeper.open(caller);
+            engine.partitions.at(0).keeper.open(caller);
         }
         return engine;
     }
@@ -209,9 +209,9 @@ public final class Engine {
     private void beginClose() {
         // First, for a call that finds its hold lost by the end of its client should say that the client is closed.
         if (context.life().beginClose()) {
-            List<StorePart> used = parts.used();
+            List<Partition> used = partitions.used();
             List<@Nullable Session> sessions =
-                    used.stream().<@Nullable Session>map(StorePart::shut).toList();
+                    used.stream().<@Nullable Session>map(Partition::shut).toList();
             primitives.shut();
             ready.completeExceptionally(context.failures().closed());
             AtomicInteger open = new AtomicInteger(used.size() + 1);
@@ -222,24 +222,24 @@ public final class Engine {
         }
     }
 
-    private void endSession(StorePart part, @Nullable Session session, AtomicInteger open) {
+    private void endSession(Partition partition, @Nullable Session session, AtomicInteger open) {
         if (session == null) {
-            endClose(part, ReleaseRetrier.Closing.CONFIRMED, open);
+            endClose(partition, ReleaseRetrier.Closing.CONFIRMED, open);
             return;
         }
         context.environment()
                 .schedule(
                         context.options().storeTimeout().toNanos(),
-                        () -> endClose(part, ReleaseRetrier.Closing.UNCONFIRMED, open));
-        part.retrier.settle(
+                        () -> endClose(partition, ReleaseRetrier.Closing.UNCONFIRMED, open));
+        partition.retrier.settle(
                 new Command.CloseSession(session.id),
                 session,
                 CallerMode.ASYNC,
-                (reply, isFirst) -> endClose(part, ReleaseRetrier.Closing.CONFIRMED, open));
+                (reply, isFirst) -> endClose(partition, ReleaseRetrier.Closing.CONFIRMED, open));
     }
 
-    private void endClose(StorePart part, ReleaseRetrier.Closing how, AtomicInteger open) {
-        if (part.endClose(how)) {
+    private void endClose(Partition partition, ReleaseRetrier.Closing how, AtomicInteger open) {
+        if (partition.endClose(how)) {
             countClosed(open);
         }
     }
@@ -285,9 +285,9 @@ public final class Engine {
         return context;
     }
 
-    /** The part of the store to which a name belongs. */
-    StorePart part(ResourceName name) {
-        return parts.of(name);
+    /** The partition of the store to which a name belongs. */
+    Partition partition(ResourceName name) {
+        return partitions.of(name);
     }
 
     @Override

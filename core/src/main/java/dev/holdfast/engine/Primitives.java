@@ -23,7 +23,7 @@ import dev.holdfast.engine.lock.EngineReadWriteLock;
 import dev.holdfast.engine.multi.EngineMultiLock;
 import dev.holdfast.engine.multi.MultiLockMember;
 import dev.holdfast.engine.semaphore.EngineSemaphore;
-import dev.holdfast.engine.session.StoreParts;
+import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.task.EngineTaskLock;
 import dev.holdfast.engine.task.LeftLeases;
 import dev.holdfast.spi.Kind;
@@ -42,9 +42,9 @@ public final class Primitives {
     final LeftLeases tasks;
     private final ClientContext context;
 
-    Primitives(StoreParts parts) {
-        context = parts.context;
-        local = new LocalResources(parts);
+    Primitives(Partitions partitions) {
+        context = partitions.context;
+        local = new LocalResources(partitions);
         elections = new Elections(context);
         tasks = new LeftLeases(context);
     }

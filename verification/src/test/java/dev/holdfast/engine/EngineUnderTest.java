@@ -102,7 +102,7 @@ class EngineUnderTest implements ClientUnderTest {
     public CompletionStage<Boolean> release(String semaphore, String id) {
         Command.Release command = new Command.Release(PermitHold.refOf(new ResourceName(semaphore), id));
         CompletableFuture<Reply> answer =
-                engine.part(new ResourceName(semaphore)).wire.ask(command, CallerMode.ASYNC);
+                engine.partition(new ResourceName(semaphore)).wire.ask(command, CallerMode.ASYNC);
         return told(semaphore, answer.thenApply(Reply.Released.class::isInstance));
     }
 
@@ -112,7 +112,7 @@ class EngineUnderTest implements ClientUnderTest {
         return told(
                 semaphore,
                 dev.holdfast.engine.session.EpochGuardedCall.ask(
-                                engine.part(name),
+                                engine.partition(name),
                                 (session, epoch) -> new Command.Resize(name, session, epoch, permits))
                         .thenApply(Reply.Done.class::isInstance));
     }

@@ -1,8 +1,8 @@
 package dev.holdfast.engine.barrier;
 
 import dev.holdfast.engine.session.EpochGuardedCall;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
@@ -27,10 +27,10 @@ final class BarrierOpening implements EpochGuardedCall.Outcome {
     }
 
     /** Ends with whether the number is surely written. */
-    static CompletableFuture<Boolean> begin(StorePart part, ResourceName opened, Session session, long number) {
+    static CompletableFuture<Boolean> begin(Partition partition, ResourceName opened, Session session, long number) {
         BarrierOpening opening = new BarrierOpening(session, number);
         EpochGuardedCall.send(
-                part,
+                partition,
                 session,
                 (id, epoch) -> new Command.SetCount(opened, id, epoch, number, 1),
                 CallerMode.ASYNC,

@@ -196,7 +196,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Whether the store has answered nothing for as long as anybody waits. */
     boolean isStoreSilent() {
-        return resources.part(name).isSilent();
+        return resources.partition(name).isSilent();
     }
 
     /** Asks for a place, without waiting for one; the hold is a {@link LocalHold} with a claim of its own. */
@@ -217,14 +217,14 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** The number that was opened last. */
     CompletableFuture<LatchCall.Answer> newest() {
-        return LatchCall.countDown(resources.part(opened), opened, 0, QUESTION, CallerMode.ASYNC);
+        return LatchCall.countDown(resources.partition(opened), opened, 0, QUESTION, CallerMode.ASYNC);
     }
 
     /** The same, after the latch was brought to rest; who wrote the number may have died before it did. */
     CompletableFuture<LatchCall.Answer> atRest(LatchCall.Answer number) {
         return number.remaining() == 0
                 ? CompletableFuture.completedFuture(number)
-                : LatchCall.countDown(resources.part(opened), opened, number.generation(), OPEN, CallerMode.ASYNC);
+                : LatchCall.countDown(resources.partition(opened), opened, number.generation(), OPEN, CallerMode.ASYNC);
     }
 
     /** Keeps the number from being forgotten. */
@@ -234,7 +234,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Who has a place, in one state of the store. */
     CompletableFuture<List<Party>> present() {
-        return ResourceInspection.askForAll(resources.part(name).wire, name, CallerMode.ASYNC)
+        return ResourceInspection.askForAll(resources.partition(name).wire, name, CallerMode.ASYNC)
                 .thenApply(found -> found.stream()
                         .flatMap(info -> info.holders().stream())
                         .filter(party -> !party.remaining().isZero()
@@ -258,7 +258,7 @@ public final class EngineBarrier implements DistributedDoubleBarrier {
 
     /** Writes a number under the lock of the door, and lets in all whose tokens are not above it. */
     CompletableFuture<Boolean> open(LocalHold lock, long number) {
-        return BarrierOpening.begin(resources.part(opened), opened, lock.grant.session, number);
+        return BarrierOpening.begin(resources.partition(opened), opened, lock.grant.session, number);
     }
 
     @Override

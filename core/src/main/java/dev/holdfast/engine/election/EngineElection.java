@@ -75,7 +75,7 @@ public final class EngineElection implements LeaderElection {
                     .run(() -> stage.completeExceptionally(context.failures().closed()));
             return stage;
         }
-        var unused = ResourceInspection.ask(resources.part(name).wire, name, CallerMode.ASYNC)
+        var unused = ResourceInspection.ask(resources.partition(name).wire, name, CallerMode.ASYNC)
                 .whenComplete((found, failure) -> context.callbacks().run(() -> {
                     if (failure instanceof StoreException known) {
                         stage.completeExceptionally(context.storeFailure(name.value(), known));

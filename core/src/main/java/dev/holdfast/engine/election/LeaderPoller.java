@@ -58,7 +58,7 @@ final class LeaderPoller implements LeaderElection.Observation {
             LocalResources resources, Elections elections, ResourceName name, Consumer<? super LeaderView> observer) {
         this.context = resources.context;
         this.elections = elections;
-        this.wire = resources.part(name).wire;
+        this.wire = resources.partition(name).wire;
         this.name = name;
         this.observer = observer;
     }

@@ -81,7 +81,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
             return CompletableFuture.completedFuture(false);
         }
         long fresh = generationAfter(present.generation());
-        return LatchCall.setCount(resources.part(name), name, fresh, count, CallerMode.ASYNC)
+        return LatchCall.setCount(resources.partition(name), name, fresh, count, CallerMode.ASYNC)
                 .thenCompose(after -> {
                     note(after);
                     boolean isSet = after.generation() == fresh;
@@ -100,7 +100,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     }
 
     private long generationAfter(long present) {
-        long mark = resources.part(name).uniqueLong() >>> (Long.SIZE - MARK_BITS);
+        long mark = resources.partition(name).uniqueLong() >>> (Long.SIZE - MARK_BITS);
         long next = Math.max(round(present), round(known)) + 1;
         if (next > Long.MAX_VALUE >>> MARK_BITS) {
             throw new IllegalStateException("Latch '" + name + "' has no more generations after " + present);
@@ -116,8 +116,8 @@ public final class EngineLatch implements DistributedCountDownLatch {
 
     @Override
     public long countDown() {
-        String id = "h" + Long.toHexString(resources.part(name).uniqueLong()) + "-"
-                + Long.toHexString(resources.part(name).uniqueLong());
+        String id = "h" + Long.toHexString(resources.partition(name).uniqueLong()) + "-"
+                + Long.toHexString(resources.partition(name).uniqueLong());
         return result(count(id, CallerMode.BLOCKING));
     }
 
@@ -137,7 +137,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
             throw new IllegalArgumentException("A generation is at least 1, not " + generation);
         }
         context.requireOpen();
-        return result(LatchCall.countDown(resources.part(name), name, generation, id, CallerMode.BLOCKING))
+        return result(LatchCall.countDown(resources.partition(name), name, generation, id, CallerMode.BLOCKING))
                         .generation()
                 == generation;
     }
@@ -145,7 +145,7 @@ public final class EngineLatch implements DistributedCountDownLatch {
     private CompletableFuture<Long> count(String id, CallerMode caller) {
         context.requireOpen();
         long expected = known;
-        return LatchCall.countDown(resources.part(name), name, expected, id, caller)
+        return LatchCall.countDown(resources.partition(name), name, expected, id, caller)
                 .thenCompose(after -> {
                     note(after);
                     if (after.generation() == expected || after.remaining() == 0) {
@@ -157,14 +157,15 @@ public final class EngineLatch implements DistributedCountDownLatch {
                         return CompletableFuture.failedFuture(context.failures().uncounted(name.value(), id));
                     }
                     // What was known is over: the present generation is meant, which this answer names.
-                    return LatchCall.countDown(resources.part(name), name, after.generation(), id, CallerMode.ASYNC)
+                    return LatchCall.countDown(
+                                    resources.partition(name), name, after.generation(), id, CallerMode.ASYNC)
                             .thenApply(this::note);
                 })
                 .thenApply(LatchCall.Answer::remaining);
     }
 
     private CompletableFuture<LatchCall.Answer> ask(CallerMode caller) {
-        return LatchCall.countDown(resources.part(name), name, 0, QUESTION, caller)
+        return LatchCall.countDown(resources.partition(name), name, 0, QUESTION, caller)
                 .thenApply(this::note);
     }
 

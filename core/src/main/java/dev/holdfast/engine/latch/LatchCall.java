@@ -4,8 +4,8 @@ import dev.holdfast.Environment;
 import dev.holdfast.LockMismatchException;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.session.EpochGuardedCall;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
@@ -39,7 +39,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
 
     private final ClientContext context;
-    private final StorePart part;
+    private final Partition partition;
     private final ResourceName name;
     private final @Nullable Command plain;
     private final EpochGuardedCall.@Nullable Maker ofSession;
@@ -49,9 +49,12 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     private volatile int failures;
 
     private LatchCall(
-            StorePart part, ResourceName name, @Nullable Command plain, EpochGuardedCall.@Nullable Maker ofSession) {
-        this.context = part.context;
-        this.part = part;
+            Partition partition,
+            ResourceName name,
+            @Nullable Command plain,
+            EpochGuardedCall.@Nullable Maker ofSession) {
+        this.context = partition.context;
+        this.partition = partition;
         this.name = name;
         this.plain = plain;
         this.ofSession = ofSession;
@@ -59,20 +62,20 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
 
     /** Sends a count-down; one of generation 0, which no latch has, changes nothing and so asks. */
     public static CompletableFuture<Answer> countDown(
-            StorePart part, ResourceName name, long generation, String id, CallerMode caller) {
+            Partition partition, ResourceName name, long generation, String id, CallerMode caller) {
         Command command = new Command.CountDown(name, generation, id, 1);
-        return new LatchCall(part, name, command, null)
-                .begin(caller, () -> part.context.failures().uncounted(name.value(), id));
+        return new LatchCall(partition, name, command, null)
+                .begin(caller, () -> partition.context.failures().uncounted(name.value(), id));
     }
 
     static CompletableFuture<Answer> setCount(
-            StorePart part, ResourceName name, long generation, long count, CallerMode caller) {
+            Partition partition, ResourceName name, long generation, long count, CallerMode caller) {
         return new LatchCall(
-                        part,
+                        partition,
                         name,
                         null,
                         (session, epoch) -> new Command.SetCount(name, session, epoch, generation, count))
-                .begin(caller, () -> part.context.failures().unknownCount(name.value()));
+                .begin(caller, () -> partition.context.failures().unknownCount(name.value()));
     }
 
     private CompletableFuture<Answer> begin(CallerMode caller, Supplier<RuntimeException> timedOut) {
@@ -90,22 +93,22 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
             return;
         }
         if (plain != null) {
-            part.wire.send(plain, caller, this);
+            partition.wire.send(plain, caller, this);
         } else if (ofSession != null) {
             send(ofSession, caller);
         }
     }
 
     private void send(EpochGuardedCall.Maker maker, CallerMode caller) {
-        Session present = part.session();
+        Session present = partition.session();
         if (present == null) {
-            part.needSession(caller);
-            present = part.session();
+            partition.needSession(caller);
+            present = partition.session();
         }
         if (present == null) {
-            part.awaitSession(() -> send(CallerMode.ASYNC), this::sendLater);
+            partition.awaitSession(() -> send(CallerMode.ASYNC), this::sendLater);
         } else {
-            EpochGuardedCall.send(part, present, maker, caller, this);
+            EpochGuardedCall.send(partition, present, maker, caller, this);
         }
     }
 
@@ -127,7 +130,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     @Override
     public void failure(StoreException failure, long sentAt) {
         failed(failure);
-        part.troubled(failure);
+        partition.troubled(failure);
     }
 
     @Override

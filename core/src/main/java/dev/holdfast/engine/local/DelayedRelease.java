@@ -34,7 +34,7 @@ final class DelayedRelease {
     static boolean isFor(LocalSynchronizer resource, LocalClaim held) {
         return held.wasShared
                 && resource.spec.kind() == Kind.READ_WRITE
-                && resource.part.context.cohortBudgetNanos() > 0
+                && resource.partition.context.cohortBudgetNanos() > 0
                 && !resource.claims.isSpent(held);
     }
 
@@ -48,8 +48,10 @@ final class DelayedRelease {
         if (!isKeeping) {
             isKeeping = true;
             servedBefore = held.served;
-            out.add(() ->
-                    resource.part.context.environment().schedule(LINGER_NANOS, () -> resource.step(this::endKeeping)));
+            out.add(() -> resource.partition
+                    .context
+                    .environment()
+                    .schedule(LINGER_NANOS, () -> resource.step(this::endKeeping)));
         }
     }
 
@@ -57,7 +59,7 @@ final class DelayedRelease {
         isKeeping = false;
         LocalClaim held = resource.claims.firstGrant();
         if (held != null && held.state == Claim.State.HELD && held.isIdle() && resource.queue.isEmpty()) {
-            if (held.served != servedBefore && isFor(resource, held) && !resource.part.context.isClosing()) {
+            if (held.served != servedBefore && isFor(resource, held) && !resource.partition.context.isClosing()) {
                 keep(held, out);
             } else {
                 resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
@@ -76,11 +78,11 @@ final class DelayedRelease {
         if (!held.isToLeaveRoom) {
             held.isToLeaveRoom = true;
             int served = held.served;
-            out.add(() -> resource.part
+            out.add(() -> resource.partition
                     .context
                     .environment()
                     .schedule(
-                            resource.part.context.cohortBudgetNanos(),
+                            resource.partition.context.cohortBudgetNanos(),
                             () -> resource.step(then -> leaveRoom(held, served, then))));
         }
     }
@@ -102,7 +104,8 @@ final class DelayedRelease {
     void dropLater(DeferredActions out) {
         if (!isToDrop) {
             isToDrop = true;
-            out.add(() -> resource.part.context.environment().schedule(LINGER_NANOS, () -> resource.step(this::drop)));
+            out.add(() ->
+                    resource.partition.context.environment().schedule(LINGER_NANOS, () -> resource.step(this::drop)));
         }
     }
 

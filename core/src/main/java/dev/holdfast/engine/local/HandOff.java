@@ -68,7 +68,7 @@ final class HandOff {
     }
 
     private static long turnNanos(LocalSynchronizer resource, long usual) {
-        return Math.min(usual, resource.part.context.cohortBudgetNanos());
+        return Math.min(usual, resource.partition.context.cohortBudgetNanos());
     }
 
     /** The head of the queue looks whether the turn before it is over. */
@@ -107,7 +107,7 @@ final class HandOff {
                 && held.suits(request)
                 && held.hasRoomFor(request)
                 && (held.isIdle() || !resource.claims.isSpent(held))
-                && resource.part.validity.mayHandOn(held);
+                && resource.partition.validity.mayHandOn(held);
     }
 
     /** Makes a hold for a request that is not queued any more; false when there is no token for it yet. */
@@ -122,7 +122,7 @@ final class HandOff {
             FairnessSlice turn = held.turn();
             turn.passTo(
                     request,
-                    resource.part.context.clock(),
+                    resource.partition.context.clock(),
                     turnNanos(resource, request.isShare() ? SHARED_TURN_NANOS : TURN_NANOS));
             if (turn.ends() - resource.turnsEnd > 0) {
                 resource.turnsEnd = turn.ends();
@@ -183,10 +183,10 @@ final class HandOff {
 
     /** Hands a grant to the head of the queue, or to one that goes past it; whether it did. */
     static boolean passOn(LocalSynchronizer resource, LocalClaim held, Request first, DeferredActions out) {
-        if (!resource.part.validity.mayPassOn(held)) {
-            out.add(() -> resource.part.validity.expireIfDue(held));
-        } else if (!resource.part.validity.mayHandOn(held)) {
-            out.add(() -> resource.part.validity.resolveDoubt(held));
+        if (!resource.partition.validity.mayPassOn(held)) {
+            out.add(() -> resource.partition.validity.expireIfDue(held));
+        } else if (!resource.partition.validity.mayHandOn(held)) {
+            out.add(() -> resource.partition.validity.resolveDoubt(held));
         } else if (resource.spec.kind() == Kind.LATCH && !held.suits(first)) {
             if (!held.isCovering) {
                 resource.claims.giveBack(held, CallerMode.ASYNC, null, out);

@@ -31,7 +31,7 @@ final class HoldRelease {
             return tryRelease(resource, hold, caller);
         } catch (Throwable t) {
             Failsafe.log("a release, so that it is repeated,", t);
-            resource.part.context.environment().schedule(RELEASE_AGAIN_NANOS, () -> {
+            resource.partition.context.environment().schedule(RELEASE_AGAIN_NANOS, () -> {
                 var unused = release(resource, hold, CallerMode.ASYNC);
             });
             return releaseStage(resource, hold);
@@ -58,9 +58,9 @@ final class HoldRelease {
             for (int i = 0; i < YIELDS && caller == CallerMode.BLOCKING && missesOthers(resource, held); i++) {
                 letOthersRun(resource);
             }
-            if (hold.loss() == null && !resource.part.validity.mayPassOn(held)) {
+            if (hold.loss() == null && !resource.partition.validity.mayPassOn(held)) {
                 lose(resource, held, held.own == null ? Loss.Cause.EXPIRED : Loss.Cause.LEASE_ENDED, out);
-                out.add(() -> resource.part.validity.expireIfDue(held));
+                out.add(() -> resource.partition.validity.expireIfDue(held));
             }
             stage = hold.releaseStage();
             if (hold.loss() != null) {
@@ -68,7 +68,7 @@ final class HoldRelease {
                 out.add(() -> stage.complete(ReleaseOutcome.LOST));
                 resource.pursue(out);
             } else {
-                part(resource, held, hold);
+                detach(resource, held, hold);
                 letGo(resource, hold, held, stage, caller, out);
             }
             resource.tidy();
@@ -94,7 +94,7 @@ final class HoldRelease {
         }
     }
 
-    private static void part(LocalSynchronizer resource, LocalClaim held, LocalHold hold) {
+    private static void detach(LocalSynchronizer resource, LocalClaim held, LocalHold hold) {
         hold.end();
         held.leave(hold);
         if (resource.current == hold) {
@@ -114,11 +114,11 @@ final class HoldRelease {
             DeferredActions out) {
         Request first = resource.queue.head();
         // In doubt only the store can tell whether the hold was good to its end.
-        boolean inDoubt = !resource.part.validity.mayHandOn(held);
+        boolean inDoubt = !resource.partition.validity.mayHandOn(held);
         if (!held.isIdle()) {
             out.add(
                     inDoubt
-                            ? () -> resource.part.driver.confirm(held, stage)
+                            ? () -> resource.partition.driver.confirm(held, stage)
                             : () -> stage.complete(ReleaseOutcome.RELEASED));
             return;
         }
@@ -130,7 +130,7 @@ final class HoldRelease {
             return;
         }
         boolean isKept = first != null || DelayedRelease.isFor(resource, held);
-        if (!isKept || resource.part.context.isClosing() || held.isBound() || held.isNamed || inDoubt) {
+        if (!isKept || resource.partition.context.isClosing() || held.isBound() || held.isNamed || inDoubt) {
             resource.claims.giveBack(held, caller, new ReleaseResult(hold, inDoubt, resource.now(), stage), out);
             resource.pursue(out);
             return;
@@ -184,9 +184,9 @@ final class HoldRelease {
         if (resource.current == hold) {
             resource.current = null;
         }
-        Loss loss = new Loss(resource.name.value(), resource.part.context.product(), hold.rawToken(), cause);
+        Loss loss = new Loss(resource.name.value(), resource.partition.context.product(), hold.rawToken(), cause);
         hold.lose(loss, out);
-        out.add(() -> resource.part.context.noteLoss(loss));
+        out.add(() -> resource.partition.context.noteLoss(loss));
     }
 
     /** The owner of a lost hold has closed it: with the last one what may be left at the store goes too. */

@@ -44,7 +44,7 @@ public final class LeaseExtension {
     /** As {@link #extend}, for who can't wait: a doubt counts as a failure to answer. */
     public static CompletionStage<Void> extendAsync(LocalHold hold, Duration lease) {
         check(lease);
-        hold.resource.part.validity.expireIfDue(hold.grant);
+        hold.resource.partition.validity.expireIfDue(hold.grant);
         throwIfLost(hold);
         if (!hold.isLive()) {
             throw unanswered(hold, null);
@@ -54,7 +54,7 @@ public final class LeaseExtension {
                 throw failed(hold, failure);
             }
             noteRemoval(hold, reply);
-            hold.resource.part.validity.expireIfDue(hold.grant);
+            hold.resource.partition.validity.expireIfDue(hold.grant);
             throwIfLost(hold);
             return null;
         });
@@ -70,8 +70,9 @@ public final class LeaseExtension {
     private static CompletableFuture<Reply> ask(LocalHold hold, Duration lease, CallerMode caller) {
         LocalClaim grant = hold.grant;
         FixedLeaseState own = Objects.requireNonNull(grant.own, "only a hold with a lease of its own is extendable");
-        ClientContext context = grant.part().context;
-        long margin = context.rules().margin(lease.toNanos(), grant.part().wire.p99RoundTrip());
+        ClientContext context = grant.partition().context;
+        long margin =
+                context.rules().margin(lease.toNanos(), grant.partition().wire.p99RoundTrip());
         long seq;
         grant.lock().lock();
         try {
@@ -85,10 +86,10 @@ public final class LeaseExtension {
         } finally {
             grant.lock().unlock();
         }
-        grant.part().validity.watchLease(grant, own);
+        grant.partition().validity.watchLease(grant, own);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         long steps = context.clock().steps();
-        grant.part().wire.send(new Command.Extend(grant.ref, seq, lease), caller, new CommandSender.Answer() {
+        grant.partition().wire.send(new Command.Extend(grant.ref, seq, lease), caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (reply instanceof Reply.Extended extended && extended.seq() == seq) {
@@ -118,7 +119,7 @@ public final class LeaseExtension {
 
     private static void extended(
             Claim grant, FixedLeaseState own, long seq, Duration lease, long deadline, long steps) {
-        ClientContext context = grant.part().context;
+        ClientContext context = grant.partition().context;
         grant.lock().lock();
         try {
             boolean isNewest = seq == own.extensions;
@@ -133,7 +134,7 @@ public final class LeaseExtension {
         } finally {
             grant.lock().unlock();
         }
-        grant.part().validity.watchLease(grant, own);
+        grant.partition().validity.watchLease(grant, own);
     }
 
     private static void noteRemoval(LocalHold hold, Reply reply) {
@@ -150,7 +151,7 @@ public final class LeaseExtension {
     }
 
     private static RuntimeException failed(LocalHold hold, @Nullable Throwable cause) {
-        ClientContext context = hold.resource.part.context;
+        ClientContext context = hold.resource.partition.context;
         if (context.isClosing()) {
             throwIfLost(hold);
             return context.failures().closed();
@@ -159,7 +160,7 @@ public final class LeaseExtension {
     }
 
     private static StoreUnavailableException unanswered(LocalHold hold, @Nullable Throwable cause) {
-        String store = hold.resource.part.context.product();
+        String store = hold.resource.partition.context.product();
         return new StoreUnavailableException(
                 "The lease of '" + hold.name() + "' (token " + hold.rawToken()
                         + ") may or may not have been changed: the store " + store

@@ -3,8 +3,8 @@ package dev.holdfast.engine.local;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -119,8 +119,8 @@ public final class LocalClaim extends Claim {
     // ---- Answers of the store
 
     @Override
-    public StorePart part() {
-        return resource.part;
+    public Partition partition() {
+        return resource.partition;
     }
 
     @Override

@@ -149,12 +149,12 @@ public class LocalHold implements HoldHandle {
 
     /** The token, or an exception if the hold is lost. */
     public long token() {
-        resource.part.validity.expireIfDue(grant);
+        resource.partition.validity.expireIfDue(grant);
         Loss lost = loss;
         if (lost != null) {
             throw new LockLostException(lost);
         }
-        if (resource.part.validity.isPast(grant)) {
+        if (resource.partition.validity.isPast(grant)) {
             // Another thread has found that first, and is on its way to tell.
             throw lostException(Loss.Cause.EXPIRED);
         }
@@ -162,7 +162,7 @@ public class LocalHold implements HoldHandle {
     }
 
     public long shownToken() {
-        return resource.part.context.rules().shownToken(token, grant.tokenCursor);
+        return resource.partition.context.rules().shownToken(token, grant.tokenCursor);
     }
 
     public long rawToken() {
@@ -176,7 +176,7 @@ public class LocalHold implements HoldHandle {
 
     /** Whether the share is good now: neither released nor lost, past its deadline or in doubt. */
     public boolean isLive() {
-        return loss == null && !isOver && resource.part.validity.isGood(grant);
+        return loss == null && !isOver && resource.partition.validity.isGood(grant);
     }
 
     @Override
@@ -198,14 +198,14 @@ public class LocalHold implements HoldHandle {
 
     /** Waits while the hold is in doubt; throws if it is lost or closed. */
     public void awaitCertainty() throws InterruptedException {
-        DoubtMonitor doubts = resource.part.context.doubts();
+        DoubtMonitor doubts = resource.partition.context.doubts();
         for (long seen = doubts.news(); !isLive(); seen = doubts.news()) {
-            resource.part.validity.expireIfDue(grant);
+            resource.partition.validity.expireIfDue(grant);
             if (loss != null) {
                 throw lostException(Loss.Cause.EXPIRED);
             }
             requireOpen(isOver);
-            resource.part.validity.resolveDoubt(grant);
+            resource.partition.validity.resolveDoubt(grant);
             doubts.awaitNews(seen, liveFor().toNanos());
         }
     }
@@ -238,8 +238,8 @@ public class LocalHold implements HoldHandle {
         if (loss != null || isOver) {
             return Duration.ZERO;
         }
-        return Duration.ofNanos(
-                Math.max(0, grant.deadline() - resource.part.context.clock().now()));
+        return Duration.ofNanos(Math.max(
+                0, grant.deadline() - resource.partition.context.clock().now()));
     }
 
     @Override
@@ -332,7 +332,7 @@ public class LocalHold implements HoldHandle {
         } finally {
             resource.lock.unlock();
         }
-        return outermost.of(end, resource.part.context.callbacks());
+        return outermost.of(end, resource.partition.context.callbacks());
     }
 
     @Override
@@ -357,7 +357,7 @@ public class LocalHold implements HoldHandle {
 
     /** Waits for the end of a release and turns what is not good into an exception. */
     public void finish(CompletableFuture<ReleaseOutcome> end) {
-        ClientContext context = resource.part.context;
+        ClientContext context = resource.partition.context;
         ReleaseOutcome outcome;
         try {
             context.spin().until(end::isDone, Long.MAX_VALUE);
@@ -507,7 +507,7 @@ public class LocalHold implements HoldHandle {
             listener.told.accept(lost);
             return;
         }
-        resource.part.context.callbacks().runLossListener(() -> {
+        resource.partition.context.callbacks().runLossListener(() -> {
             try {
                 listener.told.accept(lost);
             } catch (RuntimeException | Error e) {
@@ -518,19 +518,20 @@ public class LocalHold implements HoldHandle {
 
     /** The store has taken it away, as its answer to the release shows. */
     void noteRemoval() {
-        resource.part.context.noteLoss(new Loss(name(), resource.part.context.product(), token, Loss.Cause.REMOVED));
+        resource.partition.context.noteLoss(
+                new Loss(name(), resource.partition.context.product(), token, Loss.Cause.REMOVED));
     }
 
     /** The exception for its loss, of a cause unless that is known already. */
     public RuntimeException lostException(Loss.Cause unlessKnown) {
         Loss known = loss;
         return new LockLostException(
-                known != null ? known : new Loss(name(), resource.part.context.product(), token, unlessKnown));
+                known != null ? known : new Loss(name(), resource.partition.context.product(), token, unlessKnown));
     }
 
     /** The exception for a release that the store has not confirmed. */
     public RuntimeException unconfirmedException() {
-        return resource.part.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
+        return resource.partition.context.failures().unconfirmed(name(), token, effectiveLease(), notReleased);
     }
 
     /** What it is now, without the store. */
@@ -541,6 +542,6 @@ public class LocalHold implements HoldHandle {
     @Override
     public String toString() {
         return "Hold[" + resource.name + ", token " + shownToken() + ", " + state() + ", "
-                + resource.part.context.product() + "]";
+                + resource.partition.context.product() + "]";
     }
 }

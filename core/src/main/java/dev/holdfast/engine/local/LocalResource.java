@@ -4,7 +4,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
-import dev.holdfast.engine.session.StorePart;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 public abstract class LocalResource {
-    public final StorePart part;
+    public final Partition partition;
     public final ResourceName name;
     public final ResourceSpec spec;
     /** Guards the claims, the grants and the holds of this resource. */
@@ -32,8 +32,8 @@ public abstract class LocalResource {
      */
     public volatile @Nullable LocalHold current;
 
-    LocalResource(StorePart part, ResourceName name, ResourceSpec spec) {
-        this.part = part;
+    LocalResource(Partition partition, ResourceName name, ResourceSpec spec) {
+        this.partition = partition;
         this.name = name;
         this.spec = spec;
     }
@@ -49,7 +49,7 @@ public abstract class LocalResource {
     }
 
     final long now() {
-        return part.context.clock().now();
+        return partition.context.clock().now();
     }
 
     /** Does something under the lock, and what follows from it afterwards. */

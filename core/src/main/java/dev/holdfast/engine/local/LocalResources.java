@@ -5,10 +5,10 @@ import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Partition;
+import dev.holdfast.engine.session.Partitions;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
-import dev.holdfast.engine.session.StorePart;
-import dev.holdfast.engine.session.StoreParts;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
@@ -29,24 +29,24 @@ import org.jspecify.annotations.Nullable;
 /** The resources that this process uses, by name: requests enter here. Thread-safe. */
 public final class LocalResources implements SessionUser {
     public final ClientContext context;
-    private final StoreParts parts;
-    /** By the number of the part of the store; null where none was ever used. */
+    private final Partitions partitions;
+    /** By the number of the partition of the store; null where none was ever used. */
     private final AtomicReferenceArray<ConcurrentMap<ResourceName, LocalSynchronizer>> resources;
 
-    public LocalResources(StoreParts parts) {
-        this.context = parts.context;
-        this.parts = parts;
-        this.resources = new AtomicReferenceArray<>(parts.count());
+    public LocalResources(Partitions partitions) {
+        this.context = partitions.context;
+        this.partitions = partitions;
+        this.resources = new AtomicReferenceArray<>(partitions.count());
     }
 
-    /** The part of the store to which a name belongs. */
-    public StorePart part(ResourceName name) {
-        return parts.of(name);
+    /** The partition of the store to which a name belongs. */
+    public Partition partition(ResourceName name) {
+        return partitions.of(name);
     }
 
-    /** Whether two names belong to one part of the store. */
+    /** Whether two names belong to one partition of the store. */
     public boolean areTogether(ResourceName one, ResourceName other) {
-        return parts.numberOf(one) == parts.numberOf(other);
+        return partitions.numberOf(one) == partitions.numberOf(other);
     }
 
     // ---- Resources
@@ -57,13 +57,13 @@ public final class LocalResources implements SessionUser {
      * @throws LockMismatchException if this process uses the name as something else
      */
     LocalSynchronizer enter(ResourceName name, ResourceSpec spec, Request request) {
-        StorePart part = parts.of(name);
-        ConcurrentMap<ResourceName, LocalSynchronizer> ofPart = resourcesOf(part.number);
+        Partition partition = partitions.of(name);
+        ConcurrentMap<ResourceName, LocalSynchronizer> ofPartition = resourcesOf(partition.number);
         while (true) {
-            LocalSynchronizer resource = ofPart.get(name);
+            LocalSynchronizer resource = ofPartition.get(name);
             if (resource == null) {
-                resource = new LocalSynchronizer(part, ofPart, name, spec);
-                LocalSynchronizer other = ofPart.putIfAbsent(name, resource);
+                resource = new LocalSynchronizer(partition, ofPartition, name, spec);
+                LocalSynchronizer other = ofPartition.putIfAbsent(name, resource);
                 resource = other == null ? resource : other;
             }
             if (!resource.spec.equals(spec)) {
@@ -87,7 +87,7 @@ public final class LocalResources implements SessionUser {
 
     @Nullable
     public LocalSynchronizer resource(ResourceName name) {
-        return resourcesOf(parts.numberOf(name)).get(name);
+        return resourcesOf(partitions.numberOf(name)).get(name);
     }
 
     /** All resources in use. */
@@ -138,46 +138,49 @@ public final class LocalResources implements SessionUser {
     // ---- Sessions
 
     @Override
-    public void opened(StorePart part) {
-        each(part, "a lock under a new session", LocalSynchronizer::goOn);
+    public void opened(Partition partition) {
+        each(partition, "a lock under a new session", LocalSynchronizer::goOn);
     }
 
     @Override
-    public void refused(StorePart part, StoreException failure, long attempt) {
+    public void refused(Partition partition, StoreException failure, long attempt) {
         each(
-                part,
+                partition,
                 "the end of waiting",
                 resource ->
                         resource.failThoseBefore(attempt, () -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
-    public void renewed(StorePart part) {
-        each(part, "a look after owners", ResourceMaintenance::checkOwners);
-        each(part, "the end of a doubt", ResourceMaintenance::goOnAfterDoubt);
+    public void renewed(Partition partition) {
+        each(partition, "a look after owners", ResourceMaintenance::checkOwners);
+        each(partition, "the end of a doubt", ResourceMaintenance::goOnAfterDoubt);
     }
 
     @Override
-    public void over(StorePart part, Session session, Loss.Cause cause) {
-        each(part, "the end of a session", resource -> resource.sessionOver(session, cause));
+    public void over(Partition partition, Session session, Loss.Cause cause) {
+        each(partition, "the end of a session", resource -> resource.sessionOver(session, cause));
     }
 
     @Override
-    public void silent(StorePart part, StoreException failure) {
+    public void silent(Partition partition, StoreException failure) {
         each(
-                part,
+                partition,
                 "the end of waiting",
                 resource -> resource.failWaiting(() -> context.storeFailure(resource.name.value(), failure)));
     }
 
     @Override
-    public void shut(StorePart part) {
-        each(part, "the end of a lock", resource -> ResourceMaintenance.shut(resource, context.failures()::closed));
+    public void shut(Partition partition) {
+        each(
+                partition,
+                "the end of a lock",
+                resource -> ResourceMaintenance.shut(resource, context.failures()::closed));
     }
 
     @Override
-    public boolean isUsing(StorePart part) {
-        return !resourcesAt(part.number).isEmpty();
+    public boolean isUsing(Partition partition) {
+        return !resourcesAt(partition.number).isEmpty();
     }
 
     @Override
@@ -193,12 +196,12 @@ public final class LocalResources implements SessionUser {
     }
 
     @Override
-    public void audit(StorePart part, Audit audit) {
-        each(part, "the audit of a lock", resource -> ResourceMaintenance.audit(resource, audit));
+    public void audit(Partition partition, Audit audit) {
+        each(partition, "the audit of a lock", resource -> ResourceMaintenance.audit(resource, audit));
     }
 
-    private void each(StorePart part, String what, Consumer<LocalSynchronizer> action) {
-        for (LocalSynchronizer resource : resourcesAt(part.number)) {
+    private void each(Partition partition, String what, Consumer<LocalSynchronizer> action) {
+        for (LocalSynchronizer resource : resourcesAt(partition.number)) {
             Failsafe.run(what, () -> action.accept(resource));
         }
     }

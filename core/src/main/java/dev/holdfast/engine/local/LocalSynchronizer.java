@@ -5,8 +5,8 @@ import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
-import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Kind;
@@ -62,11 +62,11 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** Makes the resource of a name, which leaves {@code registry} when nobody uses it any more. */
     LocalSynchronizer(
-            StorePart part,
+            Partition partition,
             ConcurrentMap<ResourceName, LocalSynchronizer> registry,
             ResourceName name,
             ResourceSpec spec) {
-        super(part, name, spec);
+        super(partition, name, spec);
         this.registry = registry;
         this.claims = new ResourceClaims(this);
     }
@@ -115,19 +115,19 @@ public final class LocalSynchronizer extends LocalResource {
         LocalHold lostHold = lost.of(request.owner);
         if (lostHold != null) {
             end(request, null, () -> new LockLostException(lossOf(lostHold)), out);
-        } else if (part.context.isClosing()) {
-            end(request, null, part.context.failures()::closed, out);
+        } else if (partition.context.isClosing()) {
+            end(request, null, partition.context.failures()::closed, out);
         } else if (HandOff.serveAtOnce(this, request, out)) {
             return;
         } else if (request.isTry && !mayTry(request, out)) {
-            request.refusal = "this client ('" + part.context.options().label() + "') has it or asks for it";
+            request.refusal = "this client ('" + partition.context.options().label() + "') has it or asks for it";
             end(request, null, null, out);
         } else {
             request.answersBefore = claims.answers();
             if (queue.isEmpty()) {
                 HandOff.beginSharedTurn(this);
             }
-            request.sessionsAskedFor = part.keeper.attempts();
+            request.sessionsAskedFor = partition.keeper.attempts();
             queue = queue.orNew();
             queue.append(request);
             pursue(out);
@@ -393,13 +393,14 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** Sees to it that the head of the queue is on its way to a hold. */
     void pursue(DeferredActions out) {
-        if (part.context.isClosing()) {
+        if (partition.context.isClosing()) {
             return;
         }
         LocalClaim held = claims.firstGrant();
         while (held != null && (held.isIdle() || !hasSeveralGrants())) {
             LocalClaim following = held.nextGrant;
-            if (held.state == Claim.State.HELD && part.context.rules().mayPartWith(!held.isIdle() && !isShared())) {
+            if (held.state == Claim.State.HELD
+                    && partition.context.rules().mayPartWith(!held.isIdle() && !isShared())) {
                 HandOff.passOn(this, held, out);
             }
             held = following;
@@ -426,9 +427,9 @@ public final class LocalSynchronizer extends LocalResource {
             }
             return;
         }
-        Session session = part.session();
+        Session session = partition.session();
         if (session == null) {
-            out.add(() -> part.needSession(CallerMode.ASYNC));
+            out.add(() -> partition.needSession(CallerMode.ASYNC));
         } else {
             claims.ask(session, first, queue, out);
         }
@@ -475,7 +476,7 @@ public final class LocalSynchronizer extends LocalResource {
             DeferredActions out) {
         request.end(hold, failure);
         if (request.future != null) {
-            out.add(() -> RequestCompletion.complete(part.context, request));
+            out.add(() -> RequestCompletion.complete(partition.context, request));
         } else if (request.waiter != Thread.currentThread()) {
             out.add(request::wake);
         }

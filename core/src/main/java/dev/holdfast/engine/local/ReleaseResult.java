@@ -56,7 +56,7 @@ final class ReleaseResult implements ReleaseRetrier.Done {
 
     @Override
     public void delayed(StoreException failure) {
-        ClientContext context = hold.resource.part.context;
+        ClientContext context = hold.resource.partition.context;
         long left = since
                 + context.options().storeTimeout().toNanos()
                 - context.clock().now();

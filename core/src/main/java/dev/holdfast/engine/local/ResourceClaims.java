@@ -125,7 +125,7 @@ final class ResourceClaims extends GrantList {
         claim = fresh;
         int tokens = tokensToAsk(queue);
         CallerMode caller = first.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
-        out.add(() -> resource.part.driver.acquire(fresh, tokens, caller));
+        out.add(() -> resource.partition.driver.acquire(fresh, tokens, caller));
     }
 
     /** Whether a claim is on its way for this request that goes past the one that waits. */
@@ -147,7 +147,7 @@ final class ResourceClaims extends GrantList {
         fresh.isBarging = true;
         barging = barging.with(fresh);
         CallerMode caller = request.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
-        out.add(() -> resource.part.driver.acquire(fresh, 1, caller));
+        out.add(() -> resource.partition.driver.acquire(fresh, 1, caller));
     }
 
     /** Whether the store has said, since a request for a pass came, that it has to wait. */
@@ -172,7 +172,7 @@ final class ResourceClaims extends GrantList {
         }
         waiting.isCovering = true;
         CallerMode caller = newest.waiter == Thread.currentThread() ? CallerMode.BLOCKING : CallerMode.ASYNC;
-        out.add(() -> resource.part.driver.cover(waiting, caller));
+        out.add(() -> resource.partition.driver.cover(waiting, caller));
     }
 
     /** Whether a grant that is free must go back to the store before this request can have it. */
@@ -181,7 +181,7 @@ final class ResourceClaims extends GrantList {
             return true;
         }
         if (resource.spec.kind() == Kind.ELECTION
-                || (resource.part.context.cohortBudgetNanos() == 0 && !resource.isShared())) {
+                || (resource.partition.context.cohortBudgetNanos() == 0 && !resource.isShared())) {
             // Of an election, each term is a grant of its own at the store: else observers would not know of it.
             return held.served > 0;
         }
@@ -199,7 +199,7 @@ final class ResourceClaims extends GrantList {
         return held.served > 0
                 && cohort != null
                 && cohort.awaited
-                && resource.part.context.clock().now() - cohort.ends >= 0;
+                && resource.partition.context.clock().now() - cohort.ends >= 0;
     }
 
     /** Releases the grant for a place at the tail of the store's queue, in one step; who only tries takes no place. */
@@ -213,19 +213,19 @@ final class ResourceClaims extends GrantList {
         fresh.replaces = held;
         held.state = Claim.State.YIELDING;
         claim = fresh;
-        out.add(() -> resource.part.driver.giveWay(fresh, tokens));
+        out.add(() -> resource.partition.driver.giveWay(fresh, tokens));
     }
 
     private LocalClaim newClaim(Session session, Request first, boolean isOwn, RequestQueue queue) {
         LocalClaim fresh = new LocalClaim(
                 resource,
-                resource.part.nextRef(resource.name, session),
+                resource.partition.nextRef(resource.name, session),
                 session,
                 first.terms.lease(),
                 isOwn ? first : null,
                 first.weight(),
                 queue.newest());
-        fresh.settledAt = resource.part.context.clock().now();
+        fresh.settledAt = resource.partition.context.clock().now();
         return fresh;
     }
 
@@ -234,25 +234,25 @@ final class ResourceClaims extends GrantList {
      * spent.
      */
     void foresee(LocalClaim held, RequestQueue queue, DeferredActions out) {
-        long now = resource.part.context.clock().now();
+        long now = resource.partition.context.clock().now();
         CohortState cohort = cohortOf(held, now);
         // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
         boolean isCounting = !held.isBound() && (!resource.isShared() || (held.weight > 1 && !queue.isEmpty()));
         if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }
-        if ((resource.part.context.cohortBudgetNanos() > 0 || resource.isShared())
+        if ((resource.partition.context.cohortBudgetNanos() > 0 || resource.isShared())
                 && now - cohort.ends >= 0
                 && !cohort.awaited
                 && !cohort.asking) {
             cohort.asking = true;
-            out.add(() -> resource.part.driver.poll(held));
+            out.add(() -> resource.partition.driver.poll(held));
         }
     }
 
     /** Asks for the next block of tokens, once. */
     void advance(LocalClaim held, RequestQueue queue, DeferredActions out) {
-        long now = resource.part.context.clock().now();
+        long now = resource.partition.context.clock().now();
         CohortState cohort = cohortOf(held, now);
         if (!cohort.advancing) {
             long delay = cohort.patience(now, SCARCE_TOKENS_NANOS);
@@ -261,23 +261,23 @@ final class ResourceClaims extends GrantList {
             cohort.ask(tokens, now + delay);
             out.add(
                     delay == 0
-                            ? () -> resource.part.driver.advance(held, end, tokens)
-                            : () -> resource.part
+                            ? () -> resource.partition.driver.advance(held, end, tokens)
+                            : () -> resource.partition
                                     .context
                                     .environment()
-                                    .schedule(delay, () -> resource.part.driver.advanceIfHeld(held, end, tokens)));
+                                    .schedule(delay, () -> resource.partition.driver.advanceIfHeld(held, end, tokens)));
         }
     }
 
     /** Whether the store may have more tokens for a grant; if not, a spent block ends its cohort. */
     private boolean mayAdvance(LocalClaim held) {
-        return resource.part.context.traits().has(Feature.ADVANCE) && (held.cohort == null || !held.cohort.isLast);
+        return resource.partition.context.traits().has(Feature.ADVANCE) && (held.cohort == null || !held.cohort.isLast);
     }
 
     private CohortState cohortOf(LocalClaim held, long now) {
         CohortState cohort = held.cohort;
         if (cohort == null) {
-            cohort = new CohortState(now + resource.part.context.cohortBudgetNanos(), false);
+            cohort = new CohortState(now + resource.partition.context.cohortBudgetNanos(), false);
             held.cohort = cohort;
         }
         return cohort;
@@ -304,12 +304,12 @@ final class ResourceClaims extends GrantList {
             if (of.cohort != null) {
                 of.cohort.answer(
                         reply.awaited(),
-                        resource.part.context.clock().now() + resource.part.context.cohortBudgetNanos());
+                        resource.partition.context.clock().now() + resource.partition.context.cohortBudgetNanos());
             }
             return;
         }
         endReplaced(of);
-        if (of.isDead || !resource.part.validity.mayBecomeHold(of)) {
+        if (of.isDead || !resource.partition.validity.mayBecomeHold(of)) {
             kill(of, out);
             return;
         }
@@ -323,7 +323,8 @@ final class ResourceClaims extends GrantList {
         addGrant(of);
         if (queue.hasSeveral() || reply.awaited()) {
             of.cohort = new CohortState(
-                    resource.part.context.clock().now() + resource.part.context.cohortBudgetNanos(), reply.awaited());
+                    resource.partition.context.clock().now() + resource.partition.context.cohortBudgetNanos(),
+                    reply.awaited());
         }
     }
 
@@ -404,7 +405,7 @@ final class ResourceClaims extends GrantList {
         if (held.weight > weight) {
             held.weight = weight;
             FixedLeaseState outliving = held.outliving();
-            out.add(() -> resource.part.retrier.settle(
+            out.add(() -> resource.partition.retrier.settle(
                     new Command.ShrinkTo(held.ref, weight),
                     held.session,
                     outliving,
@@ -456,11 +457,11 @@ final class ResourceClaims extends GrantList {
         if (over.isSettling) {
             return;
         }
-        resource.part.retrier.announce(command);
+        resource.partition.retrier.announce(command);
         over.isSettling = true;
         ReleaseRetrier.Done done = end == null ? ReleaseRetrier.NOBODY : end;
         FixedLeaseState outliving = over.outliving();
-        out.add(() -> resource.part.retrier.settle(command, over.session, outliving, caller, done));
+        out.add(() -> resource.partition.retrier.settle(command, over.session, outliving, caller, done));
     }
 
     /**
@@ -513,8 +514,8 @@ final class ResourceClaims extends GrantList {
         if (!isKnown) {
             // An audit may find it at the store before its own answer is there; it must not take it for a ghost then,
             // for a withdrawal before the epoch is raised could come before the claim.
-            resource.part.retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
-        } else if (resource.part.context.rules().returnsUnwantedGrants()) {
+            resource.partition.retrier.announce(new Command.Withdraw(unwanted.ref, Command.Sending.REPEAT));
+        } else if (resource.partition.context.rules().returnsUnwantedGrants()) {
             settle(unwanted, new Command.Withdraw(unwanted.ref, Command.Sending.FIRST), CallerMode.ASYNC, null, out);
         }
     }
@@ -525,7 +526,7 @@ final class ResourceClaims extends GrantList {
         dead.replaces = null;
         forget(dead);
         if (dead.wasNeverMade) {
-            resource.part.retrier.retract(dead.ref);
+            resource.partition.retrier.retract(dead.ref);
         } else {
             settle(dead, new Command.Withdraw(dead.ref, Command.Sending.REPEAT), CallerMode.ASYNC, null, out);
         }
@@ -550,9 +551,9 @@ final class ResourceClaims extends GrantList {
             return;
         }
         if (present.state == Claim.State.SENT && present.settledAt - quietBefore < 0) {
-            out.add(() -> resource.part.driver.recover(present));
+            out.add(() -> resource.partition.driver.recover(present));
         } else if (present.state == Claim.State.QUEUED) {
-            out.add(() -> resource.part.poller.keep(present));
+            out.add(() -> resource.partition.poller.keep(present));
         }
     }
 
@@ -560,9 +561,9 @@ final class ResourceClaims extends GrantList {
     private void withdrawOnceRetired(LocalClaim over, DeferredActions out) {
         Command.Withdraw command = new Command.Withdraw(over.ref, Command.Sending.REPEAT);
         over.isSettling = true;
-        resource.part.retrier.announce(command);
+        resource.partition.retrier.announce(command);
         FixedLeaseState outliving = over.outliving();
-        out.add(() -> over.session.afterRetirement(() -> resource.part.retrier.settle(
+        out.add(() -> over.session.afterRetirement(() -> resource.partition.retrier.settle(
                 command, over.session, outliving, CallerMode.ASYNC, ReleaseRetrier.NOBODY)));
     }
 

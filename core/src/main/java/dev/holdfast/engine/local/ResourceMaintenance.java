@@ -63,7 +63,7 @@ final class ResourceMaintenance {
                 }
             }
         });
-        doubtful.forEach(resource.part.validity::resolveDoubt);
+        doubtful.forEach(resource.partition.validity::resolveDoubt);
     }
 
     /**
@@ -87,8 +87,8 @@ final class ResourceMaintenance {
                 for (LocalHold orphan = resource.lost.ofTheDead(); orphan != null; orphan = resource.lost.ofTheDead()) {
                     HoldRelease.forgetLost(resource, orphan, null, out);
                 }
-                resource.lost =
-                        resource.lost.withoutEnded(resource.part.context.clock().now());
+                resource.lost = resource.lost.withoutEnded(
+                        resource.partition.context.clock().now());
                 resource.pursue(out);
                 resource.tidy();
             });

@@ -109,6 +109,6 @@ public final class NestedHold implements HoldHandle {
     @Override
     public String toString() {
         return "Hold[" + name() + ", token " + outer.shownToken() + ", nested, "
-                + (isClosed ? "released" : outer.state()) + ", " + outer.resource.part.context.product() + "]";
+                + (isClosed ? "released" : outer.state()) + ", " + outer.resource.partition.context.product() + "]";
     }
 }

@@ -155,7 +155,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
     private Optional<ResourceInfo> look() {
         context.requireOpen();
         Optional<ResourceInfo> found = RequestCompletion.await(
-                context, name, ResourceInspection.ask(resources.part(name).wire, name, CallerMode.BLOCKING));
+                context, name, ResourceInspection.ask(resources.partition(name).wire, name, CallerMode.BLOCKING));
         found.map(ResourceInfo::declared)
                 .filter(declared -> !declared.equals(spec))
                 .ifPresent(declared -> {
@@ -182,7 +182,8 @@ public final class EngineSemaphore implements DistributedSemaphore {
                 context,
                 name,
                 EpochGuardedCall.ask(
-                        resources.part(name), (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
+                        resources.partition(name),
+                        (session, epoch) -> new Command.Resize(name, session, epoch, permits)));
         if (reply instanceof Reply.Refused refused) {
             throw new LockMismatchException(name.value(), context.product(), refused.detail());
         }
@@ -194,7 +195,7 @@ public final class EngineSemaphore implements DistributedSemaphore {
         ClaimRef claim = PermitHold.refOf(name, permitId);
         context.requireOpen();
         CompletableFuture<Reply> answer =
-                resources.part(name).wire.ask(new Command.Release(claim), CallerMode.BLOCKING);
+                resources.partition(name).wire.ask(new Command.Release(claim), CallerMode.BLOCKING);
         return RequestCompletion.await(context, name, answer) instanceof Reply.Released;
     }
 

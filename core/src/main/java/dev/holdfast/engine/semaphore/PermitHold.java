@@ -44,7 +44,7 @@ public final class PermitHold extends LocalHold implements Permits {
     @Override
     public String toString() {
         return "Permits[" + permits + " of " + resource.name + ", token " + shownToken() + ", " + state() + ", "
-                + resource.part.context.product() + "]";
+                + resource.partition.context.product() + "]";
     }
 
     /**

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * client: that nothing has been sent or heard about a claim for far longer than any pause and any time-out shows that.
  */
 
-/** Audits the session of a part. Runs one at a time. */
+/** Audits the session of a partition. Runs one at a time. */
 public final class Auditor {
     private static final Logger log = LoggerFactory.getLogger(Auditor.class);
 
@@ -34,14 +34,14 @@ public final class Auditor {
     /** More than the longest pause of all that is repeated. */
     private static final long PAUSES_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    private final StorePart part;
+    private final Partition partition;
     private final ClientContext context;
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile long lastRun;
 
-    Auditor(StorePart part) {
-        this.part = part;
-        this.context = part.context;
+    Auditor(Partition partition) {
+        this.partition = partition;
+        this.context = partition.context;
         this.lastRun = context.clock().now();
     }
 
@@ -51,7 +51,7 @@ public final class Auditor {
         if (now - lastRun >= session.ttlNanos && isRunning.compareAndSet(false, true)) {
             lastRun = now;
             // Claims that are made from here on have greater numbers, and are no business of this audit.
-            long newest = part.newestClaim();
+            long newest = partition.newestClaim();
             ask(session, present -> compare(session, present, now, newest));
         }
     }
@@ -63,13 +63,13 @@ public final class Auditor {
 
     private void page(Session session, Optional<String> cursor, Set<ClaimRef> present, Consumer<Set<ClaimRef>> then) {
         Command command = new Command.Audit(session.id, cursor, PAGE);
-        part.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
+        partition.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Audited audited)) {
                     isRunning.set(false);
                     if (reply instanceof Reply.SessionEnded) {
-                        part.keeper.endedAtStore(session);
+                        partition.keeper.endedAtStore(session);
                     }
                     return;
                 }
@@ -85,7 +85,7 @@ public final class Auditor {
             @Override
             public void failure(StoreException failure, long sentAt) {
                 isRunning.set(false);
-                part.troubled(failure);
+                partition.troubled(failure);
             }
         });
     }
@@ -94,20 +94,21 @@ public final class Auditor {
         long quietBefore =
                 startedAt - session.ttlNanos - context.options().storeTimeout().toNanos() - PAUSES_NANOS;
         Set<ClaimRef> known = new HashSet<>();
-        part.tell(user -> user.audit(part, new SessionUser.Audit(session, present, known, startedAt, quietBefore)));
+        partition.tell(
+                user -> user.audit(partition, new SessionUser.Audit(session, present, known, startedAt, quietBefore)));
         Set<ClaimRef> strangers = new HashSet<>();
         for (ClaimRef ref : present) {
             if (ref.claim() > newest || known.contains(ref)) {
                 continue;
             }
-            if (part.retrier.isForgotten(ref, quietBefore)) {
+            if (partition.retrier.isForgotten(ref, quietBefore)) {
                 log.error(
                         "resource={} claim={} was forgotten on its way to its end; it is withdrawn",
                         ref.resource(),
                         ref.claim());
                 // What was sent of it last is perhaps not answered yet.
-                part.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
-            } else if (!part.isKnown(ref)) {
+                partition.keeper.afterRaise(session, session.epoch, () -> withdraw(ref, session));
+            } else if (!partition.isKnown(ref)) {
                 strangers.add(ref);
             }
         }
@@ -133,7 +134,7 @@ public final class Auditor {
 
     private void withdraw(ClaimRef ref, Session session) {
         Command.Withdraw command = new Command.Withdraw(ref, Command.Sending.REPEAT);
-        part.retrier.announce(command);
-        part.retrier.settle(command, session, CallerMode.ASYNC, ReleaseRetrier.NOBODY);
+        partition.retrier.announce(command);
+        partition.retrier.settle(command, session, CallerMode.ASYNC, ReleaseRetrier.NOBODY);
     }
 }

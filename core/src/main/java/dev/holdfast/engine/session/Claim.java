@@ -125,8 +125,8 @@ public abstract class Claim {
 
     // ---- What its resource tells
 
-    /** The part of the store that it belongs to. */
-    public abstract StorePart part();
+    /** The partition of the store that it belongs to. */
+    public abstract Partition partition();
 
     /** The lock that guards it. */
     public abstract ReentrantLock lock();

@@ -32,21 +32,21 @@ import org.slf4j.LoggerFactory;
  */
 
 /**
- * Sends the claims and yields of one part of the store, and gives them what it answers. Thread-safe; callers hold no
- * lock of the engine.
+ * Sends the claims and yields of one partition of the store, and gives them what it answers. Thread-safe; callers hold
+ * no lock of the engine.
  */
 public final class ClaimDriver {
     private static final Logger log = LoggerFactory.getLogger(ClaimDriver.class);
 
     private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
 
-    private final StorePart part;
+    private final Partition partition;
     private final ClientContext context;
     private final Environment environment;
 
-    ClaimDriver(StorePart part) {
-        this.part = part;
-        this.context = part.context;
+    ClaimDriver(Partition partition) {
+        this.partition = partition;
+        this.context = partition.context;
         this.environment = context.environment();
     }
 
@@ -96,7 +96,7 @@ public final class ClaimDriver {
                 isTry ? Waiting.TRY : Waiting.QUEUE,
                 tokens);
         Command command = replaced == null ? acquire : new Command.Yield(replaced, acquire);
-        part.wire.send(command, caller, new CommandSender.Answer() {
+        partition.wire.send(command, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 answered(claim, tokens, epoch, number, reply, sentAt, steps);
@@ -142,12 +142,12 @@ public final class ClaimDriver {
                 }
                 FixedLeaseState own = claim.own;
                 if (own != null && claim.state == Claim.State.HELD) {
-                    out.add(() -> part.validity.watchLease(claim, own));
+                    out.add(() -> partition.validity.watchLease(claim, own));
                 }
             } else if (reply instanceof Reply.Queued queued) {
                 claim.queued(out);
                 if (claim.state == Claim.State.QUEUED) {
-                    out.add(() -> part.poller.add(claim, queued.recheckIn()));
+                    out.add(() -> partition.poller.add(claim, queued.recheckIn()));
                     if (claim.isOvertaken) {
                         claim.isOvertaken = false;
                         out.add(() -> poll(claim));
@@ -159,7 +159,7 @@ public final class ClaimDriver {
             } else if (reply instanceof Reply.Absent) {
                 claim.vanished(out);
             } else if (reply instanceof Reply.SessionEnded) {
-                out.add(() -> part.keeper.endedAtStore(claim.session));
+                out.add(() -> partition.keeper.endedAtStore(claim.session));
             } else {
                 claim.notGranted(
                         Claim.Denial.REFUSED,
@@ -167,7 +167,7 @@ public final class ClaimDriver {
                         out);
             }
             if (claim.isDead && !claim.isSettling) {
-                part.retrier.retract(claim.ref);
+                partition.retrier.retract(claim.ref);
             }
         } finally {
             claim.lock().unlock();
@@ -183,7 +183,7 @@ public final class ClaimDriver {
         own.toldAt = context.clock().now();
         if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
-            long margin = context.rules().margin(claim.lease.length().toNanos(), part.wire.p99RoundTrip());
+            long margin = context.rules().margin(claim.lease.length().toNanos(), partition.wire.p99RoundTrip());
             long now = context.clock().now();
             long deadline = context.rules().deadline(sentAt, now, remaining, margin);
             // What was asked for before an extension was settled may tell the lease before it, and that may have been
@@ -222,7 +222,7 @@ public final class ClaimDriver {
         } else {
             BACKOFF.retry(environment, claim.failures, () -> again(claim, tokens, number));
         }
-        part.troubled(failure);
+        partition.troubled(failure);
     }
 
     private void againAfterRaise(Claim claim, int tokens, long epoch, int number) {
@@ -233,7 +233,7 @@ public final class ClaimDriver {
         } finally {
             claim.lock().unlock();
         }
-        part.keeper.afterRaise(claim.session, epoch, failures, () -> again(claim, tokens, number));
+        partition.keeper.afterRaise(claim.session, epoch, failures, () -> again(claim, tokens, number));
     }
 
     /**
@@ -278,7 +278,7 @@ public final class ClaimDriver {
                 "resource={} claim={} was forgotten on its way; it is asked for again",
                 claim.ref.resource(),
                 claim.ref.claim());
-        part.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));
+        partition.keeper.afterRaise(claim.session, claim.session.epoch, () -> again(claim, 1, number));
     }
 
     /**
@@ -321,7 +321,7 @@ public final class ClaimDriver {
 
     /** Asks for a fresh block of tokens. Safe while local holds are live, and idempotent by the end of the block. */
     public void advance(Claim held, long blockEnd, int tokens) {
-        part.wire.send(
+        partition.wire.send(
                 new Command.Advance(held.ref, blockEnd, tokens, 0), CallerMode.ASYNC, new CommandSender.Answer() {
                     @Override
                     public void reply(Reply reply, long sentAt) {
@@ -338,7 +338,7 @@ public final class ClaimDriver {
                     @Override
                     public void failure(StoreException failure, long sentAt) {
                         BACKOFF.retry(environment, 0, () -> advanceIfHeld(held, blockEnd, tokens));
-                        part.troubled(failure);
+                        partition.troubled(failure);
                     }
                 });
     }
@@ -354,7 +354,7 @@ public final class ClaimDriver {
     public void poll(Claim held) {
         long steps = context.clock().steps();
         long heard = held.contradictions();
-        part.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
+        partition.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
@@ -378,7 +378,7 @@ public final class ClaimDriver {
                     }
                     BACKOFF.retry(environment, 0, () -> pollAgain(held));
                 }
-                part.troubled(failure);
+                partition.troubled(failure);
             }
         });
     }
@@ -393,7 +393,7 @@ public final class ClaimDriver {
         } finally {
             waiting.lock().unlock();
         }
-        part.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new CommandSender.Answer() {
+        partition.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
@@ -425,7 +425,7 @@ public final class ClaimDriver {
                     waiting.lock().unlock();
                 }
                 BACKOFF.retry(environment, failures, () -> coverAgain(waiting));
-                part.troubled(failure);
+                partition.troubled(failure);
             }
         });
     }
@@ -442,7 +442,7 @@ public final class ClaimDriver {
      * can't be told counts as lost.
      */
     public void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
-        part.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
+        partition.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 boolean isThere = reply instanceof Reply.Polled polled

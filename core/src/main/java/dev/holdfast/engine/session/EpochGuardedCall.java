@@ -35,7 +35,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
         void failed(StoreException failure);
     }
 
-    private final StorePart part;
+    private final Partition partition;
     private final Session session;
     private final Maker maker;
     private final Outcome outcome;
@@ -44,16 +44,16 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     private volatile long epoch;
     private volatile int stale;
 
-    private EpochGuardedCall(StorePart part, Session session, Maker maker, Outcome outcome) {
-        this.part = part;
+    private EpochGuardedCall(Partition partition, Session session, Maker maker, Outcome outcome) {
+        this.partition = partition;
         this.session = session;
         this.maker = maker;
         this.outcome = outcome;
     }
 
     /** Sends a command under a session. */
-    public static void send(StorePart part, Session session, Maker maker, CallerMode caller, Outcome outcome) {
-        new EpochGuardedCall(part, session, maker, outcome).send(caller);
+    public static void send(Partition partition, Session session, Maker maker, CallerMode caller, Outcome outcome) {
+        new EpochGuardedCall(partition, session, maker, outcome).send(caller);
     }
 
     /**
@@ -61,17 +61,17 @@ public final class EpochGuardedCall implements CommandSender.Answer {
      *
      * @return a future that ends with the reply, or fails with a {@link StoreException}
      */
-    public static CompletableFuture<Reply> ask(StorePart part, Maker maker) {
+    public static CompletableFuture<Reply> ask(Partition partition, Maker maker) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
-        ask(part, maker, answer);
+        ask(partition, maker, answer);
         return answer;
     }
 
-    private static void ask(StorePart part, Maker maker, CompletableFuture<Reply> answer) {
-        Session present = part.session();
+    private static void ask(Partition partition, Maker maker, CompletableFuture<Reply> answer) {
+        Session present = partition.session();
         if (present == null) {
-            part.awaitSession(
-                    () -> ask(part, maker, answer),
+            partition.awaitSession(
+                    () -> ask(partition, maker, answer),
                     () -> answer.completeExceptionally(new StoreException(
                             Reason.UNAVAILABLE,
                             Effect.NONE,
@@ -79,7 +79,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
                             null)));
             return;
         }
-        send(part, present, maker, CallerMode.ASYNC, new Outcome() {
+        send(partition, present, maker, CallerMode.ASYNC, new Outcome() {
             @Override
             public void replied(Reply reply) {
                 answer.complete(reply);
@@ -87,7 +87,7 @@ public final class EpochGuardedCall implements CommandSender.Answer {
 
             @Override
             public void sessionEnded() {
-                ask(part, maker, answer);
+                ask(partition, maker, answer);
             }
 
             @Override
@@ -103,16 +103,16 @@ public final class EpochGuardedCall implements CommandSender.Answer {
             return;
         }
         epoch = session.epoch;
-        part.wire.send(maker.make(session.id, epoch), caller, this);
+        partition.wire.send(maker.make(session.id, epoch), caller, this);
     }
 
     @Override
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time
     public void reply(Reply reply, long sentAt) {
         if (reply instanceof Reply.Stale) {
-            part.keeper.afterRaise(session, epoch, stale++, () -> send(CallerMode.ASYNC));
+            partition.keeper.afterRaise(session, epoch, stale++, () -> send(CallerMode.ASYNC));
         } else if (reply instanceof Reply.SessionEnded) {
-            part.keeper.endedAtStore(session);
+            partition.keeper.endedAtStore(session);
             outcome.sessionEnded();
         } else {
             outcome.replied(reply);
@@ -122,10 +122,10 @@ public final class EpochGuardedCall implements CommandSender.Answer {
     @Override
     public void failure(StoreException failure, long sentAt) {
         if (failure.effect() == Effect.UNKNOWN) {
-            part.keeper.afterRaise(session, epoch, () -> outcome.failed(failure));
+            partition.keeper.afterRaise(session, epoch, () -> outcome.failed(failure));
         } else {
             outcome.failed(failure);
         }
-        part.troubled(failure);
+        partition.troubled(failure);
     }
 }

@@ -10,16 +10,16 @@ import dev.holdfast.engine.time.ElapsedClock;
  * in doubt: a step of the wall clock, or a signal of the store that speaks against it, until the store was asked after
  * that. The session's side of this is the keeper's; here it is joined with what the grant has of its own.
  */
-/** Decides whether grants of one part of the store may be relied on. Thread-safe. */
+/** Decides whether grants of one partition of the store may be relied on. Thread-safe. */
 public final class GrantValidity {
     private final ClientContext context;
     private final ElapsedClock clock;
     private final SafetyRules rules;
-    private final StorePart part;
+    private final Partition partition;
 
-    GrantValidity(StorePart part) {
-        this.part = part;
-        this.context = part.context;
+    GrantValidity(Partition partition) {
+        this.partition = partition;
+        this.context = partition.context;
         this.clock = context.clock();
         this.rules = context.rules();
     }
@@ -61,14 +61,14 @@ public final class GrantValidity {
     }
 
     private boolean inDoubt(Claim grant) {
-        return (!grant.isDetached() && part.keeper.inDoubt(grant.session))
+        return (!grant.isDetached() && partition.keeper.inDoubt(grant.session))
                 || grant.isContradicted()
                 || (grant.own != null && rules.stepsRaiseDoubt() && grant.own.clearedSteps != clock.steps());
     }
 
     /** Ends a grant whose deadline has passed. Called without any lock. */
     public void expireIfDue(Claim grant) {
-        part.keeper.check(grant.session);
+        partition.keeper.check(grant.session);
         FixedLeaseState own = grant.own;
         if (own != null && grant.state == Claim.State.HELD && !rules.isGood(clock.now(), own.deadline)) {
             grant.end(Loss.Cause.LEASE_ENDED);
@@ -105,19 +105,19 @@ public final class GrantValidity {
         if (grant.isDetached()
                 && now - own.toldAt >= context.options().sessionTtl().toNanos()) {
             own.toldAt = now;
-            part.driver.poll(grant);
+            partition.driver.poll(grant);
         }
     }
 
     /** Asks the store because a grant is in doubt. Called without any lock. */
     public void resolveDoubt(Claim grant) {
-        if (part.keeper.inDoubt(grant.session)) {
-            part.keeper.askInDoubt(grant.session);
+        if (partition.keeper.inDoubt(grant.session)) {
+            partition.keeper.askInDoubt(grant.session);
         }
         FixedLeaseState own = grant.own;
         if (own != null && own.clearedSteps != clock.steps() && own.askedSteps != clock.steps()) {
             own.askedSteps = clock.steps();
-            part.driver.poll(grant);
+            partition.driver.poll(grant);
         }
     }
 }

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * another at an interval that grows while nothing happens.
  */
 
-/** Polls the waiting claims of a part. Thread-safe; callers hold no lock of the engine. */
+/** Polls the waiting claims of a partition. Thread-safe; callers hold no lock of the engine. */
 public final class Poller {
 
     /** More claims than this are asked for in several commands, so that none is too large for a store. */
@@ -33,7 +33,7 @@ public final class Poller {
     /** How far the interval grows, as a multiple of the shortest. */
     private static final int MAX_GROWTH = 4;
 
-    private final StorePart part;
+    private final Partition partition;
     private final ClientContext context;
     private final boolean isPushed;
     private final long shortest;
@@ -46,9 +46,9 @@ public final class Poller {
     private long wakeAt;
     private Environment.Timer timer = () -> {};
 
-    Poller(StorePart part) {
-        this.part = part;
-        this.context = part.context;
+    Poller(Partition partition) {
+        this.partition = partition;
+        this.context = partition.context;
         this.isPushed = context.traits().has(Feature.PUSH);
         this.shortest = Math.max(1, context.traits().pollEvery().toNanos());
         this.interval = shortest;
@@ -135,7 +135,7 @@ public final class Poller {
         long steps = context.clock().steps();
         Command command =
                 new Command.Poll(claims.stream().map(claim -> claim.ref).toList());
-        part.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
+        partition.wire.send(command, CallerMode.ASYNC, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 if (!(reply instanceof Reply.Polled polled) || polled.states().size() != claims.size()) {
@@ -145,7 +145,7 @@ public final class Poller {
                 for (int i = 0; i < claims.size(); i++) {
                     Claim claim = claims.get(i);
                     Reply.ClaimReply state = polled.states().get(i);
-                    if (Failsafe.run("a poll", () -> part.driver.take(claim, state, sentAt, steps)) != null) {
+                    if (Failsafe.run("a poll", () -> partition.driver.take(claim, state, sentAt, steps)) != null) {
                         add(claim, Duration.ofNanos(shortest * MAX_GROWTH));
                     }
                 }
@@ -162,11 +162,11 @@ public final class Poller {
                 Duration later = Duration.ofNanos(shortest * MAX_GROWTH);
                 for (Claim claim : claims) {
                     if (isDamage) {
-                        Failsafe.run("the end of waiting", () -> part.driver.deny(claim, failure));
+                        Failsafe.run("the end of waiting", () -> partition.driver.deny(claim, failure));
                     }
                     add(claim, later);
                 }
-                part.troubled(failure);
+                partition.troubled(failure);
             }
         });
     }

@@ -41,7 +41,7 @@ public final class SessionKeeper {
      */
     private static final int PATIENCES_PER_TTL = 4;
 
-    private final StorePart part;
+    private final Partition partition;
     private final CommandSender wire;
     private final Environment environment;
     private final ElapsedClock clock;
@@ -70,14 +70,14 @@ public final class SessionKeeper {
     private Environment.@Nullable Timer renewal;
     private Environment.@Nullable Timer watch;
 
-    SessionKeeper(StorePart part) {
-        this.part = part;
-        this.wire = part.wire;
-        this.environment = part.context.environment();
-        this.clock = part.context.clock();
-        this.rules = part.context.rules();
-        this.options = part.context.options();
-        this.retrier = part.retrier;
+    SessionKeeper(Partition partition) {
+        this.partition = partition;
+        this.wire = partition.wire;
+        this.environment = partition.context.environment();
+        this.clock = partition.context.clock();
+        this.rules = partition.context.rules();
+        this.options = partition.context.options();
+        this.retrier = partition.retrier;
     }
 
     /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
@@ -124,7 +124,7 @@ public final class SessionKeeper {
         }
         long steps = clock.steps();
         wire.send(
-                new Command.OpenSession(options.sessionTtl(), options.label(), part.number),
+                new Command.OpenSession(options.sessionTtl(), options.label(), partition.number),
                 caller,
                 new CommandSender.Answer() {
                     @Override
@@ -177,7 +177,7 @@ public final class SessionKeeper {
         }
         scheduleRenewal(fresh, sentAt + keepAliveNanos(ttl) - now);
         scheduleWatch(fresh, deadline - now);
-        part.opened();
+        partition.opened();
     }
 
     private void openFailed(StoreException failure, long attempt) {
@@ -188,7 +188,7 @@ public final class SessionKeeper {
         } finally {
             lock.unlock();
         }
-        part.notOpened(failure, attempt);
+        partition.notOpened(failure, attempt);
         schedule(retryDelay(), () -> open(CallerMode.ASYNC));
     }
 
@@ -204,7 +204,7 @@ public final class SessionKeeper {
                 return false;
             }
             resting = true;
-            isUnused = part.isUnused();
+            isUnused = partition.isUnused();
             if (isUnused) {
                 of.state = Session.State.ENDED;
                 cancel(renewal);
@@ -216,17 +216,17 @@ public final class SessionKeeper {
         }
         if (!isUnused) {
             // Who came meanwhile found none.
-            part.opened();
+            partition.opened();
             return false;
         }
         retrier.closeOrphan(of.id);
-        part.over(of, Loss.Cause.SESSION_ENDED);
+        partition.over(of, Loss.Cause.SESSION_ENDED);
         return true;
     }
 
     /** Sends a keep-alive now: the regular one, one that raises the epoch, or one that ends a doubt. */
     private void renew(Session of) {
-        if (part.mayRest() && rest(of)) {
+        if (partition.mayRest() && rest(of)) {
             return;
         }
         long epoch;
@@ -306,7 +306,7 @@ public final class SessionKeeper {
             return;
         }
         runAll(raised);
-        part.renewed(of);
+        partition.renewed(of);
     }
 
     private void renewalFailed(Session of, StoreException failure) {
@@ -321,7 +321,7 @@ public final class SessionKeeper {
             log.debug("session={} a keep-alive failed; it is repeated until the deadline", of.id, failure);
             scheduleRenewal(of, retryDelay());
         }
-        part.troubled(failure);
+        partition.troubled(failure);
     }
 
     /**
@@ -420,7 +420,7 @@ public final class SessionKeeper {
             lock.unlock();
         }
         log.warn("session={} ended: {}", of.id, cause.words());
-        part.over(of, cause);
+        partition.over(of, cause);
         runAll(raised);
         if (pause == 0) {
             open(CallerMode.ASYNC);
@@ -490,7 +490,7 @@ public final class SessionKeeper {
         try {
             if (!closed && of.isAlive()) {
                 cancel(renewal);
-                renewal = environment.schedule(part.together(delay), () -> renew(of));
+                renewal = environment.schedule(partition.together(delay), () -> renew(of));
             }
         } finally {
             lock.unlock();

@@ -7,35 +7,35 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user of the sessions of the store's parts: learns what becomes of them, and tells which claims it has. All methods
- * are called without any lock of a resource.
+ * A user of the sessions of the store's partitions: learns what becomes of them, and tells which claims it has. All
+ * methods are called without any lock of a resource.
  */
 public interface SessionUser {
 
     /** A session is there: what waits for one goes on. */
-    default void opened(StorePart part) {}
+    default void opened(Partition partition) {}
 
     /**
      * The store refuses a session, and would refuse it again.
      *
      * @param attempt how many times one had been asked for, this one included
      */
-    default void refused(StorePart part, StoreException failure, long attempt) {}
+    default void refused(Partition partition, StoreException failure, long attempt) {}
 
     /** A keep-alive was acknowledged. */
-    default void renewed(StorePart part) {}
+    default void renewed(Partition partition) {}
 
     /** A session is over, and with it all claims and grants that hang on it. */
-    default void over(StorePart part, Session session, Loss.Cause cause) {}
+    default void over(Partition partition, Session session, Loss.Cause cause) {}
 
     /** The store has answered nothing for as long as anybody waits. */
-    default void silent(StorePart part, StoreException failure) {}
+    default void silent(Partition partition, StoreException failure) {}
 
     /** The client is closed: what waits fails, what is held is lost. */
-    default void shut(StorePart part) {}
+    default void shut(Partition partition) {}
 
-    /** Whether something of the part is held, waited for, or to be ended. Called under the lock of the keeper. */
-    default boolean isUsing(StorePart part) {
+    /** Whether something of the partition is held, waited for, or to be ended. Called under the lock of the keeper. */
+    default boolean isUsing(Partition partition) {
         return false;
     }
 
@@ -53,7 +53,7 @@ public interface SessionUser {
     }
 
     /** Compares the claims that the store has with those that are believed here. */
-    default void audit(StorePart part, Audit audit) {}
+    default void audit(Partition partition, Audit audit) {}
 
     /**
      * One audit of a session; see {@link Auditor}.

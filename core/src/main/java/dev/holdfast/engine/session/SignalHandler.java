@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SignalHandler implements Consumer<Signal> {
 
-    private final StoreParts parts;
+    private final Partitions partitions;
 
-    public SignalHandler(StoreParts parts) {
-        this.parts = parts;
+    public SignalHandler(Partitions partitions) {
+        this.partitions = partitions;
     }
 
     @Override
@@ -30,22 +30,23 @@ public final class SignalHandler implements Consumer<Signal> {
         } else if (signal instanceof Signal.Changed changed) {
             Claim claim = find(changed.claim());
             if (claim != null && waits(claim)) {
-                claim.part().driver.poll(claim);
+                claim.partition().driver.poll(claim);
             }
         } else if (signal instanceof Signal.Revoked revoked) {
             Claim claim = find(revoked.claim());
             if (claim != null) {
                 contradict(claim);
-                claim.part().driver.poll(claim);
+                claim.partition().driver.poll(claim);
             } else {
-                parts.users().forEach(user -> user.revoked(revoked.claim()));
+                partitions.users().forEach(user -> user.revoked(revoked.claim()));
             }
         } else if (signal instanceof Signal.SessionEnded ended) {
-            parts.used().forEach(part -> ended(part.keeper, ended.session()));
+            partitions.used().forEach(partition -> ended(partition.keeper, ended.session()));
         } else if (signal instanceof Signal.Resubscribed gap) {
-            parts.used().stream()
-                    .filter(part -> gap.partition().isEmpty() || gap.partition().getAsInt() == part.number)
-                    .forEach(part -> part.poller.pollAll());
+            partitions.used().stream()
+                    .filter(partition ->
+                            gap.partition().isEmpty() || gap.partition().getAsInt() == partition.number)
+                    .forEach(partition -> partition.poller.pollAll());
         }
     }
 
@@ -64,13 +65,17 @@ public final class SignalHandler implements Consumer<Signal> {
         }
         if (claim.own != null
                 || claim.contradiction != null
-                || claim.part().keeper.inDoubt(claim.session)) {
-            claim.part().driver.poll(claim);
+                || claim.partition().keeper.inDoubt(claim.session)) {
+            claim.partition().driver.poll(claim);
         } else {
             // The steps seen matter for a lease of its own only.
-            claim.part()
+            claim.partition()
                     .driver
-                    .take(claim, granted.grant(), claim.part().context.clock().now(), 0);
+                    .take(
+                            claim,
+                            granted.grant(),
+                            claim.partition().context.clock().now(),
+                            0);
         }
     }
 
@@ -100,7 +105,7 @@ public final class SignalHandler implements Consumer<Signal> {
     }
 
     private @Nullable Claim find(ClaimRef ref) {
-        for (SessionUser user : parts.users()) {
+        for (SessionUser user : partitions.users()) {
             Claim claim = user.find(ref);
             if (claim != null) {
                 return claim;

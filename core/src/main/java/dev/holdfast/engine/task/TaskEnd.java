@@ -4,8 +4,8 @@ import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.local.LocalClaim;
 import dev.holdfast.engine.session.FixedLeaseState;
+import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.ReleaseRetrier;
-import dev.holdfast.engine.session.StorePart;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
@@ -36,7 +36,7 @@ final class TaskEnd {
     private final LeftLeases leases;
     private final CompletableFuture<ReleaseOutcome> stage;
     private final ClientContext context;
-    private final StorePart part;
+    private final Partition partition;
     private final LocalClaim grant;
 
     /** What may be added up at the store: the lease of the task, and each extension that may yet take effect. */
@@ -49,8 +49,8 @@ final class TaskEnd {
         this.hold = hold;
         this.leases = leases;
         this.stage = stage;
-        this.part = hold.resource.part;
-        this.context = part.context;
+        this.partition = hold.resource.partition;
+        this.context = partition.context;
         this.grant = hold.grant;
         this.atMost = hold.effectiveLease();
         this.atStore = new FixedLeaseState(atMost.toNanos());
@@ -67,7 +67,7 @@ final class TaskEnd {
 
     private void release(CallerMode caller) {
         Command command = new Command.Release(grant.ref);
-        part.retrier.settle(command, grant.session, atStore, caller, new ReleaseRetrier.Done() {
+        partition.retrier.settle(command, grant.session, atStore, caller, new ReleaseRetrier.Done() {
             @Override
             public void settled(@Nullable Reply reply, boolean isFirst) {
                 leases.remove(grant);
@@ -85,7 +85,7 @@ final class TaskEnd {
     private void shorten(CallerMode caller, long leftNanos) {
         Command extend = new Command.Extend(grant.ref, ++atStore.extensions, Duration.ofNanos(leftNanos));
         atStore.extend(leftNanos);
-        part.wire.send(extend, caller, new CommandSender.Answer() {
+        partition.wire.send(extend, caller, new CommandSender.Answer() {
             @Override
             public void reply(Reply reply, long sentAt) {
                 leases.removeAfter(grant, leftNanos);

@@ -28,7 +28,7 @@ final class TaskHold extends LocalHold {
     }
 
     private ClientContext context() {
-        return resource.part.context;
+        return resource.partition.context;
     }
 
     /** The task begins. Called once. */

@@ -22,14 +22,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client has to do with one part of its store: the way there, the session, and what looks after its claims.
- * Most stores have one part. Where there are more, each is judged by itself: that one does not answer says nothing of
- * the others.
+ * What this client has to do with one partition of its store: the way there, the session, and what looks after its
+ * claims. Most stores have one partition. Where there are more, each is judged by itself: that one does not answer says
+ * nothing of the others.
  *
- * <p>It stays for the life of the client once it was needed; the session does not, if nothing of the part is used.
+ * <p>It stays for the life of the client once it was needed; the session does not, if nothing of the partition is used.
  * Thread-safe.
  */
-public final class StorePart {
+public final class Partition {
     /** What waits for a session: goes on when there is one, or when none could be had just now. */
     private record Wait(Runnable ready, Runnable failed) {}
 
@@ -51,11 +51,11 @@ public final class StorePart {
     private volatile boolean isWanted;
 
     /**
-     * Makes a part.
+     * Makes a partition.
      *
      * @param users the users of its sessions
      */
-    StorePart(
+    Partition(
             ClientContext context,
             LockStore store,
             int number,
@@ -120,7 +120,8 @@ public final class StorePart {
     }
 
     /**
-     * A session that nothing needs costs the store a keep-alive now and then: where there are many parts, it is ended.
+     * A session that nothing needs costs the store a keep-alive now and then: where there are many partitions, it is
+     * ended.
      */
     boolean mayRest() {
         boolean wasWanted = isWanted;
@@ -128,7 +129,7 @@ public final class StorePart {
         return isOneOfSeveral && !wasWanted && isUnused();
     }
 
-    /** Whether nothing of this part is held, waited for, or to be ended. */
+    /** Whether nothing of this partition is held, waited for, or to be ended. */
     boolean isUnused() {
         return !isWanted
                 && waiting.isEmpty()
@@ -139,8 +140,8 @@ public final class StorePart {
     }
 
     /**
-     * How long to wait rather than so long, so that parts whose time has come at about the same moment are renewed at
-     * the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
+     * How long to wait rather than so long, so that partitions whose time has come at about the same moment are renewed
+     * at the same, and their keep-alives leave together: up to a quarter less of an interval, and never more.
      */
     long together(long delay) {
         long grain = context.options().keepAliveEvery().toNanos() / 4;
@@ -152,7 +153,7 @@ public final class StorePart {
 
     // ---- Claims
 
-    /** The identity of a new claim under a session of this part. */
+    /** The identity of a new claim under a session of this partition. */
     public ClaimRef nextRef(ResourceName name, Session session) {
         return new ClaimRef(name, session.id, claims.incrementAndGet());
     }
@@ -175,7 +176,7 @@ public final class StorePart {
 
     // ---- Trouble
 
-    /** This part could not be asked. If it has been silent for too long, what waits for it fails. */
+    /** This partition could not be asked. If it has been silent for too long, what waits for it fails. */
     public void troubled(StoreException failure) {
         if (isSilent()) {
             tell(user -> user.silent(this, failure));

@@ -7,19 +7,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** The parts of the store that this client has used so far. Thread-safe. */
-public final class StoreParts {
+/** The partitions of the store that this client has used so far. Thread-safe. */
+public final class Partitions {
 
     public final ClientContext context;
     private final LockStore store;
-    private final AtomicReferenceArray<StorePart> parts;
+    private final AtomicReferenceArray<Partition> partitions;
     /** Set once, before the first command. */
     private volatile List<SessionUser> users = List.of();
 
-    public StoreParts(ClientContext context, LockStore store) {
+    public Partitions(ClientContext context, LockStore store) {
         this.context = context;
         this.store = store;
-        this.parts = new AtomicReferenceArray<>(store.partitions());
+        this.partitions = new AtomicReferenceArray<>(store.partitions());
     }
 
     /** Names the users of the sessions; once, before the first command. */
@@ -34,33 +34,33 @@ public final class StoreParts {
 
     /** How many the store has. */
     public int count() {
-        return parts.length();
+        return partitions.length();
     }
 
     /** Whether the store has more than one. */
     public boolean areSeveral() {
-        return parts.length() > 1;
+        return partitions.length() > 1;
     }
 
-    /** The number of the part of a name. */
+    /** The number of the partition of a name. */
     public int numberOf(ResourceName name) {
         return areSeveral() ? store.partitionOf(name) : 0;
     }
 
-    /** The part of a name. */
-    public StorePart of(ResourceName name) {
+    /** The partition of a name. */
+    public Partition of(ResourceName name) {
         return at(numberOf(name));
     }
 
-    public StorePart at(int number) {
-        StorePart part = parts.get(number);
-        return part == null ? make(number) : part;
+    public Partition at(int number) {
+        Partition partition = partitions.get(number);
+        return partition == null ? make(number) : partition;
     }
 
-    private StorePart make(int number) {
-        StorePart fresh = new StorePart(context, store, number, areSeveral(), this::users);
-        if (!parts.compareAndSet(number, null, fresh)) {
-            return parts.get(number);
+    private Partition make(int number) {
+        Partition fresh = new Partition(context, store, number, areSeveral(), this::users);
+        if (!partitions.compareAndSet(number, null, fresh)) {
+            return partitions.get(number);
         }
         if (context.isClosing()) {
             // The close may have looked before it was there.
@@ -71,12 +71,12 @@ public final class StoreParts {
     }
 
     /** Those that were used. */
-    public List<StorePart> used() {
-        List<StorePart> used = new ArrayList<>();
-        for (int i = 0; i < parts.length(); i++) {
-            StorePart part = parts.get(i);
-            if (part != null) {
-                used.add(part);
+    public List<Partition> used() {
+        List<Partition> used = new ArrayList<>();
+        for (int i = 0; i < partitions.length(); i++) {
+            Partition partition = partitions.get(i);
+            if (partition != null) {
+                used.add(partition);
             }
         }
         return used;
