@@ -68,14 +68,8 @@ final class SimServer {
             return partitionOf(on.resource());
         } else if (command instanceof Command.OpenSession open) {
             return open.partition();
-        } else if (command instanceof Command.KeepAlive keepAlive) {
-            return partitionOf(keepAlive.session());
-        } else if (command instanceof Command.Retire retire) {
-            return partitionOf(retire.session());
-        } else if (command instanceof Command.CloseSession close) {
-            return partitionOf(close.session());
-        } else if (command instanceof Command.Audit audit) {
-            return partitionOf(audit.session());
+        } else if (command instanceof Command.OnSession on) {
+            return partitionOf(on.session());
         } else if (command instanceof Command.Poll poll && !poll.claims().isEmpty()) {
             return partitionOf(poll.claims().get(0).resource());
         } else if (command instanceof Command.Inspect look && look.scope() == Command.Inspect.Scope.NAME) {

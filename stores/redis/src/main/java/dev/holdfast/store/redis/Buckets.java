@@ -81,14 +81,8 @@ final class Buckets {
             return of(onResource.resource());
         } else if (command instanceof Command.OpenSession open) {
             return open.partition();
-        } else if (command instanceof Command.KeepAlive keepAlive) {
-            return layout.bucketOf(keepAlive.session());
-        } else if (command instanceof Command.Retire retire) {
-            return layout.bucketOf(retire.session());
-        } else if (command instanceof Command.CloseSession close) {
-            return layout.bucketOf(close.session());
         }
-        return command instanceof Command.Audit audit ? layout.bucketOf(audit.session()) : 0;
+        return command instanceof Command.OnSession onSession ? layout.bucketOf(onSession.session()) : 0;
     }
 
     CommandPipeline pipeline(int bucket) {
