@@ -2,10 +2,13 @@ package dev.holdfast.verification.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -29,6 +32,7 @@ class ArchitectureTest {
                 Rules.THE_CONTRACT_DOES_NOT_KNOW_THE_HELPERS,
                 Rules.PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW,
                 Rules.ONLY_THE_ENTRANCES_KNOW_EACH_OTHER,
+                Rules.PACKAGES_OF_STORES_ARE_FREE_OF_CYCLES,
                 Rules.PACKAGES_ON_SQL_USE_THOSE_BELOW,
                 Rules.NOTHING_IS_TAKEN_FROM_THE_MACHINE,
                 Rules.ONLY_ONE_CLASS_LOOKS_AT_THE_DATE);
@@ -46,5 +50,17 @@ class ArchitectureTest {
     void isImported() {
         assertThat(MAIN.stream().map(Module::of).distinct()).contains(Module.values());
         assertThat(MAIN.contain(ArchitectureTest.class)).isFalse();
+    }
+
+    @Test
+    @DisplayName("has no more than thirty types in a package of a store or of the engine")
+    void packagesAreSmall() {
+        Map<String, Long> sizes = MAIN.stream()
+                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+        assertThat(sizes.entrySet())
+                .filteredOn(size -> size.getKey().matches("dev\\.holdfast\\.(store|engine|sql|spi)\\b.*"))
+                .isNotEmpty()
+                .allSatisfy(size -> assertThat(size.getValue()).isLessThanOrEqualTo(30));
     }
 }

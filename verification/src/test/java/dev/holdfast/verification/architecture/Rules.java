@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.Dependency;
@@ -77,6 +78,12 @@ final class Rules {
             .should()
             .dependOnClassesThat(resideInAPackage("dev.holdfast.spi.support.."))
             .because("helpers are a choice of each store, and may change without a change of the contract");
+
+    /** In a store each package is below or above each other one. */
+    static final ArchRule PACKAGES_OF_STORES_ARE_FREE_OF_CYCLES = slices().matching("dev.holdfast.store.(**)")
+            .should()
+            .beFreeOfCycles()
+            .because("a package that can't be read without the next one is a part of it");
 
     /** A package of the engine uses only those that {@link EnginePackage} lists for it. */
     static final ArchRule PACKAGES_OF_THE_ENGINE_USE_THOSE_BELOW = classes()
