@@ -204,6 +204,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 }
             } catch (SQLException e) {
                 LOG.debug("the connection on which this client hears of grants is lost", e);
+                StatementCache.logSuppressed(e);
                 isConnected = false;
                 pause = loseAndPause(pause);
             } catch (RuntimeException | Error e) {
@@ -289,6 +290,7 @@ public final class MysqlNotificationListener implements NotificationListener {
             return row.getInt(1) == 0 ? Nap.OVER : Nap.CUT_SHORT;
         } catch (SQLException e) {
             if (e.getErrorCode() == INTERRUPTED) {
+                StatementCache.logSuppressed(e);
                 return Nap.CUT_SHORT;
             }
             throw e;
@@ -316,6 +318,7 @@ public final class MysqlNotificationListener implements NotificationListener {
                 throw e;
             }
             // Another one was let in meanwhile: the next nap is needless.
+            StatementCache.logSuppressed(e);
         }
         signals.forEach(listener);
     }

@@ -252,6 +252,7 @@ public final class MysqlProduct implements Product {
                 if (e.getErrorCode() != NO_SUCH_THREAD && e.getErrorCode() != NOT_OWN_THREAD) {
                     throw e;
                 }
+                StatementCache.logSuppressed(e);
             }
         }
     }

@@ -329,6 +329,7 @@ final class LockTransactions {
             product.wake(statements, others);
         } catch (SQLException e) {
             LOG.debug("other clients could not be told of their grants, and find out for themselves", e);
+            StatementCache.logSuppressed(e);
             if (product.isConnectionLost(e)) {
                 lose();
             }

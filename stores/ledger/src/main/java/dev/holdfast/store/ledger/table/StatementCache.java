@@ -137,6 +137,18 @@ public final class StatementCache {
         prepared.clear();
     }
 
+    /**
+     * Logs what closing a statement threw after a failure that is expected, and that nobody sees: a driver's own fault
+     * would be lost with it.
+     */
+    public static void logSuppressed(SQLException expected) {
+        for (Throwable suppressed : expected.getSuppressed()) {
+            if (!(suppressed instanceof SQLException)) {
+                LOG.error("a statement could not be closed", suppressed);
+            }
+        }
+    }
+
     /** Every row that is written was read, or found missing, in the same transaction. */
     public static void changeOne(PreparedStatement write) throws SQLException {
         int rows = write.executeUpdate();
