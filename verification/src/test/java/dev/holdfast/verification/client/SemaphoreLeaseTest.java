@@ -154,6 +154,25 @@ class SemaphoreLeaseTest {
         }
 
         @Test
+        @DisplayName("is found within a ttl to be removed, also when its session is over and no signal comes")
+        @Tag("P5")
+        void removedInSilence() throws Exception {
+            Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
+            detached.onLost(loss -> told.add(loss.cause()));
+            link.fail(Command.KeepAlive.class, Reason.UNAVAILABLE, Effect.NONE);
+            world.advance(Duration.ofSeconds(100));
+            link.mend();
+            link.loseSignals();
+            assertThat(there.release(detached.permitId())).isTrue();
+            assertThat(detached.isHeld()).isTrue();
+
+            world.advance(Duration.ofSeconds(40));
+            assertThat(detached.isHeld()).isFalse();
+            assertThat(told).containsExactly(Loss.Cause.REMOVED);
+            assertThatThrownBy(detached::close).isInstanceOf(LockLostException.class);
+        }
+
+        @Test
         @DisplayName("its release is repeated until the store answers, also when its session is long over")
         @Tag("P5")
         @Tag("C13")
