@@ -14,7 +14,6 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +34,6 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
      * @param isFirst whether it is the answer to the first sending, so that no other can have changed what it tells
      */
     public record Answer(long generation, long remaining, boolean isFirst) {}
-
-    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
 
     private final ClientContext context;
     private final Partition partition;
@@ -113,7 +110,7 @@ public final class LatchCall implements CommandSender.Answer, EpochGuardedCall.O
     }
 
     private void sendLater() {
-        BACKOFF.retry(context.environment(), failures, this::again);
+        Backoff.RESEND.retry(context.environment(), failures, this::again);
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one sending at a time

@@ -17,7 +17,6 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -38,8 +37,6 @@ import org.slf4j.LoggerFactory;
 public final class ClaimDriver {
     private static final Logger log = LoggerFactory.getLogger(ClaimDriver.class);
 
-    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(10), 6);
-
     private final Partition partition;
     private final ClientContext context;
     private final Environment environment;
@@ -52,22 +49,13 @@ public final class ClaimDriver {
 
     /** Asks for a claim for the first time. */
     public void acquire(Claim claim, int tokens, CallerMode caller) {
-        send(claim, tokens, Sending.FIRST, caller);
+        locked(claim, () -> claim.beginSending(context.clock().now()));
+        transmit(claim, tokens, Sending.FIRST, caller);
     }
 
     /** Releases a grant for a new claim, in one step. */
     public void giveWay(Claim next, int tokens) {
-        send(next, tokens, Sending.FIRST, CallerMode.ASYNC);
-    }
-
-    private void send(Claim claim, int tokens, Sending sending, CallerMode caller) {
-        claim.lock().lock();
-        try {
-            claim.beginSending(context.clock().now());
-        } finally {
-            claim.lock().unlock();
-        }
-        transmit(claim, tokens, sending, caller);
+        acquire(next, tokens, CallerMode.ASYNC);
     }
 
     private void transmit(Claim claim, int tokens, Sending sending, CallerMode caller) {
@@ -112,7 +100,7 @@ public final class ClaimDriver {
     private void answered(Claim claim, int tokens, long epoch, int number, Reply reply, long sentAt, long steps) {
         if (reply instanceof Reply.Stale) {
             // This sending had no effect; whoever raised the epoch may not have heard that it did.
-            noteAnswer(claim, false);
+            locked(claim, () -> note(claim, false));
             againAfterRaise(claim, tokens, epoch, number);
             return;
         }
@@ -220,7 +208,7 @@ public final class ClaimDriver {
         if (failure.effect() == Effect.UNKNOWN && context.rules().raisesEpochWhenUnknown()) {
             againAfterRaise(claim, tokens, epoch, number);
         } else {
-            BACKOFF.retry(environment, claim.failures, () -> again(claim, tokens, number));
+            Backoff.RESEND.retry(environment, claim.failures, () -> again(claim, tokens, number));
         }
         partition.troubled(failure);
     }
@@ -337,7 +325,7 @@ public final class ClaimDriver {
 
                     @Override
                     public void failure(StoreException failure, long sentAt) {
-                        BACKOFF.retry(environment, 0, () -> advanceIfHeld(held, blockEnd, tokens));
+                        Backoff.RESEND.retry(environment, 0, () -> advanceIfHeld(held, blockEnd, tokens));
                         partition.troubled(failure);
                     }
                 });
@@ -350,18 +338,27 @@ public final class ClaimDriver {
         }
     }
 
+    /** Takes the answer to a poll of one claim: its state, or the failure that any other answer is. */
+    private interface PollAnswer extends CommandSender.Answer {
+        void state(Reply.ClaimReply state, long sentAt);
+
+        @Override
+        default void reply(Reply reply, long sentAt) {
+            if (reply instanceof Reply.Polled polled && polled.states().size() == 1) {
+                state(polled.states().get(0), sentAt);
+            } else {
+                failure(ProtocolViolation.reply(reply), sentAt);
+            }
+        }
+    }
+
     /** Asks whether anyone waits at the store, or for the truth about a claim that is in doubt. */
     public void poll(Claim held) {
         long steps = context.clock().steps();
         long heard = held.contradictions();
-        partition.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
+        partition.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new PollAnswer() {
             @Override
-            public void reply(Reply reply, long sentAt) {
-                if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
-                    failure(ProtocolViolation.reply(reply), sentAt);
-                    return;
-                }
-                Reply.ClaimReply state = polled.states().get(0);
+            public void state(Reply.ClaimReply state, long sentAt) {
                 if (state instanceof Reply.Granted) {
                     held.settleContradictions(heard);
                 }
@@ -376,7 +373,7 @@ public final class ClaimDriver {
                     if (held.own != null) {
                         held.own.askedSteps = 0;
                     }
-                    BACKOFF.retry(environment, 0, () -> pollAgain(held));
+                    Backoff.RESEND.retry(environment, 0, () -> pollAgain(held));
                 }
                 partition.troubled(failure);
             }
@@ -393,25 +390,17 @@ public final class ClaimDriver {
         } finally {
             waiting.lock().unlock();
         }
-        partition.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new CommandSender.Answer() {
+        partition.wire.send(new Command.Poll(List.of(waiting.ref)), caller, new PollAnswer() {
             @Override
-            public void reply(Reply reply, long sentAt) {
-                if (!(reply instanceof Reply.Polled polled) || polled.states().size() != 1) {
-                    failure(ProtocolViolation.reply(reply), sentAt);
-                    return;
-                }
-                Reply.ClaimReply state = polled.states().get(0);
-                waiting.lock().lock();
-                try {
+            public void state(Reply.ClaimReply state, long sentAt) {
+                locked(waiting, () -> {
                     waiting.isCovering = false;
                     waiting.coverFailures = 0;
                     if (state instanceof Reply.Queued) {
                         // Though it may have been granted since, and that have been pushed before this came.
                         waiting.cover(newest);
                     }
-                } finally {
-                    waiting.lock().unlock();
-                }
+                });
                 take(waiting, state, sentAt, steps);
             }
 
@@ -424,7 +413,7 @@ public final class ClaimDriver {
                 } finally {
                     waiting.lock().unlock();
                 }
-                BACKOFF.retry(environment, failures, () -> coverAgain(waiting));
+                Backoff.RESEND.retry(environment, failures, () -> coverAgain(waiting));
                 partition.troubled(failure);
             }
         });
@@ -442,12 +431,10 @@ public final class ClaimDriver {
      * can't be told counts as lost.
      */
     public void confirm(Claim held, CompletableFuture<ReleaseOutcome> stage) {
-        partition.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new CommandSender.Answer() {
+        partition.wire.send(new Command.Poll(List.of(held.ref)), CallerMode.ASYNC, new PollAnswer() {
             @Override
-            public void reply(Reply reply, long sentAt) {
-                boolean isThere = reply instanceof Reply.Polled polled
-                        && polled.states().size() == 1
-                        && polled.states().get(0) instanceof Reply.Granted
+            public void state(Reply.ClaimReply state, long sentAt) {
+                boolean isThere = state instanceof Reply.Granted
                         && context.rules().isGood(context.clock().now(), held.deadline());
                 stage.complete(isThere ? ReleaseOutcome.RELEASED : ReleaseOutcome.LOST);
             }
@@ -467,10 +454,10 @@ public final class ClaimDriver {
         }
     }
 
-    private void noteAnswer(Claim claim, boolean isDefinite) {
+    private static void locked(Claim claim, Runnable change) {
         claim.lock().lock();
         try {
-            note(claim, isDefinite);
+            change.run();
         } finally {
             claim.lock().unlock();
         }

@@ -11,7 +11,6 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -44,8 +43,6 @@ public final class ReleaseRetrier {
 
     /** For settlements whose end interests nobody. */
     public static final Done NOBODY = (reply, isFirst) -> {};
-
-    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 6);
 
     private final CommandSender wire;
     private final Environment environment;
@@ -187,7 +184,7 @@ public final class ReleaseRetrier {
                     return;
                 }
                 later(
-                        BACKOFF.pause(environment, failures),
+                        Backoff.RESEND.pause(environment, failures),
                         () -> attempt(command, session, outliving, CallerMode.ASYNC, failures + 1, done));
             }
         });

@@ -7,7 +7,6 @@ import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
-import dev.holdfast.engine.time.Jitter;
 import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.engine.wire.ProtocolViolation;
 import dev.holdfast.spi.CallerMode;
@@ -29,7 +28,10 @@ import org.slf4j.LoggerFactory;
 public final class SessionKeeper {
 
     private static final Logger log = LoggerFactory.getLogger(SessionKeeper.class);
-    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 5);
+
+    /** The pauses before a session is opened or renewed again, up to {@link #MAX_RETRY_NANOS}. */
+    private static final Backoff RENEWALS = Backoff.from(Duration.ofMillis(20), 6);
+
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     public static final int LOOKS_PER_KEEP_ALIVE = 3;
@@ -335,7 +337,7 @@ public final class SessionKeeper {
             afterRaise(of, above, again);
             return;
         }
-        afterRaise(of, above, () -> BACKOFF.retry(environment, failures - 1, again));
+        afterRaise(of, above, () -> Backoff.RESEND.retry(environment, failures, again));
     }
 
     /**
@@ -438,10 +440,10 @@ public final class SessionKeeper {
      * soon as it is used. Called under the lock.
      */
     private long pauseAfter(Session ended) {
-        boolean wasBrief = clock.now() - ended.openedAt < BACKOFF.nanosAfter(briefInRow);
+        boolean wasBrief = clock.now() - ended.openedAt < Backoff.RESEND.nanosAfter(briefInRow + 1);
         briefInRow = wasBrief ? briefInRow + 1 : 0;
         isPausing = briefInRow > 1;
-        return isPausing ? BACKOFF.pause(environment, briefInRow - 2) : 0;
+        return isPausing ? Backoff.RESEND.pause(environment, briefInRow - 1) : 0;
     }
 
     private void endPause() {
@@ -523,22 +525,15 @@ public final class SessionKeeper {
         }
     }
 
-    /**
-     * Doubles from failure to failure up to a second, never longer than a third of the interval, and spread so that
-     * clients don't move in step.
-     */
+    /** The pause before the session is opened or renewed again: at most a third of the interval. */
     private long retryDelay() {
-        int exponent;
+        long most = Math.min(MAX_RETRY_NANOS, options.keepAliveEvery().toNanos() / 3);
         lock.lock();
         try {
-            exponent = Math.min(failures, 10);
+            return RENEWALS.pauseAtMost(environment, failures, Math.max(RENEWALS.firstNanos(), most));
         } finally {
             lock.unlock();
         }
-        long most = Math.max(
-                BACKOFF.firstNanos(),
-                Math.min(MAX_RETRY_NANOS, options.keepAliveEvery().toNanos() / 3));
-        return Jitter.spread(environment, Math.min(most, BACKOFF.firstNanos() << exponent));
     }
 
     private static void cancel(Environment.@Nullable Timer timer) {

@@ -27,8 +27,6 @@ import org.slf4j.LoggerFactory;
 final class TaskEnd {
     private static final Logger log = LoggerFactory.getLogger(TaskEnd.class);
 
-    private static final Backoff BACKOFF = Backoff.from(Duration.ofMillis(20), 6);
-
     /** The grain of the stores. */
     private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -100,7 +98,7 @@ final class TaskEnd {
                     return;
                 }
                 // At the latest when the least time has passed, the release takes over, which knows when to stop.
-                BACKOFF.retry(context.environment(), failures++, () -> send(CallerMode.ASYNC));
+                Backoff.RESEND.retry(context.environment(), failures++, () -> send(CallerMode.ASYNC));
             }
         });
     }

@@ -12,14 +12,12 @@ import java.time.Duration;
  */
 public record Backoff(long firstNanos, int doublings) {
 
+    /** The pauses before a command to a store is sent again. */
+    public static final Backoff RESEND = from(Duration.ofMillis(10), 6);
+
     /** Pauses that double. */
     public static Backoff from(Duration first, int doublings) {
         return new Backoff(first.toNanos(), doublings);
-    }
-
-    /** Pauses of one length. */
-    public static Backoff every(Duration pause) {
-        return from(pause, 0);
     }
 
     /** The pause after so many failures before the present one, not spread. */
@@ -30,6 +28,11 @@ public record Backoff(long firstNanos, int doublings) {
     /** The same, spread. */
     public long pause(Environment environment, int failures) {
         return Jitter.spread(environment, nanosAfter(failures));
+    }
+
+    /** As {@link #pause(Environment, int)}, from a pause that is never longer than a limit before it is spread. */
+    public long pauseAtMost(Environment environment, int failures, long mostNanos) {
+        return Jitter.spread(environment, Math.min(mostNanos, nanosAfter(failures)));
     }
 
     /** Runs something after the pause. */
