@@ -3,7 +3,6 @@ package dev.holdfast.engine.local;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Kind;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -33,7 +32,7 @@ final class DelayedRelease {
     /** Readers that come and go would else ask the store again each time that nobody happens to read. */
     static boolean isFor(LocalSynchronizer resource, LocalClaim held) {
         return held.wasShared
-                && resource.spec.kind() == Kind.READ_WRITE
+                && resource.policy.hasReaders()
                 && resource.partition.context.cohortBudgetNanos() > 0
                 && !resource.claims.isSpent(held);
     }

@@ -3,7 +3,6 @@ package dev.holdfast.engine.local;
 import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Order;
 
 /*
@@ -38,7 +37,7 @@ final class HandOff {
     static boolean serveAtOnce(LocalSynchronizer resource, Request request, DeferredActions out) {
         boolean isFirst = resource.queue.isEmpty() || (request.isTry && resource.spec.order() == Order.BARGING);
         for (LocalClaim held = resource.claims.firstGrant();
-                held != null && (held.isIdle() || resource.isShared());
+                held != null && (held.isIdle() || resource.policy.isShared());
                 held = held.nextGrant) {
             if (canServe(resource, held, request)
                     && (isFirst || (!request.isTry && hasTurn(resource, held, request)))) {
@@ -130,16 +129,12 @@ final class HandOff {
         }
         held.take(hold);
         resource.claims.toTheEnd(held);
-        if (!resource.hasSeveralGrants()) {
+        if (!resource.policy.hasSeveralGrants()) {
             resource.current = held.tenant();
         }
         resource.end(request, hold, null, out);
-        if (resource.spec.kind() == Kind.SEMAPHORE && !resource.claims.isWanted(resource.queue)) {
-            resource.lingering().dropLater(out);
-        } else if (resource.spec.kind() == Kind.READ_WRITE && request.isShare() && held.weight > 1) {
-            resource.lingering().leaveRoomLater(held, out);
-        }
-        if (resource.spec.kind() != Kind.LATCH && (!resource.queue.isEmpty() || !needsToken)) {
+        resource.policy.afterServing(resource, held, request, out);
+        if (!resource.policy.grantsPasses() && (!resource.queue.isEmpty() || !needsToken)) {
             resource.claims.foresee(held, resource.queue, out);
         }
         return true;
@@ -173,11 +168,11 @@ final class HandOff {
                 }
                 return;
             }
-            boolean isToDrain = resource.isShared() && !held.isIdle();
+            boolean isToDrain = resource.policy.isShared() && !held.isIdle();
             if (isToDrain && !(held.suits(first) && held.hasRoomFor(first) && !resource.claims.isSpent(held))) {
                 return;
             }
-            goesOn = passOn(resource, held, first, out) && resource.isShared();
+            goesOn = passOn(resource, held, first, out) && resource.policy.isShared();
         }
     }
 
@@ -187,7 +182,7 @@ final class HandOff {
             out.add(() -> resource.partition.validity.expireIfDue(held));
         } else if (!resource.partition.validity.mayHandOn(held)) {
             out.add(() -> resource.partition.validity.resolveDoubt(held));
-        } else if (resource.spec.kind() == Kind.LATCH && !held.suits(first)) {
+        } else if (resource.policy.grantsPasses() && !held.suits(first)) {
             if (!held.isCovering) {
                 resource.claims.giveBack(held, CallerMode.ASYNC, null, out);
             }

@@ -6,7 +6,6 @@ import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceSpec;
@@ -103,10 +102,9 @@ public final class LocalClaim extends Claim {
         return bound != null && bound.isTry;
     }
 
-    /** A task that is due is worth waiting for the store; whoever only tries something else wants an answer now. */
     @Override
     public boolean failsUnanswered() {
-        return isTry() && resource.spec.kind() != Kind.TASK;
+        return isTry() && resource.policy.triesFailUnanswered();
     }
 
     /** It was granted: unless it has a lease of its own it serves whoever is first from then on. */
@@ -203,12 +201,7 @@ public final class LocalClaim extends Claim {
         if (bound != null || request.hasOwnLease()) {
             return bound == request;
         }
-        Kind kind = resource.spec.kind();
-        return switch (kind) {
-            case READ_WRITE -> request.weight() <= weight;
-            case LATCH -> covers(request.number);
-            case MUTEX, SEMAPHORE, ELECTION, TASK -> request.weight() == weight;
-        };
+        return resource.policy.suits(this, request);
     }
 
     /** Whether a request that it suits can be served beside those who hold now. */

@@ -16,7 +16,6 @@ import dev.holdfast.engine.session.FixedLeaseState;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,7 +91,7 @@ public class LocalHold implements HoldHandle {
         this.grant = grant;
         this.owner = request.owner;
         this.isShare = request.isShare();
-        this.writeDepth = resource.spec.kind() == Kind.READ_WRITE && !request.isShare() ? 1 : 0;
+        this.writeDepth = resource.policy.hasReaders() && !request.isShare() ? 1 : 0;
         this.isWriteHandle = writeDepth > 0;
         this.observer = request.observer;
         if (observer != null) {

@@ -6,7 +6,6 @@ import dev.holdfast.engine.execution.DeferredActions;
 import dev.holdfast.engine.session.Claim;
 import dev.holdfast.engine.session.Partition;
 import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -24,6 +23,7 @@ public abstract class LocalResource {
     public final Partition partition;
     public final ResourceName name;
     public final ResourceSpec spec;
+    final KindPolicy policy;
     /** Guards the claims, the grants and the holds of this resource. */
     final ReentrantLock lock = new ReentrantLock();
     /**
@@ -36,16 +36,7 @@ public abstract class LocalResource {
         this.partition = partition;
         this.name = name;
         this.spec = spec;
-    }
-
-    /** Whether local holds may stand beside each other under one grant. */
-    boolean isShared() {
-        return spec.kind() == Kind.READ_WRITE || spec.kind() == Kind.LATCH;
-    }
-
-    /** Whether this process may have several grants at a time that others may use. */
-    boolean hasSeveralGrants() {
-        return spec.kind() == Kind.SEMAPHORE || spec.kind() == Kind.LATCH;
+        this.policy = KindPolicy.of(spec.kind());
     }
 
     final long now() {
@@ -90,7 +81,7 @@ public abstract class LocalResource {
             // It excludes all others.
             return live.owner == thread ? live : null;
         }
-        if (!isShared()) {
+        if (!policy.isShared()) {
             return null;
         }
         lock.lock();

@@ -9,8 +9,6 @@ import dev.holdfast.engine.session.Partition;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
-import dev.holdfast.spi.Kind;
-import dev.holdfast.spi.Order;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
@@ -73,7 +71,7 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** Whether a request may go past those that wait here for more. */
     private boolean isBarging() {
-        return spec.order() == Order.BARGING && spec.kind() == Kind.SEMAPHORE;
+        return policy.isBarging(spec.order());
     }
 
     DelayedRelease lingering() {
@@ -142,7 +140,7 @@ public final class LocalSynchronizer extends LocalResource {
      * to wait.
      */
     private boolean mayTry(Request request, DeferredActions out) {
-        if (spec.kind() == Kind.LATCH) {
+        if (policy.grantsPasses()) {
             // It may have opened, and nobody here was told yet.
             return true;
         }
@@ -397,10 +395,10 @@ public final class LocalSynchronizer extends LocalResource {
             return;
         }
         LocalClaim held = claims.firstGrant();
-        while (held != null && (held.isIdle() || !hasSeveralGrants())) {
+        while (held != null && (held.isIdle() || !policy.hasSeveralGrants())) {
             LocalClaim following = held.nextGrant;
             if (held.state == Claim.State.HELD
-                    && partition.context.rules().mayPartWith(!held.isIdle() && !isShared())) {
+                    && partition.context.rules().mayPartWith(!held.isIdle() && !policy.isShared())) {
                 HandOff.passOn(this, held, out);
             }
             held = following;
@@ -418,11 +416,11 @@ public final class LocalSynchronizer extends LocalResource {
                 endThose(
                         request -> request.isTry
                                 && !claims.isBarging(request)
-                                && (spec.kind() != Kind.LATCH || claims.mustWait(request)),
+                                && (!policy.grantsPasses() || claims.mustWait(request)),
                         null,
                         out);
             }
-            if (spec.kind() == Kind.LATCH) {
+            if (policy.grantsPasses()) {
                 claims.cover(queue, out);
             }
             return;
@@ -452,7 +450,7 @@ public final class LocalSynchronizer extends LocalResource {
     @Override
     @Nullable
     LocalHold shareOf(Thread thread) {
-        if (spec.kind() == Kind.READ_WRITE) {
+        if (policy.hasReaders()) {
             for (LocalClaim held = claims.firstGrant(); held != null; held = held.nextGrant) {
                 LocalHold mine = held.holdOf(thread);
                 if (mine != null) {
@@ -484,7 +482,7 @@ public final class LocalSynchronizer extends LocalResource {
 
     /** Keeps nothing that is not needed: an empty queue, unless its numbers go on, and a resource that nobody uses. */
     void tidy() {
-        if (queue.isEmpty() && spec.kind() != Kind.LATCH) {
+        if (queue.isEmpty() && !policy.grantsPasses()) {
             queue = RequestQueue.NONE;
         }
         if (queue.isEmpty() && claims.isNone() && lost.isEmpty() && !isRemoved) {

@@ -24,11 +24,7 @@ public record Mode(ResourceSpec spec, int weight, boolean isOwned, boolean isSha
     }
 
     private Mode(ResourceSpec spec, int weight, boolean isOwned, HoldFactory holds) {
-        this(spec, weight, isOwned, isShare(spec, weight), holds);
-    }
-
-    private static boolean isShare(ResourceSpec spec, int weight) {
-        return spec.kind() == Kind.LATCH || (spec.kind() == Kind.READ_WRITE && weight < spec.capacity());
+        this(spec, weight, isOwned, KindPolicy.of(spec.kind()).isShare(weight, spec.capacity()), holds);
     }
 
     /** For holds that belong to the thread that asks. */

@@ -9,7 +9,6 @@ import dev.holdfast.engine.session.Session;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Kind;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.TokenBlock;
@@ -55,7 +54,7 @@ final class ResourceClaims extends GrantList {
 
     /** Whether a claim may be made for a request: one is enough, and where one grant serves all, it is enough. */
     boolean mayAsk(Request request) {
-        return claim == null && !isBarging(request) && (resource.hasSeveralGrants() || !hasOneBefore(request));
+        return claim == null && !isBarging(request) && (resource.policy.hasSeveralGrants() || !hasOneBefore(request));
     }
 
     /** Whether the store has not said anything yet to what was asked of it last. */
@@ -70,10 +69,8 @@ final class ResourceClaims extends GrantList {
 
     /** Whether there is a grant that will serve a request too, or that has to go first. */
     private boolean hasOneBefore(Request request) {
-        boolean isReadWrite = resource.spec.kind() == Kind.READ_WRITE;
-        boolean standsBeside = request.isShare() && request.hasOwnLease();
         for (LocalClaim held = firstGrant(); held != null; held = held.nextGrant) {
-            if (!isReadWrite || held.weight > 1 || !(held.isBound() || standsBeside)) {
+            if (resource.policy.isBefore(held, request)) {
                 return true;
             }
         }
@@ -91,7 +88,7 @@ final class ResourceClaims extends GrantList {
     }
 
     private boolean isUnanswered() {
-        if (!isWithoutGrants() && (claim == null || !resource.hasSeveralGrants())) {
+        if (!isWithoutGrants() && (claim == null || !resource.policy.hasSeveralGrants())) {
             return false;
         }
         return claim == null || !claim.wasAnswered;
@@ -180,12 +177,8 @@ final class ResourceClaims extends GrantList {
         if (!held.suits(first) || (needsToken(held, first) && held.tokensLeft() == 0 && !mayAdvance(held))) {
             return true;
         }
-        if (resource.spec.kind() == Kind.ELECTION
-                || (resource.partition.context.cohortBudgetNanos() == 0 && !resource.isShared())) {
-            // Of an election, each term is a grant of its own at the store: else observers would not know of it.
-            return held.served > 0;
-        }
-        return isSpent(held);
+        boolean servesOnce = resource.policy.servesOnce(resource.partition.context.cohortBudgetNanos());
+        return servesOnce ? held.served > 0 : isSpent(held);
     }
 
     /** Those who share have the token of the one before. */
@@ -237,11 +230,11 @@ final class ResourceClaims extends GrantList {
         long now = resource.partition.context.clock().now();
         CohortState cohort = cohortOf(held, now);
         // A bound grant is never passed on: it needs no more tokens, and keeps those that the store tells of it.
-        boolean isCounting = !held.isBound() && (!resource.isShared() || (held.weight > 1 && !queue.isEmpty()));
+        boolean isCounting = !held.isBound() && (!resource.policy.isShared() || (held.weight > 1 && !queue.isEmpty()));
         if (isCounting && cohort.spare == null && held.tokensLeft() <= cohort.used && mayAdvance(held)) {
             advance(held, queue, out);
         }
-        if ((resource.partition.context.cohortBudgetNanos() > 0 || resource.isShared())
+        if ((resource.partition.context.cohortBudgetNanos() > 0 || resource.policy.isShared())
                 && now - cohort.ends >= 0
                 && !cohort.awaited
                 && !cohort.asking) {
@@ -313,7 +306,7 @@ final class ResourceClaims extends GrantList {
             kill(of, out);
             return;
         }
-        if (!isWithoutGrants() && !resource.hasSeveralGrants()) {
+        if (!isWithoutGrants() && !resource.policy.hasSeveralGrants()) {
             loseWhatIsExcludedBy(of, out);
         }
         noLongerAsksFor(of);

@@ -72,7 +72,7 @@ final class ResourceMaintenance {
      */
     static void checkOwners(LocalSynchronizer resource) {
         LocalHold hold = resource.current;
-        if (hold == null ? resource.isShared() : isOrphan(hold)) {
+        if (hold == null ? resource.policy.isShared() : isOrphan(hold)) {
             resource.step(out -> {
                 for (LocalClaim held : resource.claims.allGrants()) {
                     held.holds().stream()

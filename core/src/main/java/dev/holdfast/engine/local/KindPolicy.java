@@ -1,0 +1,191 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.engine.execution.DeferredActions;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+
+/**
+ * What a kind of resource asks of the local tier: whose holds share a grant, which requests a grant serves, and when it
+ * goes back to the store. Stateless. The base is the policy of a mutex; other kinds override where they differ.
+ */
+class KindPolicy {
+    private static final KindPolicy MUTEX = new KindPolicy();
+    private static final KindPolicy READ_WRITE = new ReadWrite();
+    private static final KindPolicy SEMAPHORE = new Semaphore();
+    private static final KindPolicy LATCH = new Latch();
+    private static final KindPolicy ELECTION = new Election();
+    private static final KindPolicy TASK = new Task();
+
+    private KindPolicy() {}
+
+    static KindPolicy of(Kind kind) {
+        return switch (kind) {
+            case MUTEX -> MUTEX;
+            case READ_WRITE -> READ_WRITE;
+            case SEMAPHORE -> SEMAPHORE;
+            case LATCH -> LATCH;
+            case ELECTION -> ELECTION;
+            case TASK -> TASK;
+        };
+    }
+
+    /** Whether local holds may stand beside each other under one grant. */
+    boolean isShared() {
+        return false;
+    }
+
+    /** Whether holds of a weight stand beside others under one grant. */
+    boolean isShare(int weight, int capacity) {
+        return false;
+    }
+
+    /** Whether threads share a grant as readers, and a hold that excludes all others is that of a writer. */
+    boolean hasReaders() {
+        return false;
+    }
+
+    /** Whether this process may have several grants at a time that others may use. */
+    boolean hasSeveralGrants() {
+        return false;
+    }
+
+    /** Whether a grant is a pass: it serves only the requests that waited here while it waited at the store. */
+    boolean grantsPasses() {
+        return false;
+    }
+
+    /** Whether a request may go past those that wait here for more. */
+    boolean isBarging(Order order) {
+        return false;
+    }
+
+    /** Whether a grant goes back to the store after it has served one request, whatever its budget. */
+    boolean servesOnce(long cohortBudgetNanos) {
+        return cohortBudgetNanos == 0;
+    }
+
+    /** Whether a try fails as soon as the store does not answer, and does not wait for the store. */
+    boolean triesFailUnanswered() {
+        return true;
+    }
+
+    /** Whether a grant that serves no single request serves this one. */
+    boolean suits(LocalClaim grant, Request request) {
+        return request.weight() == grant.weight;
+    }
+
+    /** Whether a grant will serve a request too, or has to go before another is asked for. */
+    boolean isBefore(LocalClaim grant, Request request) {
+        return true;
+    }
+
+    /** A grant has served a request, and may allow for more than it is used for. */
+    void afterServing(LocalSynchronizer resource, LocalClaim grant, Request request, DeferredActions out) {}
+
+    private static final class ReadWrite extends KindPolicy {
+        @Override
+        boolean isShared() {
+            return true;
+        }
+
+        @Override
+        boolean isShare(int weight, int capacity) {
+            return weight < capacity;
+        }
+
+        @Override
+        boolean hasReaders() {
+            return true;
+        }
+
+        @Override
+        boolean servesOnce(long cohortBudgetNanos) {
+            return false;
+        }
+
+        @Override
+        boolean suits(LocalClaim grant, Request request) {
+            return request.weight() <= grant.weight;
+        }
+
+        @Override
+        boolean isBefore(LocalClaim grant, Request request) {
+            boolean standsBeside = request.isShare() && request.hasOwnLease();
+            return grant.weight > 1 || !(grant.isBound() || standsBeside);
+        }
+
+        @Override
+        void afterServing(LocalSynchronizer resource, LocalClaim grant, Request request, DeferredActions out) {
+            if (request.isShare() && grant.weight > 1) {
+                resource.lingering().leaveRoomLater(grant, out);
+            }
+        }
+    }
+
+    private static final class Semaphore extends KindPolicy {
+        @Override
+        boolean hasSeveralGrants() {
+            return true;
+        }
+
+        @Override
+        boolean isBarging(Order order) {
+            return order == Order.BARGING;
+        }
+
+        @Override
+        void afterServing(LocalSynchronizer resource, LocalClaim grant, Request request, DeferredActions out) {
+            if (!resource.claims.isWanted(resource.queue)) {
+                resource.lingering().dropLater(out);
+            }
+        }
+    }
+
+    private static final class Latch extends KindPolicy {
+        @Override
+        boolean isShared() {
+            return true;
+        }
+
+        @Override
+        boolean isShare(int weight, int capacity) {
+            return true;
+        }
+
+        @Override
+        boolean hasSeveralGrants() {
+            return true;
+        }
+
+        @Override
+        boolean grantsPasses() {
+            return true;
+        }
+
+        @Override
+        boolean servesOnce(long cohortBudgetNanos) {
+            return false;
+        }
+
+        @Override
+        boolean suits(LocalClaim grant, Request request) {
+            return grant.covers(request.number);
+        }
+    }
+
+    private static final class Election extends KindPolicy {
+        /** Each term is a grant of its own at the store: else observers would not know of it. */
+        @Override
+        boolean servesOnce(long cohortBudgetNanos) {
+            return true;
+        }
+    }
+
+    private static final class Task extends KindPolicy {
+        /** A task that is due is worth waiting for the store; whoever tries something else wants an answer now. */
+        @Override
+        boolean triesFailUnanswered() {
+            return false;
+        }
+    }
+}
