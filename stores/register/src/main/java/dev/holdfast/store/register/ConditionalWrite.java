@@ -1,6 +1,5 @@
 package dev.holdfast.store.register;
 
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import java.util.List;
@@ -13,17 +12,28 @@ import java.util.Optional;
  * @param resource whose record is replaced
  * @param expected the version that the record still has
  * @param state the new state; empty to delete the record
- * @param writer the sessions of this client whose epochs are checked in the same step; empty for a command that carries
- *     none
- * @param mail what is put into the mailboxes of other sessions; the write fails if one of them has ended
- * @param indexed claims that begin with this write
- * @param unindexed claims of this client that end with it
+ * @param floor of a deletion, the highest token that the record has given out: a server whose records don't number
+ *     themselves keeps the highest of these, see {@link RegisterRecord#floor()}
+ * @param writers the sessions whose commands these are, each with the epoch that it must not be above; the write fails
+ *     as {@link WriteResult.Stale} if one is above, and as {@link WriteResult.Gone} if one has ended
+ * @param mail what is put into the mailboxes of sessions; the write fails as {@link WriteResult.Gone} if one of them
+ *     has ended
+ * @param index what becomes of index entries, at most one change for each claim; the write fails as {@link
+ *     WriteResult.Gone} if the session of one of them has ended
  */
 public record ConditionalWrite(
         ResourceName resource,
         RecordVersion expected,
         Optional<byte[]> state,
-        Map<SessionId, Long> writer,
+        long floor,
+        Map<SessionId, Long> writers,
         Map<SessionId, byte[]> mail,
-        List<ClaimRef> indexed,
-        List<ClaimRef> unindexed) {}
+        List<IndexChange> index) {
+
+    /** Copies the collections. */
+    public ConditionalWrite {
+        writers = Map.copyOf(writers);
+        mail = Map.copyOf(mail);
+        index = List.copyOf(index);
+    }
+}

@@ -1,11 +1,11 @@
 package dev.holdfast.store.register;
 
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -18,23 +18,28 @@ import java.util.concurrent.CompletionStage;
  *
  * <ul>
  *   <li>A read is linearizable: it sees every write that was acknowledged before it was asked, through any connection.
- *   <li>A {@link #write} is one atomic step, with all its comparisons.
- *   <li>No request is sent twice. A stage ends exceptionally only with a {@link StoreException}, whose effect is {@link
- *       StoreException.Effect#NONE} only if the request was not sent, or the server says that it did nothing.
+ *       That holds for records, for sessions and for the index.
+ *   <li>A {@link #write} is one atomic step, with all its comparisons. Where several of these fail, a session that has
+ *       ended is told before a stale epoch, and that before a conflict.
+ *   <li>No request is sent twice, unless the server said that the first had no effect. A stage ends exceptionally only
+ *       with a {@link StoreException}, whose effect is {@link StoreException.Effect#NONE} only if the request was not
+ *       sent, or the server says that it did nothing. Every stage ends, after a time-out of the adapter's at the
+ *       latest.
  *   <li>Once {@link #raiseEpoch} was acknowledged, no write under a lower epoch takes effect, however late it arrives.
  *   <li>A session ends no earlier than its ttl after the last acknowledged {@link #keepAlive} was sent, less the
- *       granularity that the traits state. Its end is final: no id is used again.
+ *       granularity that the traits state. Its end is final: no id is used again. Without a renewal it ends by itself,
+ *       also while this client lives.
  *   <li>Its mailbox and its index entries end with it, in the same step or before it counts as gone.
  * </ul>
  *
  * <p>Writes of one resource are given one at a time, those of different resources at once and in no order.
  *
- * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks.
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
  */
 public interface RegisterAdapter extends AutoCloseable {
 
-    /** The largest state in bytes that the server takes along with the rest of a write. Constant; does no I/O. */
-    int maxStateBytes();
+    /** What the server can do. Does no I/O. */
+    RegisterTraits traits();
 
     /** Sets who is told what the server pushes. Called once, before anything is asked. */
     void listen(RegisterListener listener);
@@ -48,48 +53,68 @@ public interface RegisterAdapter extends AutoCloseable {
     /**
      * Opens a session of epoch 0, with a mailbox that is watched.
      *
+     * @param ttl at most the longest one of the traits
      * @param label who the client says it is, for people
      */
-    CompletionStage<SessionId> openSession(Duration ttl, String label);
+    CompletionStage<OpenedSession> openSession(Duration ttl, String label);
+
+    /**
+     * Opens a lease that nobody renews, and that is watched, told as gone and closed like a session; it has neither
+     * mailbox nor index, and no other session's end ends it. Called only with {@link RegisterTraits.Clock#REVISIONS}.
+     */
+    CompletionStage<OpenedSession> openLease(Duration length);
 
     /**
      * Renews a session whose epoch is the given one. Answers the epoch that the session has: a higher one means that
      * nothing was renewed. Empty where the session has ended.
+     *
+     * @param patience how long the client waits before it sends another; that one must not wait behind a connection
+     *     that has been silent for so long
      */
-    CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch);
+    CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience);
 
     /** Raises the epoch of a session, unless it is as high. Answers the epoch it then has; empty if it has ended. */
     CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch);
 
-    /** Ends a session; idempotent. Its claims stay in their records until a step finds that it is gone. */
+    /** Ends a session or a lease; idempotent. Its claims stay in their records until a step finds that it is gone. */
     CompletionStage<Void> closeSession(SessionId session);
 
     /**
-     * Reads which of some sessions have ended, of this client or others.
+     * Reads which of some sessions and leases live, of this client or others.
      *
-     * @return those of them that live no more
+     * @return those of them that live; of a lease, a record without label
      */
-    CompletionStage<Set<SessionId>> gone(Set<SessionId> sessions);
+    CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> sessions);
 
     /**
-     * Sets which foreign sessions are watched, in place of those before; each has one watch, whoever needs it. That one
-     * of them has ended already is told too.
+     * Reads what is left of sessions and leases without a renewal, never more than there is.
+     *
+     * @return those of them that live
+     */
+    CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions);
+
+    /**
+     * Sets which sessions and leases of others are watched, in place of those before; each has one watch, whoever needs
+     * it. That one of them has ended already is told too. Those that this client opened are always watched.
      */
     void watch(Set<SessionId> sessions);
 
-    /** Reads the index: the claims of a session. An entry may outlast its claim; no claim is without one. */
-    CompletionStage<List<ClaimRef>> claims(SessionId session);
+    /** Reads the index of a session: its claims. Empty where it has ended. */
+    CompletionStage<List<IndexEntry>> claims(SessionId session);
 
     /**
-     * Lists the resources that have a record, in an order of the server's own.
+     * Lists the resources that have a record.
      *
      * @param prefix only names that begin so; empty for all
-     * @param after where the page before ended; empty for the first
+     * @param cursor where the page before ended; empty for the first
      * @param limit the size of a page at most
      */
-    CompletionStage<List<ResourceName>> list(String prefix, Optional<ResourceName> after, int limit);
+    CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit);
 
-    /** Ends the connections and threads of this adapter; sessions stay. Idempotent. */
+    /**
+     * Ends the connections and threads of this adapter, and returns when they have ended; what is under way ends
+     * exceptionally. Sessions stay until their ttl is over. Idempotent.
+     */
     @Override
     void close();
 }

@@ -8,12 +8,12 @@ import dev.holdfast.spi.SessionId;
  */
 public interface RegisterListener {
 
-    /** Tells mail that was put into the mailbox of a session of this client. */
+    /** Delivers mail that was put into the mailbox of a session of this client. */
     void delivered(SessionId session, byte[] mail);
 
-    /** Tells that a session has ended. An ended session never lives again, so this needs no check. */
+    /** Tells that a session or lease has ended, this client's or a watched one. It never lives again. */
     void gone(SessionId session);
 
-    /** Tells that watches were interrupted and stand again: mail and ends may have been missed. */
+    /** Tells that mail and ends may have been missed, and that from now on they are told again. */
     void resubscribed();
 }

@@ -8,8 +8,8 @@ public sealed interface WriteResult {
     /**
      * All of it was written.
      *
-     * @param version the version that it gave the record; its incarnation is the base of the tokens on a server that
-     *     counts revisions
+     * @param version the version that it gave the record, or of a deletion, what a creation compares with. With {@link
+     *     RegisterTraits.Clock#REVISIONS} its incarnation is the base of the tokens
      * @param unixMicros as in {@link RegisterRecord}
      */
     record Written(RecordVersion version, long unixMicros) implements WriteResult {}
@@ -21,9 +21,9 @@ public sealed interface WriteResult {
      */
     record Conflict(RegisterRecord present) implements WriteResult {}
 
-    /** The epoch of one of the writer's sessions is now a higher one. */
+    /** The epoch of one of the writers is above that of its command. */
     record Stale(SessionId session, long epoch) implements WriteResult {}
 
-    /** A session has ended, the writer's or one that had mail: the step is computed again without it. */
+    /** A session has ended: a writer, one that had mail, or one whose index was changed. */
     record Gone(SessionId session) implements WriteResult {}
 }
