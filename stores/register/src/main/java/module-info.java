@@ -1,6 +1,8 @@
-/** The part common to stores that keep one record per resource. Nothing here is for users. */
+/** The part common to stores that keep one record per resource; for authors of such stores. */
 module dev.holdfast.store.register {
     requires static transitive com.google.errorprone.annotations;
     requires static transitive org.jspecify;
     requires transitive dev.holdfast;
+
+    exports dev.holdfast.store.register;
 }

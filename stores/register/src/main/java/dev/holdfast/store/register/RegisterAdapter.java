@@ -44,6 +44,19 @@ public interface RegisterAdapter extends AutoCloseable {
     /** Sets who is told what the server pushes. Called once, before anything is asked. */
     void listen(RegisterListener listener);
 
+    /**
+     * The server's wall clock as far as this adapter knows it, in microseconds since 1970; 0 with {@link
+     * RegisterTraits.Clock#REVISIONS}. Never ahead of it, and behind by little once a write or a keep-alive of this
+     * client was answered, which is so before the adapter is given to a store. Does no I/O.
+     */
+    long unixMicros();
+
+    /**
+     * What the record of a resource is likely to be that this client does not know: most often that there is none.
+     * Written over, a wrong guess is a conflict. Empty where a read costs less than the write that fails. Does no I/O.
+     */
+    Optional<RegisterRecord> guess(ResourceName resource);
+
     /** Reads the record of a resource. */
     CompletionStage<RegisterRecord> read(ResourceName resource);
 

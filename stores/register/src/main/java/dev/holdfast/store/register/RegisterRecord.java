@@ -9,7 +9,5 @@ import java.util.Optional;
  * @param version what the next write compares with; of a missing record, what a creation compares with
  * @param floor no token of a record of this name that was deleted is above it; 0 with {@link
  *     RegisterTraits.Clock#REVISIONS}
- * @param unixMicros the server's clock when it answered, 0 with {@link RegisterTraits.Clock#REVISIONS}. Behind the true
- *     one by no more than the answer took, and never ahead of it
  */
-public record RegisterRecord(Optional<byte[]> state, RecordVersion version, long floor, long unixMicros) {}
+public record RegisterRecord(Optional<byte[]> state, RecordVersion version, long floor) {}

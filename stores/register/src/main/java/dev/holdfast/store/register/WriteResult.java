@@ -10,9 +10,8 @@ public sealed interface WriteResult {
      *
      * @param version the version that it gave the record, or of a deletion, what a creation compares with. With {@link
      *     RegisterTraits.Clock#REVISIONS} its incarnation is the base of the tokens
-     * @param unixMicros as in {@link RegisterRecord}
      */
-    record Written(RecordVersion version, long unixMicros) implements WriteResult {}
+    record Written(RecordVersion version) implements WriteResult {}
 
     /**
      * The record had another version.
