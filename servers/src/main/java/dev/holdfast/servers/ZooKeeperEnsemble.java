@@ -1,0 +1,139 @@
+package dev.holdfast.servers;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three ZooKeeper servers that elect a leader. Each reaches the others through networks of its own that can be spoiled,
+ * so that it may be cut off from its leader while its clients hang on it.
+ *
+ * <p><b>Thread-safety:</b> for one thread at a time.
+ */
+public final class ZooKeeperEnsemble implements AutoCloseable {
+
+    private static final int SIZE = 3;
+
+    private final List<ZooKeeperServer> nodes = new ArrayList<>();
+
+    /** By the node that connects, the networks to the others. */
+    private final List<List<FaultProxy>> networks = new ArrayList<>();
+
+    private ZooKeeperEnsemble() {}
+
+    /** Starts three servers, and returns when all of them serve. */
+    public static ZooKeeperEnsemble start() {
+        return start(node -> {});
+    }
+
+    /**
+     * Starts three servers, and returns when all of them serve.
+     *
+     * @param setting sets what differs from the usual
+     */
+    public static ZooKeeperEnsemble start(Consumer<ZooKeeperServer.Builder> setting) {
+        ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble();
+        try {
+            ensemble.launch(setting);
+            ensemble.awaitService();
+            return ensemble;
+        } catch (RuntimeException e) {
+            ensemble.close();
+            throw e;
+        }
+    }
+
+    private void launch(Consumer<ZooKeeperServer.Builder> setting) {
+        List<Integer> quorumPorts = ports();
+        List<Integer> electionPorts = ports();
+        for (int i = 0; i < SIZE; i++) {
+            List<FaultProxy> network = new ArrayList<>();
+            networks.add(network);
+            ZooKeeperServer.Builder node = ZooKeeperServer.builder()
+                    .member(i + 1)
+                    .option("initLimit", "100")
+                    // How long a leader and a follower may be silent, in ticks: 3 s.
+                    .option("syncLimit", "30");
+            for (int j = 0; j < SIZE; j++) {
+                int quorumPort = quorumPorts.get(j);
+                if (i != j) {
+                    FaultProxy proxy = FaultProxy.to(quorumPort);
+                    network.add(proxy);
+                    quorumPort = proxy.port();
+                }
+                node.option("server." + (j + 1), "127.0.0.1:" + quorumPort + ":" + electionPorts.get(j));
+            }
+            setting.accept(node);
+            nodes.add(node.launch());
+        }
+    }
+
+    private static List<Integer> ports() {
+        List<Integer> ports = new ArrayList<>();
+        for (int i = 0; i < SIZE; i++) {
+            ports.add(Ports.free());
+        }
+        return ports;
+    }
+
+    /** Waits until all nodes serve that run, and one of them leads. */
+    public void awaitService() {
+        nodes.stream()
+                .filter(node -> node.process().isAlive() && !node.process().isPaused())
+                .forEach(ZooKeeperServer::awaitService);
+        Until.isSo("a node leads", () -> findLeader() != null);
+    }
+
+    /** The nodes. */
+    public List<ZooKeeperServer> nodes() {
+        return List.copyOf(nodes);
+    }
+
+    /** The addresses of all nodes, as clients of ZooKeeper take them. */
+    public String connectString() {
+        return nodes.stream().map(ZooKeeperServer::connectString).collect(Collectors.joining(","));
+    }
+
+    /** The node that leads; waits for one. */
+    public ZooKeeperServer leader() {
+        Until.isSo("a node leads", () -> findLeader() != null);
+        ZooKeeperServer leader = findLeader();
+        return leader == null ? leader() : leader;
+    }
+
+    private @Nullable ZooKeeperServer findLeader() {
+        return nodes.stream()
+                .filter(node -> node.mode().equals("leader"))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The nodes that follow. */
+    public List<ZooKeeperServer> followers() {
+        ZooKeeperServer leader = leader();
+        return nodes.stream().filter(node -> node != leader).toList();
+    }
+
+    /** Cuts a follower off from whoever leads, without a word to either; its clients reach it still. */
+    public void isolate(ZooKeeperServer follower) {
+        networks.get(nodes.indexOf(follower)).forEach(FaultProxy::blackHole);
+    }
+
+    /** Lets all nodes reach each other again. */
+    public void heal() {
+        networks.forEach(network -> network.forEach(FaultProxy::heal));
+    }
+
+    /** Starts a node again with its data, after it was ended, and returns when it serves. */
+    public void restart(ZooKeeperServer node) {
+        node.restart();
+    }
+
+    @Override
+    public void close() {
+        nodes.forEach(ZooKeeperServer::close);
+        networks.forEach(network -> network.forEach(FaultProxy::close));
+    }
+}

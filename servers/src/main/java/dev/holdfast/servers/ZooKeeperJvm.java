@@ -1,0 +1,71 @@
+package dev.holdfast.servers;
+
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The command that runs a ZooKeeper server in a JVM of its own, from jars of this class path. */
+final class ZooKeeperJvm {
+
+    private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
+
+    /** A class of each jar that the server needs. */
+    private static final List<String> JARS = List.of(
+            MAIN,
+            "org.apache.jute.Record",
+            "com.codahale.metrics.MetricRegistry",
+            "org.xerial.snappy.Snappy",
+            "org.apache.commons.io.FileUtils",
+            "io.netty.buffer.ByteBuf",
+            "io.netty.channel.Channel",
+            "io.netty.channel.unix.Errors",
+            "io.netty.handler.codec.ByteToMessageDecoder",
+            "io.netty.handler.ssl.SslContext",
+            "io.netty.resolver.NameResolver",
+            "io.netty.util.AttributeKey");
+
+    private ZooKeeperJvm() {}
+
+    static List<String> command(Map<String, String> properties, Path configuration) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx96m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Dslf4j.provider=" + ServerLog.class.getName()));
+        properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
+        command.addAll(List.of("-cp", classPath(), MAIN, configuration.toString()));
+        return command;
+    }
+
+    private static String classPath() {
+        Optional<Path> home = LocalBinaries.at("holdfast.zookeeper.home", "HOLDFAST_ZOOKEEPER_HOME");
+        Stream<String> server = home.isPresent()
+                ? Stream.of(home.get().resolve("*"), home.get().resolve("lib").resolve("*"))
+                        .map(Path::toString)
+                : JARS.stream().map(ZooKeeperJvm::jarOf);
+        return Stream.concat(
+                        Stream.of(ServerLog.class.getName(), "org.slf4j.Logger").map(ZooKeeperJvm::jarOf), server)
+                .distinct()
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static String jarOf(String name) {
+        try {
+            Class<?> type = Class.forName(name, false, ZooKeeperJvm.class.getClassLoader());
+            return Path.of(type.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString();
+        } catch (ClassNotFoundException | URISyntaxException e) {
+            throw new IllegalStateException("There is no ZooKeeper server on the class path: no " + name, e);
+        }
+    }
+}

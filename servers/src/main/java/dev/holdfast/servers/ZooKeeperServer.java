@@ -1,0 +1,218 @@
+package dev.holdfast.servers;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A ZooKeeper server in a JVM of its own, alone or a member of an {@linkplain ZooKeeperEnsemble ensemble}: of the
+ * version on the class path, or of the one whose jars are in the directory that the system property {@code
+ * holdfast.zookeeper.home} or the environment variable {@code HOLDFAST_ZOOKEEPER_HOME} names. It keeps its data on
+ * disk, so one that was killed and started again has it.
+ *
+ * <p><b>Thread-safety:</b> {@link #ask} may be called from any thread, the rest from one at a time.
+ */
+public final class ZooKeeperServer implements AutoCloseable {
+
+    private static final int ASK_TIMEOUT_MILLIS = 30_000;
+
+    private final Path directory;
+    private final Map<String, String> properties;
+    private final int port;
+    private final int tlsPort;
+    private ServerProcess process;
+
+    private ZooKeeperServer(Path directory, Map<String, String> properties, int port, int tlsPort) {
+        this.directory = directory;
+        this.properties = properties;
+        this.port = port;
+        this.tlsPort = tlsPort;
+        this.process = launched();
+    }
+
+    /** What a server is to be like. */
+    public static final class Builder {
+        private final Map<String, String> options = new LinkedHashMap<>();
+        private final Map<String, String> properties = new LinkedHashMap<>();
+        private boolean hasTls;
+        private int id;
+
+        private Builder() {
+            option("tickTime", "100");
+            option("maxSessionTimeout", "3600000");
+            option("maxClientCnxns", "0");
+            option("clientPortAddress", "127.0.0.1");
+            option("admin.enableServer", "false");
+            option("4lw.commands.whitelist", "*");
+            // A process that is killed loses nothing that it has written, and a transaction log has 64 MB from the
+            // start.
+            property("zookeeper.forceSync", "no");
+            property("zookeeper.preAllocSize", "1024");
+        }
+
+        /** Sets a line of its configuration file. */
+        @CanIgnoreReturnValue
+        public Builder option(String name, String value) {
+            options.put(name, value);
+            return this;
+        }
+
+        /** Sets a system property of its JVM. */
+        @CanIgnoreReturnValue
+        public Builder property(String name, String value) {
+            properties.put(name, value);
+            return this;
+        }
+
+        /** Listens for TLS too, on a port of its own; clients need a certificate of the same authority. */
+        @CanIgnoreReturnValue
+        public Builder tls(Certificates certificates) {
+            hasTls = true;
+            property("zookeeper.serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
+            option("ssl.keyStore.location", certificates.server().bundle().toString());
+            option("ssl.keyStore.type", "PEM");
+            option("ssl.trustStore.location", certificates.authority().toString());
+            return option("ssl.trustStore.type", "PEM");
+        }
+
+        @CanIgnoreReturnValue
+        Builder member(int number) {
+            id = number;
+            return this;
+        }
+
+        /** Starts it, and returns when it answers. */
+        public ZooKeeperServer start() {
+            ZooKeeperServer server = launch();
+            server.awaitService();
+            return server;
+        }
+
+        /** Starts its process. A member of an ensemble serves when others do. */
+        ZooKeeperServer launch() {
+            Path directory = ServerHome.directory("zookeeper");
+            int port = Ports.free();
+            int tlsPort = hasTls ? Ports.free() : 0;
+            option("clientPort", String.valueOf(port));
+            if (hasTls) {
+                option("secureClientPort", String.valueOf(tlsPort));
+            }
+            option("dataDir", directory.resolve("data").toString());
+            StringBuilder text = new StringBuilder();
+            options.forEach(
+                    (name, value) -> text.append(name).append('=').append(value).append('\n'));
+            try {
+                Files.createDirectories(directory.resolve("data"));
+                Files.writeString(directory.resolve("data").resolve("myid"), String.valueOf(id));
+                Files.writeString(directory.resolve("zoo.cfg"), text);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return new ZooKeeperServer(directory, properties, port, tlsPort);
+        }
+    }
+
+    /** A server with what differs from the usual. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A plain server on a free port, with ticks of 100 ms. */
+    public static ZooKeeperServer start() {
+        return builder().start();
+    }
+
+    /** Its port on 127.0.0.1. */
+    public int port() {
+        return port;
+    }
+
+    /** Its port for TLS on 127.0.0.1; 0 if it has none. */
+    public int tlsPort() {
+        return tlsPort;
+    }
+
+    /** Its address, as clients of ZooKeeper take it. */
+    public String connectString() {
+        return "127.0.0.1:" + port;
+    }
+
+    /** Its process. */
+    public ServerProcess process() {
+        return process;
+    }
+
+    /**
+     * Asks it something by a word of four letters.
+     *
+     * @throws UncheckedIOException if it can't be reached, or does not answer
+     */
+    public String ask(String word) {
+        try (Socket socket = new Socket()) {
+            socket.setSoTimeout(ASK_TIMEOUT_MILLIS);
+            socket.connect(Ports.local(port), ASK_TIMEOUT_MILLIS);
+            socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().flush();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What it is at present: {@code standalone}, {@code leader} or {@code follower}; empty while it does not serve. */
+    public String mode() {
+        if (!process.isAlive() || process.isPaused()) {
+            return "";
+        }
+        try {
+            return ask("srvr")
+                    .lines()
+                    .filter(line -> line.startsWith("Mode: "))
+                    .map(line -> line.substring("Mode: ".length()))
+                    .findFirst()
+                    .orElse("");
+        } catch (UncheckedIOException e) {
+            return "";
+        }
+    }
+
+    /** Ends it as a crash would. */
+    public void kill() {
+        process.kill();
+    }
+
+    /** Starts it again on the same port with its data, after it was ended. Returns when it answers. */
+    public void restart() {
+        relaunch();
+        awaitService();
+    }
+
+    void relaunch() {
+        process.kill();
+        process = launched();
+    }
+
+    void awaitService() {
+        Until.isSo("ZooKeeper serves on port " + port, () -> {
+            if (!process.isAlive()) {
+                throw new IllegalStateException("ZooKeeper did not start: " + process.log());
+            }
+            return !mode().isEmpty();
+        });
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+
+    private ServerProcess launched() {
+        return ServerProcess.start(directory, ZooKeeperJvm.command(properties, directory.resolve("zoo.cfg")));
+    }
+}

@@ -1,0 +1,59 @@
+package dev.holdfast.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("server")
+class ZooKeeperServerTest {
+
+    @Test
+    void servesAgainAfterItWasKilled() {
+        try (ZooKeeperServer server = ZooKeeperServer.start()) {
+            assertThat(server.mode()).isEqualTo("standalone");
+            server.kill();
+            assertThat(server.mode()).isEmpty();
+            server.restart();
+            assertThat(server.mode()).isEqualTo("standalone");
+        }
+    }
+
+    @Test
+    void aServerThatCantStartSaysWhy() {
+        assertThatThrownBy(() -> {
+                    ZooKeeperServer.Builder builder = ZooKeeperServer.builder();
+                    builder.option("tickTime", "nonsense");
+                    builder.start();
+                })
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("nonsense");
+    }
+
+    @Test
+    void ensembleGoesOnWithoutItsLeader() {
+        try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
+            ZooKeeperServer first = ensemble.leader();
+            List<ZooKeeperServer> followers = ensemble.followers();
+            assertThat(followers).hasSize(2);
+            first.kill();
+            Until.isSo("another leads", () -> followers.contains(ensemble.leader()));
+            ensemble.restart(first);
+            Until.isSo("it follows", () -> first.mode().equals("follower"));
+        }
+    }
+
+    @Test
+    void followerWithoutItsLeaderServesNoMore() {
+        try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start()) {
+            ZooKeeperServer follower = ensemble.followers().get(0);
+            ensemble.isolate(follower);
+            Until.isSo("it has given its leader up", () -> follower.mode().isEmpty());
+            ensemble.heal();
+            ensemble.awaitService();
+            assertThat(follower.mode()).isNotEmpty();
+        }
+    }
+}
