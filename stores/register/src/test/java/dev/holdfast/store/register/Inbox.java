@@ -1,0 +1,45 @@
+package dev.holdfast.store.register;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.holdfast.spi.SessionId;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** What an adapter has told. */
+final class Inbox implements RegisterListener {
+
+    private final List<String> mail = new CopyOnWriteArrayList<>();
+    private final Set<SessionId> gone = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public void delivered(SessionId session, byte[] content) {
+        mail.add(session + ": " + new String(content, UTF_8));
+    }
+
+    @Override
+    public void gone(SessionId session) {
+        gone.add(session);
+    }
+
+    @Override
+    public void resubscribed() {
+        // A hint to read again; the tests wait for what is pushed.
+    }
+
+    /** Whether this came. */
+    boolean hasMail(OpenedSession to, String content) {
+        return mail.contains(to.id() + ": " + content);
+    }
+
+    /** All that came, in order. */
+    List<String> mail() {
+        return List.copyOf(mail);
+    }
+
+    boolean knowsGone(OpenedSession session) {
+        return gone.contains(session.id());
+    }
+}

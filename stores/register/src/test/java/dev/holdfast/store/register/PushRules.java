@@ -1,0 +1,106 @@
+package dev.holdfast.store.register;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** What a server tells without being asked, while nothing is wrong with the network. */
+abstract class PushRules extends AdapterHarness {
+
+    @Test
+    @DisplayName("mail reaches the session that it is for, and nobody else")
+    void mailIsDelivered() {
+        OpenedSession hers = session(alice);
+        OpenedSession his = session(bob);
+        ResourceName name = named("mailed");
+        RecordVersion first = written(alice, mailing(put(name, present(name), "one"), his, "to bob"));
+        written(bob, mailing(put(name, first, "two"), hers, "to alice"));
+        until("both have mail", () -> bobHears.hasMail(his, "to bob") && aliceHears.hasMail(hers, "to alice"));
+        assertThat(bobHears.mail()).hasSize(1);
+        assertThat(aliceHears.mail()).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("all mail of a session is delivered, in the order in which it was written")
+    void mailKeepsItsOrder() {
+        OpenedSession his = session(bob);
+        ResourceName name = named("mailed");
+        RecordVersion version = present(name);
+        for (int i = 0; i < 20; i++) {
+            version = written(alice, mailing(put(name, version, "state " + i), his, "mail " + i));
+        }
+        until("the last has come", () -> bobHears.hasMail(his, "mail 19"));
+        assertThat(bobHears.mail())
+                .isEqualTo(IntStream.range(0, 20)
+                        .mapToObj(i -> his.id() + ": mail " + i)
+                        .toList());
+    }
+
+    @Test
+    @DisplayName("a write that fails delivers nothing")
+    void failedWritesDeliverNothing() {
+        OpenedSession his = session(bob);
+        ResourceName name = named("mailed");
+        RecordVersion none = present(name);
+        RecordVersion made = written(alice, put(name, none, "made"));
+        assertThat(answer(alice.write(mailing(put(name, none, "late"), his, "never"))))
+                .isInstanceOf(WriteResult.Conflict.class);
+        written(alice, mailing(put(name, made, "changed"), his, "now"));
+        until("the second has come", () -> bobHears.hasMail(his, "now"));
+        assertThat(bobHears.mail()).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("who opened a session is told of its end, whoever closed it")
+    void ownEnds() {
+        OpenedSession closed = session(alice);
+        answer(bob.closeSession(closed.id()));
+        until("its end was told", () -> aliceHears.knowsGone(closed));
+    }
+
+    @Test
+    @DisplayName("who opened a session is told that it ended by itself")
+    void ownExpiry() {
+        OpenedSession expired = shortSession(alice);
+        until("its end was told", () -> aliceHears.knowsGone(expired));
+        assertThat(lives(bob, expired.id())).isFalse();
+    }
+
+    @Test
+    @DisplayName("who watches sessions of others is told of their ends, however they ended")
+    void watchedEnds() {
+        OpenedSession lives = session(alice);
+        OpenedSession closed = session(alice);
+        OpenedSession expired = shortSession(alice);
+        bob.watch(Set.of(lives.id(), closed.id(), expired.id()));
+        answer(alice.closeSession(closed.id()));
+        until("both ends were told", () -> bobHears.knowsGone(closed) && bobHears.knowsGone(expired));
+        assertThat(bobHears.knowsGone(lives)).isFalse();
+    }
+
+    @Test
+    @DisplayName("that a session had ended before it was watched is told too")
+    void endedBeforeItIsWatched() {
+        OpenedSession ended = session(alice);
+        answer(alice.closeSession(ended.id()));
+        bob.watch(Set.of(ended.id()));
+        until("its end was told", () -> bobHears.knowsGone(ended));
+    }
+
+    @Test
+    @DisplayName("a set of sessions to watch takes the place of the one before")
+    void watchesAreReplaced() {
+        OpenedSession first = session(alice);
+        OpenedSession second = session(alice);
+        bob.watch(Set.of(first.id()));
+        bob.watch(Set.of(second.id()));
+        bob.watch(Set.of(first.id(), second.id()));
+        answer(alice.closeSession(first.id()));
+        answer(alice.closeSession(second.id()));
+        until("both ends were told", () -> bobHears.knowsGone(first) && bobHears.knowsGone(second));
+    }
+}

@@ -1,0 +1,128 @@
+package dev.holdfast.store.register;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Writes under the epochs of sessions. */
+abstract class WriterRules extends AdapterHarness {
+
+    @Test
+    @DisplayName("a session may write under its epoch and a higher one")
+    void writesUnderEpochs() {
+        ResourceName name = named("written");
+        OpenedSession session = session(alice);
+        RecordVersion first = written(alice, by(put(name, present(name), "one"), session, 0));
+        written(alice, by(put(name, first, "two"), session, 7));
+        assertThat(answer(alice.raiseEpoch(session.id(), 3))).contains(3L);
+        written(bob, by(put(name, present(name), "three"), session, 3));
+        assertThat(text(name)).isEqualTo("three");
+    }
+
+    @Test
+    @DisplayName("a write under an epoch below that of its session does nothing")
+    void staleWritesDoNothing() {
+        ResourceName name = named("stale");
+        OpenedSession session = session(alice);
+        RecordVersion before = written(alice, by(put(name, present(name), "before"), session, 0));
+        assertThat(answer(alice.raiseEpoch(session.id(), 5))).contains(5L);
+        assertThat(answer(alice.write(by(put(name, before, "late"), session, 4))))
+                .isEqualTo(new WriteResult.Stale(session.id(), 5));
+        assertThat(present(name)).isEqualTo(before);
+    }
+
+    @Test
+    @DisplayName("the highest epoch there is shuts out all others")
+    void highestEpoch() {
+        OpenedSession session = session(alice);
+        assertThat(answer(alice.raiseEpoch(session.id(), Long.MAX_VALUE))).contains(Long.MAX_VALUE);
+        ResourceName name = named("retired");
+        RecordVersion none = present(name);
+        assertThat(answer(alice.write(by(put(name, none, "late"), session, Long.MAX_VALUE - 1))))
+                .isEqualTo(new WriteResult.Stale(session.id(), Long.MAX_VALUE));
+        written(alice, by(put(name, none, "still"), session, Long.MAX_VALUE));
+    }
+
+    @Test
+    @DisplayName(
+            "no write under a lower epoch takes effect once the raise was acknowledged, though both were under way")
+    void raisesShutOutWritesUnderWay() {
+        OpenedSession session = session(alice);
+        for (int i = 1; i <= 30; i++) {
+            ResourceName name = named("raced " + i);
+            CompletableFuture<WriteResult> write = alice.write(by(put(name, present(name), "raced"), session, i - 1L))
+                    .toCompletableFuture();
+            CompletableFuture<Optional<Long>> raise =
+                    (i % 2 == 0 ? alice : bob).raiseEpoch(session.id(), i).toCompletableFuture();
+            assertThat(answer(raise)).contains((long) i);
+            String seen = text(name);
+            assertThat(seen.equals("raced")).isEqualTo(answer(write) instanceof WriteResult.Written);
+            assertThat(text(name)).isEqualTo(seen);
+        }
+    }
+
+    @Test
+    @DisplayName("a write of a session that has ended does nothing")
+    void endedSessionsDontWrite() {
+        ResourceName name = named("ended");
+        OpenedSession session = session(alice);
+        RecordVersion none = present(name);
+        answer(bob.closeSession(session.id()));
+        assertThat(answer(alice.write(by(put(name, none, "late"), session, 9))))
+                .isEqualTo(new WriteResult.Gone(session.id()));
+        assertThat(text(name)).isEqualTo("(none)");
+    }
+
+    @Test
+    @DisplayName("a write with mail for a session that has ended, or a change of its index, does nothing")
+    void endedSessionsGetNothing() {
+        ResourceName name = named("mailed");
+        RecordVersion none = present(name);
+        OpenedSession session = session(alice);
+        OpenedSession ended = session(bob);
+        answer(bob.closeSession(ended.id()));
+        WriteResult gone = new WriteResult.Gone(ended.id());
+        ConditionalWrite write = by(put(name, none, "for whom"), session, 0);
+        assertThat(answer(alice.write(mailing(write, ended, "hello")))).isEqualTo(gone);
+        for (IndexChange.Kind kind : IndexChange.Kind.values()) {
+            ConditionalWrite indexed = indexing(write, new IndexChange(claim(name, ended, 1), kind));
+            assertThat(answer(alice.write(indexed))).as(kind.name()).isEqualTo(gone);
+        }
+        assertThat(text(name)).isEqualTo("(none)");
+    }
+
+    @Test
+    @DisplayName("an ended session is told before a stale epoch, and that before a conflict")
+    void whatIsToldFirst() {
+        ResourceName name = named("all wrong");
+        RecordVersion none = present(name);
+        written(alice, put(name, none, "there"));
+        OpenedSession stale = session(alice);
+        OpenedSession ended = session(bob);
+        answer(alice.raiseEpoch(stale.id(), 2));
+        answer(bob.closeSession(ended.id()));
+        ConditionalWrite write = put(name, none, "late");
+        assertThat(answer(alice.write(by(write, Map.of(stale.id(), 1L, ended.id(), 0L)))))
+                .isEqualTo(new WriteResult.Gone(ended.id()));
+        assertThat(answer(alice.write(mailing(by(write, stale, 1), ended, "mail"))))
+                .isEqualTo(new WriteResult.Gone(ended.id()));
+        assertThat(answer(alice.write(by(write, stale, 1)))).isEqualTo(new WriteResult.Stale(stale.id(), 2));
+        assertThat(answer(alice.write(by(write, stale, 2)))).isInstanceOf(WriteResult.Conflict.class);
+    }
+
+    @Test
+    @DisplayName("one write may be for many sessions")
+    void manySessions() {
+        ResourceName name = named("shared");
+        OpenedSession hers = session(alice);
+        OpenedSession his = session(bob);
+        ConditionalWrite write = by(put(name, present(name), "theirs"), Map.of(hers.id(), 0L, his.id(), 0L));
+        written(alice, indexing(write, new IndexChange(claim(name, hers, 1), IndexChange.Kind.GRANTED)));
+        assertThat(text(name)).isEqualTo("theirs");
+    }
+}
