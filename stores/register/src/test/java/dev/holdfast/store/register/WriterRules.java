@@ -125,4 +125,20 @@ abstract class WriterRules extends AdapterHarness {
         written(alice, indexing(write, new IndexChange(claim(name, hers, 1), IndexChange.Kind.GRANTED)));
         assertThat(text(name)).isEqualTo("theirs");
     }
+
+    @Test
+    @DisplayName("one write may have as much mail and as many changes of the index as the traits say")
+    void manyChanges() {
+        ResourceName name = named("busy");
+        OpenedSession session = session(bob);
+        int most = Math.min(alice.traits().maxChanges(), 1_000);
+        IndexChange[] changes = new IndexChange[most - 1];
+        for (int i = 0; i < changes.length; i++) {
+            changes[i] = new IndexChange(claim(name, session, i + 1), IndexChange.Kind.GRANTED);
+        }
+        ConditionalWrite write = by(put(name, present(name), "busy"), session, 0);
+        written(alice, indexing(mailing(write, session, "granted"), changes));
+        assertThat(answer(bob.claims(session.id()))).hasSize(changes.length);
+        until("the mail has come", () -> bobHears.hasMail(session, "granted"));
+    }
 }
