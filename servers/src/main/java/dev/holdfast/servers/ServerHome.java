@@ -54,6 +54,15 @@ final class ServerHome {
         }
     }
 
+    /** A file beside the servers, for all JVMs. */
+    static Path shared(String name) {
+        try {
+            return Files.createDirectories(ROOT).resolve(name);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Whether a port is this JVM's from now on: of the JVMs of one user, only one has a lock on its file. */
     @SuppressWarnings("resource") // the lock lasts as long as the JVM
     static synchronized boolean reserve(int port) {

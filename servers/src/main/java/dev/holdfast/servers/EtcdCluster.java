@@ -1,0 +1,117 @@
+package dev.holdfast.servers;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/**
+ * Three etcd servers that elect a leader.
+ *
+ * <p><b>Thread-safety:</b> for one thread at a time.
+ */
+public final class EtcdCluster implements AutoCloseable {
+
+    private static final int SIZE = 3;
+
+    /** In milliseconds. A machine that others use keeps a member waiting for seconds, which elects another leader. */
+    private static final String HEARTBEAT = "100";
+
+    private static final String ELECTION = "1500";
+
+    private final List<EtcdServer> members = new ArrayList<>();
+
+    private EtcdCluster() {}
+
+    /** Starts three servers, and returns when all of them serve. */
+    public static EtcdCluster start() {
+        return start(member -> {});
+    }
+
+    /**
+     * Starts three servers, and returns when all of them serve.
+     *
+     * @param setting sets what differs from the usual
+     */
+    public static EtcdCluster start(Consumer<EtcdServer.Builder> setting) {
+        EtcdCluster cluster = new EtcdCluster();
+        try {
+            cluster.launch(setting);
+            cluster.awaitService();
+            return cluster;
+        } catch (RuntimeException e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    private void launch(Consumer<EtcdServer.Builder> setting) {
+        List<String> urls = new ArrayList<>();
+        for (int i = 0; i < SIZE; i++) {
+            urls.add("http://127.0.0.1:" + Ports.free());
+        }
+        for (int i = 0; i < SIZE; i++) {
+            EtcdServer.Builder member = EtcdServer.builder()
+                    .option("name", name(i))
+                    .option("listen-peer-urls", urls.get(i))
+                    .option("initial-advertise-peer-urls", urls.get(i))
+                    .option("initial-cluster", together(urls))
+                    .option("heartbeat-interval", HEARTBEAT)
+                    .option("election-timeout", ELECTION);
+            setting.accept(member);
+            members.add(member.launch());
+        }
+    }
+
+    private static String together(List<String> urls) {
+        List<String> all = new ArrayList<>();
+        for (int i = 0; i < SIZE; i++) {
+            all.add(name(i) + "=" + urls.get(i));
+        }
+        return String.join(",", all);
+    }
+
+    private static String name(int member) {
+        return "member-" + member;
+    }
+
+    /** The members. */
+    public List<EtcdServer> members() {
+        return List.copyOf(members);
+    }
+
+    /** The addresses of all members, joined by commas. */
+    public String endpoints() {
+        return members.stream().map(EtcdServer::endpoint).collect(Collectors.joining(","));
+    }
+
+    /** Waits until all members serve that run. */
+    public void awaitService() {
+        members.stream()
+                .filter(member ->
+                        member.process().isAlive() && !member.process().isPaused())
+                .forEach(EtcdServer::awaitService);
+    }
+
+    /** The member that leads; waits until there is exactly one that says so. */
+    public EtcdServer leader() {
+        List<EtcdServer> leaders = new ArrayList<>();
+        Until.isSo("a member leads", () -> {
+            leaders.clear();
+            members.stream().filter(EtcdServer::isLeader).forEach(leaders::add);
+            return leaders.size() == 1;
+        });
+        return leaders.get(0);
+    }
+
+    /** The members that follow. */
+    public List<EtcdServer> followers() {
+        EtcdServer leader = leader();
+        return members.stream().filter(member -> member != leader).toList();
+    }
+
+    @Override
+    public void close() {
+        members.forEach(EtcdServer::close);
+    }
+}

@@ -1,0 +1,237 @@
+package dev.holdfast.servers;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An etcd server, alone or a member of an {@link EtcdCluster}, which keeps its data on disk: one that was killed and
+ * started again has it. See {@link EtcdBinary} for where the program comes from.
+ *
+ * <p><b>Thread-safety:</b> {@link #call} may be called from any thread, the rest from one at a time.
+ */
+public final class EtcdServer implements AutoCloseable {
+
+    private static final int TIMEOUT_MILLIS = 10_000;
+
+    private final Path directory;
+    private final List<String> command;
+    private final int port;
+    private final int monitoringPort;
+    private ServerProcess process;
+
+    private EtcdServer(Path directory, List<String> command, int port, int monitoringPort) {
+        this.directory = directory;
+        this.command = command;
+        this.port = port;
+        this.monitoringPort = monitoringPort;
+        this.process = ServerProcess.start(directory, command);
+    }
+
+    /** What a server is to be like. */
+    public static final class Builder {
+        private final Map<String, String> options = new LinkedHashMap<>();
+        private @Nullable Certificates certificates;
+
+        private Builder() {
+            option("name", "alone");
+            option("logger", "zap");
+            option("log-level", "warn");
+        }
+
+        /** Sets an option of its command line. */
+        @CanIgnoreReturnValue
+        public Builder option(String name, String value) {
+            options.put(name, value);
+            return this;
+        }
+
+        /** Speaks TLS with clients, and demands a certificate of the same authority from each. */
+        @CanIgnoreReturnValue
+        public Builder tls(Certificates all) {
+            certificates = all;
+            option("cert-file", all.server().certificate().toString());
+            option("key-file", all.server().key().toString());
+            option("client-cert-auth", "true");
+            return option("trusted-ca-file", all.authority().toString());
+        }
+
+        /** Starts it, and returns when it answers. */
+        public EtcdServer start() {
+            String peer = "http://127.0.0.1:" + Ports.free();
+            option("listen-peer-urls", peer);
+            option("initial-advertise-peer-urls", peer);
+            option("initial-cluster", options.get("name") + "=" + peer);
+            EtcdServer server = launch();
+            server.awaitService();
+            return server;
+        }
+
+        /** Starts its process. A member of a cluster answers when others do. */
+        EtcdServer launch() {
+            Path directory = ServerHome.directory("etcd");
+            int port = Ports.free();
+            int monitoringPort = Ports.free();
+            String url = (certificates == null ? "http" : "https") + "://127.0.0.1:" + port;
+            option("data-dir", directory.resolve("data").toString());
+            option("listen-client-urls", url);
+            option("advertise-client-urls", url);
+            option("listen-metrics-urls", "http://127.0.0.1:" + monitoringPort);
+            List<String> command = new ArrayList<>(List.of(program().toString()));
+            options.forEach((name, value) -> command.add("--" + name + "=" + value));
+            return new EtcdServer(directory, command, port, monitoringPort);
+        }
+
+        private static Path program() {
+            return EtcdBinary.find()
+                    .orElseThrow(() -> new IllegalStateException("There is no etcd; its tests carry @NeedsEtcd"));
+        }
+    }
+
+    /** A server with what differs from the usual. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A plain server on a free port. */
+    public static EtcdServer start() {
+        return builder().start();
+    }
+
+    /** Its port for clients on 127.0.0.1. */
+    public int port() {
+        return port;
+    }
+
+    /** Its address as others write it. */
+    public String endpoint() {
+        return "127.0.0.1:" + port;
+    }
+
+    /** Its process. */
+    public ServerProcess process() {
+        return process;
+    }
+
+    /** Ends it as a crash would. */
+    public void kill() {
+        process.kill();
+    }
+
+    /** Starts it again on the same port with its data, after it was ended. Returns when it answers. */
+    public void restart() {
+        relaunch();
+        awaitService();
+    }
+
+    /** As {@link #restart}, but does not wait. */
+    void relaunch() {
+        process.kill();
+        process = ServerProcess.start(directory, command);
+    }
+
+    /**
+     * Asks it something by HTTP and JSON, on the port that clients use; without TLS only.
+     *
+     * @param path such as {@code /v3/lease/revoke}
+     * @param token what a user was given by {@code /v3/auth/authenticate}; null for none
+     * @throws IllegalStateException with its answer if it refuses
+     */
+    @CanIgnoreReturnValue
+    public String call(String path, String json, @Nullable String token) {
+        try {
+            HttpURLConnection http = connection("http://" + endpoint() + path);
+            http.setRequestMethod("POST");
+            http.setDoOutput(true);
+            if (token != null) {
+                http.setRequestProperty("Authorization", token);
+            }
+            http.getOutputStream().write(json.getBytes(StandardCharsets.UTF_8));
+            int status = http.getResponseCode();
+            String answer = text(status == 200 ? http.getInputStream() : http.getErrorStream());
+            if (status != 200) {
+                throw new IllegalStateException(path + ": " + answer);
+            }
+            return answer;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Asks it something that needs no user. */
+    @CanIgnoreReturnValue
+    public String call(String path, String json) {
+        return call(path, json, null);
+    }
+
+    /** What it counts, of the metric of this name without labels; empty if it does not answer. */
+    public Optional<Double> metric(String name) {
+        return monitored("/metrics").flatMap(text -> {
+            Matcher line =
+                    Pattern.compile("(?m)^" + Pattern.quote(name) + " (\\S+)$").matcher(text);
+            return line.find() ? Optional.of(Double.valueOf(line.group(1))) : Optional.empty();
+        });
+    }
+
+    /** Whether it leads, as it says itself; false if it does not answer. */
+    public boolean isLeader() {
+        return process.isAlive()
+                && !process.isPaused()
+                && metric("etcd_server_is_leader").equals(Optional.of(1.0));
+    }
+
+    boolean isHealthy() {
+        return process.isAlive()
+                && !process.isPaused()
+                && monitored("/health").filter(text -> text.contains("true")).isPresent();
+    }
+
+    void awaitService() {
+        Until.isSo("etcd serves on port " + port, () -> {
+            if (!process.isAlive()) {
+                throw new IllegalStateException("etcd did not start: " + process.log());
+            }
+            return isHealthy();
+        });
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+
+    private Optional<String> monitored(String path) {
+        try {
+            HttpURLConnection http = connection("http://127.0.0.1:" + monitoringPort + path);
+            return http.getResponseCode() == 200 ? Optional.of(text(http.getInputStream())) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static HttpURLConnection connection(String url) throws IOException {
+        HttpURLConnection http = (HttpURLConnection) URI.create(url).toURL().openConnection();
+        http.setConnectTimeout(TIMEOUT_MILLIS);
+        http.setReadTimeout(TIMEOUT_MILLIS);
+        return http;
+    }
+
+    private static String text(InputStream in) throws IOException {
+        try (in) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}
