@@ -50,7 +50,7 @@ final class Ambient {
             "dev.holdfast.engine.SystemTime",
             "dev.holdfast.store.memory.SteadyClock",
             "dev.holdfast.store.redis.connection.SystemTicks",
-            "dev.holdfast.store.quorum.member.SystemTime",
+            "dev.holdfast.spi.support.SystemTime",
             "dev.holdfast.store.quorum.member.LateMember",
             "dev.holdfast.store.ledger.runtime.SystemTime");
 

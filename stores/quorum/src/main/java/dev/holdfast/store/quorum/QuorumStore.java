@@ -12,11 +12,11 @@ import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.SystemTime;
 import dev.holdfast.store.quorum.member.Member;
 import dev.holdfast.store.quorum.member.MemberOpening;
 import dev.holdfast.store.quorum.member.NamedStore;
 import dev.holdfast.store.quorum.member.QuorumTraits;
-import dev.holdfast.store.quorum.member.SystemTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +66,7 @@ public final class QuorumStore implements LockStore {
 
     private QuorumStore(Builder builder, List<NamedStore> members, List<LockStore> opened) {
         Environment given = builder.environment;
-        this.time = given == null ? new SystemTime() : null;
+        this.time = given == null ? new SystemTime("holdfast-quorum-timer") : null;
         Environment environment = given == null ? java.util.Objects.requireNonNull(time) : given;
         this.quorum = new Quorum(environment, builder.rules, builder.answerWithin, builder.longestLease);
         this.commands = new Commands(quorum);

@@ -18,6 +18,8 @@ public record IndexChange(ClaimRef claim, Kind kind) {
         GRANTED,
         /** It is there, and the claim holds from now on. */
         PROMOTED,
+        /** It is there, and the claim waits from now on: its lease was over, and it was asked for again. */
+        REQUEUED,
         /** It is there, and is removed. */
         ENDED
     }

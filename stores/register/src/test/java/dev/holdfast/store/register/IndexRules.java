@@ -23,6 +23,8 @@ abstract class IndexRules extends AdapterHarness {
                 .containsExactlyInAnyOrder(new IndexEntry(waits, false), new IndexEntry(holds, true));
         change(name, new IndexChange(waits, Kind.PROMOTED), new IndexChange(holds, Kind.ENDED));
         assertThat(answer(bob.claims(session.id()))).containsExactly(new IndexEntry(waits, true));
+        change(name, new IndexChange(waits, Kind.REQUEUED));
+        assertThat(answer(bob.claims(session.id()))).containsExactly(new IndexEntry(waits, false));
         change(name, new IndexChange(waits, Kind.ENDED));
         assertThat(answer(alice.claims(session.id()))).isEmpty();
     }

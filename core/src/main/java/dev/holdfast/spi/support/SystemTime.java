@@ -1,7 +1,6 @@
-package dev.holdfast.store.quorum.member;
+package dev.holdfast.spi.support;
 
 import dev.holdfast.Environment;
-import dev.holdfast.spi.support.Randomness;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
@@ -15,11 +14,16 @@ public final class SystemTime implements Environment, AutoCloseable {
     private final ScheduledThreadPoolExecutor timers;
     private final SplittableRandom random = new SplittableRandom(Randomness.nextLong());
 
-    public SystemTime() {
+    /**
+     * Makes one.
+     *
+     * @param thread how the thread of the timers is called
+     */
+    public SystemTime(String thread) {
         timers = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "holdfast-quorum-timer");
-            thread.setDaemon(true);
-            return thread;
+            Thread timer = new Thread(task, thread);
+            timer.setDaemon(true);
+            return timer;
         });
         timers.setRemoveOnCancelPolicy(true);
         timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);

@@ -1,0 +1,37 @@
+package dev.holdfast.store.register.client;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.util.concurrent.CompletionException;
+
+/** The failures of a register store. */
+final class Failures {
+
+    private Failures() {}
+
+    static StoreException closed(Effect effect) {
+        return new StoreException(Reason.CLOSED, effect, "the store was closed by this client", null);
+    }
+
+    /** What ended a stage, as a store tells it. */
+    static StoreException of(Throwable failure) {
+        Throwable cause = failure;
+        while (cause instanceof CompletionException && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof StoreException known) {
+            return known;
+        }
+        return new StoreException(
+                Reason.CORRUPT, Effect.UNKNOWN, "the store failed in a way that it does not know: " + cause, cause);
+    }
+
+    /** The failure of a trip that could not change anything, whatever became of it. */
+    static StoreException withoutEffect(Throwable failure) {
+        StoreException known = of(failure);
+        return known.effect() == Effect.NONE
+                ? known
+                : new StoreException(known.reason(), Effect.NONE, String.valueOf(known.getMessage()), known);
+    }
+}

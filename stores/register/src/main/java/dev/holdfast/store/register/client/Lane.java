@@ -1,0 +1,172 @@
+package dev.holdfast.store.register.client;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.machine.StateView;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lane of one resource: this client writes its record in one {@link Round} at a time, and what comes meanwhile goes
+ * together in the next. So a client competes with other clients alone, whatever its number of threads.
+ *
+ * <p>Thread-safe. What has no lock belongs to the round that is under way; each happens before the next.
+ */
+final class Lane {
+
+    /** The most calls in one round. */
+    private static final int MOST_CALLS = 512;
+
+    /** By so much at most a client that stands further back leaves it to those before it to go on. */
+    private static final long STEP_BACK_NANOS = 20_000_000;
+
+    private static final long MOST_STEP_BACK_NANOS = 1_000_000_000;
+
+    private final Context context;
+    private final ResourceName resource;
+
+    @GuardedBy("this")
+    private List<Call> waiting = new ArrayList<>();
+
+    @GuardedBy("this")
+    private boolean isBusy;
+
+    /** The claims of this client that wait, with how many wait before each. Replaced as a whole. */
+    private volatile List<Place> places = List.of();
+
+    /** The sessions of this client that have a claim in the record. */
+    private volatile Set<SessionId> users = Set.of();
+
+    /** The sessions of others that are watched for this resource. */
+    private volatile Set<SessionId> watched = Set.of();
+
+    /** The sessions that matter to who is next, of this client too. */
+    private volatile Set<SessionId> decisive = Set.of();
+
+    /** The record as it was known last; null if it has to be read. */
+    @Nullable
+    RegisterRecord known;
+
+    /** How long a write took lately. */
+    long writeNanos;
+
+    private record Place(ClaimRef claim, int before) {}
+
+    Lane(Context context, ResourceName resource) {
+        this.context = context;
+        this.resource = resource;
+    }
+
+    ResourceName resource() {
+        return resource;
+    }
+
+    synchronized void add(Call call) {
+        waiting.add(call);
+    }
+
+    synchronized boolean isIdle() {
+        return !isBusy && waiting.isEmpty() && users.isEmpty();
+    }
+
+    /** Makes rounds while there is something to do, unless somebody does. */
+    void run() {
+        while (true) {
+            List<Call> batch = take();
+            if (batch.isEmpty()) {
+                context.lanes().rest(this);
+                return;
+            }
+            CompletableFuture<Void> round = new Round(context, this, batch).run();
+            if (!round.isDone()) {
+                var unused = round.whenComplete((done, failure) -> {
+                    release();
+                    run();
+                });
+                return;
+            }
+            release();
+        }
+    }
+
+    private synchronized List<Call> take() {
+        if (isBusy || waiting.isEmpty()) {
+            return List.of();
+        }
+        isBusy = true;
+        // A call changes two entries of the index at most, beside what it lets in.
+        int most = Math.max(1, Math.min(MOST_CALLS, context.adapter().traits().maxChanges() / 4));
+        if (waiting.size() <= most) {
+            List<Call> all = waiting;
+            waiting = new ArrayList<>(4);
+            return all;
+        }
+        List<Call> first = new ArrayList<>(waiting.subList(0, most));
+        waiting = new ArrayList<>(waiting.subList(most, waiting.size()));
+        return first;
+    }
+
+    private synchronized void release() {
+        isBusy = false;
+    }
+
+    /** Notes who holds and waits now, and has those watched whose end matters here. */
+    void learn(StateView view, Set<SessionId> decisiveNow) {
+        Sessions sessions = context.sessions();
+        List<Place> own = new ArrayList<>(0);
+        List<ClaimRef> queue = view.waiting();
+        for (int i = 0; i < queue.size(); i++) {
+            if (sessions.isOwn(queue.get(i).session())) {
+                own.add(new Place(queue.get(i), i));
+            }
+        }
+        Set<SessionId> sessionsNow = new HashSet<>();
+        own.forEach(place -> sessionsNow.add(place.claim().session()));
+        view.held().stream().map(ClaimRef::session).filter(sessions::isOwn).forEach(sessionsNow::add);
+        places = own;
+        users = sessionsNow;
+        decisive = decisiveNow;
+        Set<SessionId> others = new HashSet<>();
+        if (!sessionsNow.isEmpty()) {
+            decisiveNow.stream().filter(id -> !sessions.isOwn(id)).forEach(others::add);
+        }
+        Set<SessionId> before = watched;
+        if (!others.equals(before)) {
+            watched = others;
+            context.watches().replace(before, others);
+        }
+    }
+
+    /**
+     * A session has ended. If that may let a claim of this client in, it goes on at once where that is the first that
+     * waits; if others stand before it, their clients have a moment to do so.
+     *
+     * @param wasOwn whether it was a session of this client, which lets others in if nobody else does
+     */
+    void gone(SessionId id, boolean wasOwn) {
+        List<Place> own = places;
+        boolean isConcerned = wasOwn ? users.contains(id) : decisive.contains(id) && !own.isEmpty();
+        if (!isConcerned) {
+            return;
+        }
+        int before = own.isEmpty() ? 0 : own.get(0).before();
+        long delay = Math.min(MOST_STEP_BACK_NANOS, before * context.upTo(STEP_BACK_NANOS));
+        if (delay == 0) {
+            look();
+        } else {
+            context.environment().schedule(delay, this::look);
+        }
+    }
+
+    /** Makes a step that does nothing but what each does. */
+    void look() {
+        var unused = context.submit(resource, Call.look());
+    }
+}

@@ -1,0 +1,242 @@
+package dev.holdfast.store.register.client;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.CommandHandler;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreTraits.Feature;
+import dev.holdfast.spi.support.SystemTime;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.machine.MailCodec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A store on a server that can replace a record if it has not changed, keep sessions, and little else.
+ *
+ * <p>All that is known of a resource is one record. A command is a step: the present record is read or known, the rules
+ * that all stores have are applied to it, and the result replaces it if it is still the same. Whoever lets another in
+ * tells it in the same write, in the mailbox of its session.
+ *
+ * <p>An acquire and a release without contention are one write each. A command that changes nothing is a read. Clients
+ * that write to one record at the same time make each other try again; within one client they never do, since it has
+ * one write under way for each record, which carries out all that has come in the meantime.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
+ */
+public final class RegisterStore implements LockStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RegisterStore.class);
+
+    /** How long the record of a name that nobody uses is kept at least. */
+    private static final Duration RETENTION = Duration.ofHours(1);
+
+    private final RegisterAdapter adapter;
+    private final Context context;
+    private final Sweeper sweeper;
+    private final StoreTraits traits;
+    private final Router router;
+    private final @Nullable SystemTime time;
+    private final Map<Long, CompletableFuture<Reply>> underWay = new ConcurrentHashMap<>();
+    private final AtomicLong numbers = new AtomicLong();
+    private volatile boolean isClosed;
+
+    private RegisterStore(RegisterAdapter adapter, Environment environment, @Nullable SystemTime time) {
+        this.adapter = adapter;
+        this.time = time;
+        this.context = Context.of(adapter, environment);
+        this.sweeper = new Sweeper(context, RETENTION.toNanos());
+        this.traits = traits(adapter.traits());
+        this.router = new Router(context, sweeper);
+        adapter.listen(new Ear(context));
+    }
+
+    /**
+     * Makes a store on an adapter that is open, on the system's time. It closes the adapter when it is closed.
+     */
+    public static RegisterStore over(RegisterAdapter adapter) {
+        SystemTime time = new SystemTime("holdfast-register-timer");
+        return new RegisterStore(adapter, time, time);
+    }
+
+    /** Makes a store on an adapter that is open. It closes the adapter when it is closed, and not the environment. */
+    public static RegisterStore over(RegisterAdapter adapter, Environment environment) {
+        return new RegisterStore(adapter, environment, null);
+    }
+
+    private static StoreTraits traits(RegisterTraits server) {
+        return StoreTraits.of(server.product())
+                .with(
+                        Feature.PUSH,
+                        Feature.FIFO,
+                        Feature.BARGING,
+                        Feature.ADVANCE,
+                        Feature.DETACHED_GRANTS,
+                        Feature.KNOWN_WAITERS)
+                .withIf(server.orderedListing(), Feature.ORDERED_INSPECTION)
+                .withIf(server.portableSessions(), Feature.PORTABLE_SESSIONS)
+                .admitsAll()
+                .minSessionTtl(server.minSessionTtl())
+                .maxSessionTtl(server.maxSessionTtl())
+                .ttlGranularity(server.ttlGranularity())
+                .fixedLease(StoreTraits.FixedLease.NATIVE)
+                .tokenSource(server.clock().tokenSource())
+                .build();
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        if (isClosed) {
+            return CompletableFuture.failedFuture(Failures.closed(Effect.NONE));
+        }
+        CompletableFuture<Reply> future = new CompletableFuture<>();
+        long number = numbers.incrementAndGet();
+        underWay.put(number, future);
+        var unused = command.accept(router).whenComplete((reply, failure) -> {
+            underWay.remove(number);
+            if (failure != null) {
+                future.completeExceptionally(Failures.of(failure));
+            } else {
+                future.complete(reply);
+            }
+        });
+        if (isClosed) {
+            future.completeExceptionally(Failures.closed(Effect.UNKNOWN));
+        }
+        return future;
+    }
+
+    @Override
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return context.listeners().add(listener);
+    }
+
+    /** As {@link Sweeper#sweep()}. */
+    CompletionStage<Void> sweep() {
+        return sweeper.sweep();
+    }
+
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        sweeper.close();
+        adapter.close();
+        underWay.values().forEach(future -> future.completeExceptionally(Failures.closed(Effect.UNKNOWN)));
+        if (time != null) {
+            time.close();
+        }
+    }
+
+    /** Where each command goes. */
+    private record Router(Context context, SessionCommands sessions, Reports reports, Sweeper sweeper)
+            implements CommandHandler.BySubject<CompletionStage<Reply>, RuntimeException> {
+
+        Router(Context context, Sweeper sweeper) {
+            this(context, new SessionCommands(context), new Reports(context), sweeper);
+        }
+
+        @Override
+        public CompletionStage<Reply> openSession(Command.OpenSession command) {
+            sweeper.start();
+            return sessions.open(command);
+        }
+
+        @Override
+        public CompletionStage<Reply> onSession(Command.OnSession command) {
+            throw new IllegalArgumentException("There is no way to treat " + command);
+        }
+
+        @Override
+        public CompletionStage<Reply> keepAlive(Command.KeepAlive command) {
+            return sessions.keepAlive(command);
+        }
+
+        @Override
+        public CompletionStage<Reply> retire(Command.Retire command) {
+            return sessions.retire(command);
+        }
+
+        @Override
+        public CompletionStage<Reply> closeSession(Command.CloseSession command) {
+            return sessions.close(command);
+        }
+
+        @Override
+        public CompletionStage<Reply> audit(Command.Audit command) {
+            return reports.audit(command);
+        }
+
+        @Override
+        public CompletionStage<Reply> onResource(Command.OnResource command) {
+            return context.submit(command.resource(), Call.of(command));
+        }
+
+        @Override
+        public CompletionStage<Reply> poll(Command.Poll command) {
+            List<CompletableFuture<Reply>> states = new ArrayList<>();
+            for (ClaimRef claim : command.claims()) {
+                states.add(context.submit(claim.resource(), Call.poll(claim)).toCompletableFuture());
+            }
+            return CompletableFuture.allOf(states.toArray(CompletableFuture<?>[]::new))
+                    .thenApply(all -> new Reply.Polled(states.stream()
+                            .map(state -> (Reply.ClaimReply) state.join())
+                            .toList()));
+        }
+
+        @Override
+        public CompletionStage<Reply> inspect(Command.Inspect command) {
+            return reports.inspect(command);
+        }
+    }
+
+    /** What the server pushes. */
+    private record Ear(Context context) implements RegisterListener {
+
+        @Override
+        public void delivered(SessionId session, byte[] mail) {
+            try {
+                MailCodec.decode(session, mail).forEach(context.listeners());
+            } catch (RuntimeException e) {
+                // The claim is polled in time all the same.
+                LOG.warn("mail of session {} was thrown away", session, e);
+            }
+        }
+
+        @Override
+        public void gone(SessionId session) {
+            context.gone(session);
+        }
+
+        @Override
+        public void resubscribed() {
+            context.listeners().accept(new Signal.Resubscribed());
+        }
+    }
+}

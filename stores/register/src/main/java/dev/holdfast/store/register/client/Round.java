@@ -1,0 +1,355 @@
+package dev.holdfast.store.register.client;
+
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.register.machine.Answer;
+import dev.holdfast.store.register.machine.Facts;
+import dev.holdfast.store.register.machine.MailCodec;
+import dev.holdfast.store.register.machine.Notice;
+import dev.holdfast.store.register.machine.Step;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One round of a lane: carries out some calls in one atomic step on the record of the resource.
+ *
+ * <ol>
+ *   <li>The step is computed on the record as this client knows it.
+ *   <li>What it needs to know beside is asked, and it is computed again: leases that are to begin, sessions of which
+ *       nothing is known, and whether those live on whose life the answers depend and that nobody watches.
+ *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there, after
+ *       a random pause that grows with the number of those who compete.
+ *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
+ * </ol>
+ *
+ * <p>A call fails only if a trip does. Unless that was the write, it had no effect.
+ */
+final class Round {
+
+    /** Of so many holders and waiters it is looked whether they live; of others it is found out as they come up. */
+    private static final int MOST_DECISIVE = 16;
+
+    /** After so long the calls fail, and had no effect, if others were always quicker. */
+    private static final long MOST_NANOS = 60_000_000_000L;
+
+    private final Context context;
+    private final RegisterAdapter adapter;
+    private final Lane lane;
+    private final List<Call> calls;
+    private final Facts facts;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private final long startedAt;
+
+    /** Sessions that were seen to live in this round. */
+    private final Set<SessionId> verified = new HashSet<>();
+
+    /** Whether the record was read, or failed to be written, in this round. */
+    private boolean isFresh;
+
+    /** Whether the record is a guess. */
+    private boolean isGuess;
+
+    /** Whether the write was made: what fails then was not without effect. */
+    private boolean hasWritten;
+
+    private int conflicts;
+
+    Round(Context context, Lane lane, List<Call> calls) {
+        this.context = context;
+        this.adapter = context.adapter();
+        this.lane = lane;
+        this.calls = calls;
+        this.facts = new Facts(context.sessions());
+        this.startedAt = context.now();
+    }
+
+    /** Makes the round; the future ends when it is over, and never exceptionally. */
+    CompletableFuture<Void> run() {
+        attempt();
+        return done;
+    }
+
+    private void attempt() {
+        try {
+            RegisterRecord record = record();
+            if (record == null) {
+                read();
+            } else {
+                attempt(record);
+            }
+        } catch (RuntimeException e) {
+            fail(Failures.withoutEffect(e));
+        }
+    }
+
+    private @Nullable RegisterRecord record() {
+        if (lane.known == null && calls.get(0).mayGuess()) {
+            lane.known = adapter.guess(lane.resource()).orElse(null);
+            isGuess = lane.known != null;
+        }
+        return lane.known;
+    }
+
+    private void read() {
+        then(adapter.read(lane.resource()), record -> {
+            lane.known = record;
+            isFresh = true;
+            attempt();
+        });
+    }
+
+    private void attempt(RegisterRecord record) {
+        facts.time(adapter.unixMicros());
+        Step step = new Step(lane.resource(), record, facts, adapter.traits());
+        List<Answer> answers = new ArrayList<>(calls.size());
+        for (Call call : calls) {
+            answers.add(call.part().apply(step));
+        }
+        if (!facts.isComplete()) {
+            complete();
+            return;
+        }
+        boolean isChange = step.isChange();
+        Set<SessionId> unverified = unverified(step, isChange);
+        if (!unverified.isEmpty() || (!isChange && !isFresh)) {
+            verify(unverified, isChange);
+        } else if (isChange) {
+            write(record, step, answers);
+        } else {
+            answer(record, step, answers);
+        }
+    }
+
+    // What the step needs to know
+
+    private void complete() {
+        Map<Facts.LeaseKey, Duration> leases = facts.missingLeases();
+        List<CompletableFuture<?>> trips = new ArrayList<>();
+        leases.forEach((key, length) -> trips.add(adapter.openLease(length)
+                .thenAccept(lease -> {
+                    synchronized (facts) {
+                        facts.lease(key, lease, length);
+                    }
+                })
+                .toCompletableFuture()));
+        Set<SessionId> sessions = facts.missingSessions();
+        if (!sessions.isEmpty()) {
+            trips.add(look(sessions).toCompletableFuture());
+        }
+        then(CompletableFuture.allOf(trips.toArray(CompletableFuture<?>[]::new)), all -> attempt());
+    }
+
+    private CompletionStage<Void> look(Set<SessionId> ids) {
+        return adapter.sessions(ids).thenAccept(living -> {
+            synchronized (facts) {
+                living.forEach(facts::session);
+                verified.addAll(living.keySet());
+                ids.stream().filter(id -> !living.containsKey(id)).forEach(facts::gone);
+            }
+            living.forEach((id, record) -> context.sessions().epoch(id, record.epoch()));
+            ids.stream().filter(id -> !living.containsKey(id)).forEach(context::gone);
+        });
+    }
+
+    /** Those on whose life the outcome depends, and of whom nobody would say that they have ended. */
+    private Set<SessionId> unverified(Step step, boolean isChange) {
+        Set<SessionId> ids = new HashSet<>(step.decisive(MOST_DECISIVE));
+        if (isChange) {
+            // The write itself fails if the session of a command has ended, or one whose claim it changes.
+            ids.removeIf(id -> context.sessions().isOwn(id) || context.watches().isWatched(id));
+            step.index().forEach(change -> ids.remove(change.claim().session()));
+        } else {
+            ids.addAll(step.writers().keySet());
+            calls.forEach(call -> call.session().ifPresent(ids::add));
+        }
+        ids.removeIf(id -> verified.contains(id) || facts.isGone(id));
+        return ids;
+    }
+
+    private void verify(Set<SessionId> ids, boolean isChange) {
+        CompletionStage<?> sessions = ids.isEmpty() ? CompletableFuture.completedFuture(null) : look(ids);
+        if (isChange || isFresh) {
+            then(sessions, all -> attempt());
+            return;
+        }
+        // Both at once: what the second finds out of date, the next attempt asks again.
+        CompletionStage<RegisterRecord> record = adapter.read(lane.resource());
+        then(sessions.thenCombine(record, (all, present) -> present), present -> {
+            lane.known = present;
+            isFresh = true;
+            isGuess = false;
+            attempt();
+        });
+    }
+
+    // The write
+
+    private void write(RegisterRecord record, Step step, List<Answer> answers) {
+        ConditionalWrite write = step.write(mail(step));
+        long sentAt = context.now();
+        CompletionStage<WriteResult> sent = adapter.write(write);
+        CompletionStage<?> left = remaining();
+        var unused = sent.whenComplete((result, failure) -> {
+            if (failure != null) {
+                lane.known = null;
+                fail(Failures.of(failure));
+                return;
+            }
+            lane.writeNanos = (3 * lane.writeNanos + context.now() - sentAt) / 4;
+            written(record, step, answers, write, result, left);
+        });
+    }
+
+    private void written(
+            RegisterRecord record,
+            Step step,
+            List<Answer> answers,
+            ConditionalWrite write,
+            WriteResult result,
+            CompletionStage<?> left) {
+        if (result instanceof WriteResult.Written now) {
+            RegisterRecord present = new RegisterRecord(write.state(), now.version(), record.floor());
+            lane.known = present;
+            hasWritten = true;
+            // What is left of sessions is for hints alone: whether or not it could be told.
+            var unused = left.whenComplete((all, failure) -> answer(present, step, answers));
+        } else if (result instanceof WriteResult.Conflict conflict) {
+            lane.known = conflict.present();
+            isFresh = true;
+            conflicted(step);
+        } else if (result instanceof WriteResult.Stale stale) {
+            facts.epoch(stale.session(), stale.epoch());
+            context.sessions().epoch(stale.session(), stale.epoch());
+            attempt();
+        } else if (result instanceof WriteResult.Gone gone) {
+            facts.gone(gone.session());
+            context.gone(gone.session());
+            attempt();
+        }
+    }
+
+    private void conflicted(Step step) {
+        if (context.now() - startedAt > MOST_NANOS) {
+            fail(new StoreException(
+                    StoreException.Reason.UNAVAILABLE,
+                    StoreException.Effect.NONE,
+                    "other clients have changed the record of lock '" + lane.resource() + "' each time, "
+                            + (conflicts + 1) + " times, before this one could",
+                    null));
+            return;
+        }
+        // A wrong guess tells nothing of others who are at it.
+        long bound = isGuess ? 0 : lane.writeNanos * (step.view().parties() + Math.min(conflicts, 8));
+        conflicts += isGuess ? 0 : 1;
+        isGuess = false;
+        long pause = context.upTo(bound);
+        if (pause == 0) {
+            attempt();
+        } else {
+            context.environment().schedule(pause, this::attempt);
+        }
+    }
+
+    private Map<SessionId, byte[]> mail(Step step) {
+        Map<SessionId, List<Notice>> others = step.notices().stream()
+                .filter(notice -> !context.sessions().isOwn(notice.claim().session()))
+                .filter(notice -> !facts.isGone(notice.claim().session()))
+                .collect(Collectors.groupingBy(notice -> notice.claim().session()));
+        Map<SessionId, byte[]> mail = new HashMap<>();
+        others.forEach((session, notices) -> mail.put(session, MailCodec.encode(notices, step.base())));
+        return mail;
+    }
+
+    // The answers
+
+    private void answer(RegisterRecord present, Step step, List<Answer> answers) {
+        CompletionStage<?> left = step.isChange() ? CompletableFuture.completedFuture(null) : remaining();
+        then(left, all -> {
+            long base = step.base(present);
+            lane.learn(step.view(), step.decisive(MOST_DECISIVE));
+            List<Reply> replies =
+                    answers.stream().map(answer -> answer.on(base)).toList();
+            done.complete(null);
+            for (int i = 0; i < calls.size(); i++) {
+                calls.get(i).reply().complete(replies.get(i));
+            }
+            tell(step, base);
+            if (step.hasMoreToAdmit()) {
+                lane.look();
+            }
+            endLeases(step.endedLeases());
+        });
+    }
+
+    private void tell(Step step, long base) {
+        step.notices().stream()
+                .filter(notice -> context.sessions().isOwn(notice.claim().session()))
+                .forEach(notice -> context.listeners().accept(MailCodec.signal(notice, base)));
+    }
+
+    /** Asks what is left of the sessions of which an answer says it; of those that were asked lately it is known. */
+    private CompletionStage<?> remaining() {
+        Set<SessionId> ids = new HashSet<>();
+        for (SessionId id : facts.missingRemaining()) {
+            context.sessions()
+                    .left(id, context.now())
+                    .ifPresentOrElse(left -> facts.remaining(id, left), () -> ids.add(id));
+        }
+        if (ids.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        long askedAt = context.now();
+        return adapter.remaining(ids).thenAccept(left -> {
+            context.remaining(left, askedAt);
+            left.forEach(facts::remaining);
+        });
+    }
+
+    private void endLeases(Set<SessionId> leases) {
+        leases.forEach(lease -> {
+            var unused = adapter.closeSession(lease);
+        });
+    }
+
+    private void fail(StoreException failure) {
+        if (failure.effect() == StoreException.Effect.NONE) {
+            endLeases(facts.openedLeases());
+        }
+        done.complete(null);
+        calls.forEach(call -> call.reply().completeExceptionally(failure));
+    }
+
+    /** Goes on when a trip has ended that changes nothing by itself. */
+    private <T> void then(CompletionStage<T> trip, Consumer<T> next) {
+        var unused = trip.whenComplete((result, failure) -> {
+            if (failure != null) {
+                failed(failure);
+                return;
+            }
+            try {
+                next.accept(result);
+            } catch (RuntimeException e) {
+                failed(e);
+            }
+        });
+    }
+
+    private void failed(Throwable failure) {
+        fail(hasWritten ? Failures.of(failure) : Failures.withoutEffect(failure));
+    }
+}

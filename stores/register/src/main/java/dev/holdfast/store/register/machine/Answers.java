@@ -1,0 +1,155 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.TokenBlock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What commands are answered about claims. Changes nothing. */
+final class Answers {
+
+    static final Answer STALE = Answer.of(new Reply.Stale());
+    static final Answer SESSION_ENDED = Answer.of(new Reply.SessionEnded());
+    static final Answer ABSENT = Answer.of(new Reply.Absent());
+    static final Answer DONE = Answer.of(new Reply.Done());
+    static final Answer RELEASED = Answer.of(new Reply.Released());
+
+    private Answers() {}
+
+    static Answer granted(Moves moves, ClaimEntry claim) {
+        long first = claim.first;
+        long last = claim.last;
+        boolean awaited = moves.isAwaited();
+        if (!claim.hasOwnLease()) {
+            return base -> new Reply.Granted(block(base, first, last), Optional.empty(), awaited);
+        }
+        Left left = ownLeaseLeft(moves.facts, claim);
+        return base -> new Reply.Granted(block(base, first, last), Optional.of(left.now()), awaited);
+    }
+
+    static Answer advanced(Moves moves, ClaimEntry grant) {
+        long first = grant.first;
+        long last = grant.last;
+        boolean awaited = moves.isAwaited();
+        return base -> new Reply.Advanced(block(base, first, last), awaited);
+    }
+
+    static Answer extended(Moves moves, ClaimEntry grant) {
+        long seq = grant.extension;
+        Left left = ownLeaseLeft(moves.facts, grant);
+        return base -> new Reply.Extended(seq, left.now());
+    }
+
+    static TokenBlock block(long base, long first, long last) {
+        return new TokenBlock(base + first, base + last);
+    }
+
+    /** What is left, when the answer is made. */
+    @FunctionalInterface
+    private interface Left {
+        Duration now();
+    }
+
+    private static Left ownLeaseLeft(Facts facts, ClaimEntry claim) {
+        if (!claim.pickedUp) {
+            return claim.lease::length;
+        }
+        SessionId lease = claim.leaseId;
+        if (lease != null) {
+            facts.needsRemaining(lease);
+            return () -> atLeastOne(facts.remaining(lease));
+        }
+        Duration left = atLeastOne(Micros.duration(claim.endsAt - facts.now()));
+        return () -> left;
+    }
+
+    /** What is left of a claim if nobody renews or extends anything. */
+    private static Left leftInAll(Facts facts, ClaimEntry claim) {
+        if (claim.outlivesSession()) {
+            return ownLeaseLeft(facts, claim);
+        }
+        SessionId session = claim.session.id();
+        facts.needsRemaining(session);
+        if (!claim.hasOwnLease() || !claim.pickedUp) {
+            return () -> atLeastOne(facts.remaining(session));
+        }
+        Left own = ownLeaseLeft(facts, claim);
+        return () -> least(own.now(), atLeastOne(facts.remaining(session)));
+    }
+
+    private static Duration atLeastOne(Duration left) {
+        Duration shortest = Micros.duration(1);
+        return left.compareTo(shortest) < 0 ? shortest : left;
+    }
+
+    private static Duration least(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    /** At most so many holders are looked at for when the next of them may end; more never end all at once. */
+    private static final int MOST_HOLDERS = 16;
+
+    static Answer queued(Moves moves, ClaimEntry waiter) {
+        List<Left> inTheWay = new ArrayList<>();
+        moves.state.grants.values().stream()
+                .limit(MOST_HOLDERS)
+                .forEach(grant -> inTheWay.add(leftInAll(moves.facts, grant)));
+        // Of those before it only the head: while that waits, the end of another lets nobody in.
+        ClaimEntry head = moves.state.queue.values().iterator().next();
+        if (head != waiter) {
+            inTheWay.add(leftInAll(moves.facts, head));
+        }
+        Duration most = Micros.duration(Math.max(1, waiter.session.ttlMicros() / 3));
+        return base -> {
+            Duration recheck = most;
+            for (Left left : inTheWay) {
+                recheck = least(recheck, left.now());
+            }
+            return new Reply.Queued(recheck);
+        };
+    }
+
+    static Answer refused(Refusal reason, String detail) {
+        return Answer.of(new Reply.Refused(reason, detail));
+    }
+
+    static Answer mismatch(ResourceSpec known) {
+        String kind = known.kind().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        String order = known.order().name().toLowerCase(Locale.ROOT);
+        return refused(Refusal.MISMATCH, "it is in use as " + order + " " + kind + " of capacity " + known.capacity());
+    }
+
+    static Answer spent() {
+        return refused(Refusal.EXHAUSTED, "its fencing tokens are used up");
+    }
+
+    static Answer full() {
+        return refused(
+                Refusal.EXHAUSTED,
+                "as many hold it or wait for it as a record on this store has room for; fewer processes, or another"
+                        + " store, are needed");
+    }
+
+    /** Who is in the way, in the words of the user's message. */
+    static Answer taken(ResourceState state) {
+        for (ClaimEntry grant : state.grants.values()) {
+            if (grant.weight > 0) {
+                String label = grant.session.label();
+                long last = grant.last;
+                return base -> new Reply.Refused(Refusal.TAKEN, "'" + label + "' holds it with token " + (base + last));
+            }
+        }
+        return refused(Refusal.TAKEN, state.isCounting() ? "the latch is not open" : "others wait for it");
+    }
+
+    static Answer count(@Nullable LatchState latch) {
+        return Answer.of(latch == null ? new Reply.Count(0, 0) : new Reply.Count(latch.generation, latch.remaining));
+    }
+}

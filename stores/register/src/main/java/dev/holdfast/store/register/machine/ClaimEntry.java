@@ -1,0 +1,59 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Lease;
+import dev.holdfast.spi.Lease.Binding;
+import dev.holdfast.spi.SessionId;
+import org.jspecify.annotations.Nullable;
+
+/** A claim in the record of its resource: it waits until it has tokens, and then is a grant. Not thread-safe. */
+final class ClaimEntry {
+
+    final ClaimRef ref;
+    final SessionEntry session;
+    final Lease lease;
+
+    /** How many tokens it asked for. */
+    final int want;
+
+    int weight;
+
+    /** Its newest block, relative to the base of the record; {@code first} is 0 while it waits. */
+    long first;
+
+    long last;
+
+    /** Whether its claimant was told of the grant: then a lease of its own has begun. */
+    boolean pickedUp;
+
+    /** The sequence number of the last extension that acted. */
+    long extension;
+
+    /** When its own lease ends, by the server's clock in microseconds; 0 if it has none or the server keeps it. */
+    long endsAt;
+
+    /** Its own lease, where the server keeps it. */
+    @Nullable
+    SessionId leaseId;
+
+    ClaimEntry(ClaimRef ref, SessionEntry session, Lease lease, int weight, int want) {
+        this.ref = ref;
+        this.session = session;
+        this.lease = lease;
+        this.weight = weight;
+        this.want = want;
+    }
+
+    boolean isHeld() {
+        return first > 0;
+    }
+
+    boolean hasOwnLease() {
+        return lease.binding() != Binding.SESSION;
+    }
+
+    /** Whether the end of the session leaves it alone. */
+    boolean outlivesSession() {
+        return lease.binding() == Binding.DETACHED && pickedUp;
+    }
+}

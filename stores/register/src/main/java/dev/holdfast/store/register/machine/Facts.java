@@ -1,0 +1,176 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.SessionRecord;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a step has to know beside the state. What it needs and does not find here it notes as missing; then the step is
+ * void, and is computed again once that has been fetched. Facts only grow: what ended never lives again, and epochs
+ * rise.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Facts {
+
+    /**
+     * A lease of the server's that a claim needs.
+     *
+     * @param claim the claim
+     * @param seq the extension that it is for; 0 for the first
+     */
+    public record LeaseKey(ClaimRef claim, long seq) {}
+
+    /** What was heard of sessions before these facts were gathered. */
+    public interface Hearsay {
+        /** Whether a session or a lease has ended, as far as that was heard. */
+        boolean isGone(SessionId id);
+
+        /** What is known of a session, without a promise that it lives or that its epoch is no higher by now. */
+        @Nullable
+        SessionRecord session(SessionId id);
+    }
+
+    private final Hearsay hearsay;
+
+    /** The server's clock, in microseconds since 1970; 0 where the server keeps leases itself. */
+    private long unixMicros;
+
+    private final Set<SessionId> gone = new HashSet<>();
+    private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
+    private final Map<LeaseKey, OpenedSession> leases = new HashMap<>();
+    private final Map<SessionId, Duration> remaining = new HashMap<>();
+
+    private final Set<SessionId> missingSessions = new HashSet<>();
+    private final Map<LeaseKey, Duration> missingLeases = new HashMap<>();
+    private final Set<SessionId> missingRemaining = new HashSet<>();
+
+    /** Begins with what was heard. */
+    public Facts(Hearsay hearsay) {
+        this.hearsay = hearsay;
+    }
+
+    /** Sets the time by the server's clock, in microseconds since 1970; 0 where the server keeps leases itself. */
+    public void time(long micros) {
+        unixMicros = micros;
+    }
+
+    long now() {
+        return unixMicros;
+    }
+
+    boolean serverKeepsLeases() {
+        return unixMicros == 0;
+    }
+
+    /** Notes that a session or a lease has ended. */
+    public void gone(SessionId id) {
+        gone.add(id);
+    }
+
+    /** Whether a session or a lease is known to have ended. */
+    public boolean isGone(SessionId id) {
+        return gone.contains(id) || hearsay.isGone(id);
+    }
+
+    /** Notes what the server says of a session that lives. */
+    public void session(SessionId id, SessionRecord record) {
+        sessions.merge(id, record, (old, now) -> old.epoch() > now.epoch() ? old : now);
+    }
+
+    /** Notes that the epoch of a session is at least this one. */
+    public void epoch(SessionId id, long epoch) {
+        SessionRecord known = session(id);
+        if (known != null && known.epoch() < epoch) {
+            sessions.put(id, new SessionRecord(epoch, known.label(), known.ttl()));
+        }
+    }
+
+    /** The session as far as it is known; otherwise it is missing. */
+    @Nullable
+    SessionRecord session(SessionId id) {
+        SessionRecord known = sessions.get(id);
+        if (known == null) {
+            known = hearsay.session(id);
+        }
+        if (known == null) {
+            missingSessions.add(id);
+        }
+        return known;
+    }
+
+    /** Notes a lease that was opened for a claim. */
+    public void lease(LeaseKey key, OpenedSession lease, Duration length) {
+        leases.put(key, lease);
+        remaining.put(lease.id(), length);
+    }
+
+    /** The lease that was opened for a claim; otherwise it is missing. */
+    @Nullable
+    SessionId lease(LeaseKey key, Duration length) {
+        OpenedSession opened = leases.get(key);
+        if (opened == null) {
+            missingLeases.put(key, length);
+            return null;
+        }
+        return opened.id();
+    }
+
+    /** The leases that were opened for the steps on these facts. */
+    public Set<SessionId> openedLeases() {
+        Set<SessionId> ids = new HashSet<>();
+        leases.values().forEach(lease -> ids.add(lease.id()));
+        return ids;
+    }
+
+    /** Notes what is left of a session or a lease without a renewal. */
+    public void remaining(SessionId id, Duration left) {
+        remaining.put(id, left);
+    }
+
+    /** Notes that an answer has to say what is left of a session or lease. */
+    void needsRemaining(SessionId id) {
+        if (!remaining.containsKey(id)) {
+            missingRemaining.add(id);
+        }
+    }
+
+    /** What is left of a session or a lease; nothing, if the server did not say. */
+    Duration remaining(SessionId id) {
+        return remaining.getOrDefault(id, Duration.ZERO);
+    }
+
+    /** Begins a step: nothing is missing yet. */
+    public void begin() {
+        missingSessions.clear();
+        missingLeases.clear();
+        missingRemaining.clear();
+    }
+
+    /** Whether the step found all that it needed; its answers may need what is left of leases besides. */
+    public boolean isComplete() {
+        return missingSessions.isEmpty() && missingLeases.isEmpty();
+    }
+
+    /** The sessions that the step has to know about. */
+    public Set<SessionId> missingSessions() {
+        return Set.copyOf(missingSessions);
+    }
+
+    /** The leases that the step needs, with their lengths. */
+    public Map<LeaseKey, Duration> missingLeases() {
+        return Map.copyOf(missingLeases);
+    }
+
+    /** The sessions and leases of which the answers say what is left. */
+    public Set<SessionId> missingRemaining() {
+        return Set.copyOf(missingRemaining);
+    }
+}

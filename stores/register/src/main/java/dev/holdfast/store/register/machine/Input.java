@@ -1,0 +1,64 @@
+package dev.holdfast.store.register.machine;
+
+import java.nio.charset.StandardCharsets;
+
+/** An input of what an {@link Output} wrote. Throws {@link Malformed} where that is not what is there. */
+final class Input {
+
+    /** What was read is not what an output writes. */
+    static final class Malformed extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Malformed(String message) {
+            super(message);
+        }
+    }
+
+    private final byte[] bytes;
+    private int at;
+
+    Input(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    int octet() throws Malformed {
+        if (at == bytes.length) {
+            throw new Malformed("it ends after " + at + " bytes, in the middle of a value");
+        }
+        return bytes[at++] & 0xff;
+    }
+
+    long number() throws Malformed {
+        long value = 0;
+        for (int shift = 0; shift < Long.SIZE; shift += 7) {
+            int octet = octet();
+            value |= (octet & 0x7fL) << shift;
+            if (octet < 0x80) {
+                return value;
+            }
+        }
+        throw new Malformed("a number before byte " + at + " has more than 64 bits");
+    }
+
+    /** A number within bounds, as an index or a count has them. */
+    int number(int least, int most) throws Malformed {
+        long value = number();
+        if (value < least || value > most) {
+            throw new Malformed("a number before byte " + at + " is " + value + ", not " + least + " to " + most);
+        }
+        return (int) value;
+    }
+
+    String text() throws Malformed {
+        int length = number(0, bytes.length - at);
+        String text = new String(bytes, at, length, StandardCharsets.UTF_8);
+        at += length;
+        return text;
+    }
+
+    void end() throws Malformed {
+        if (at != bytes.length) {
+            throw new Malformed(bytes.length - at + " bytes are left over");
+        }
+    }
+}

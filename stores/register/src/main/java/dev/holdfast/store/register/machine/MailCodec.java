@@ -1,0 +1,101 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.machine.Input.Malformed;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Codec of mail: what a step did to claims of one session on one resource. */
+public final class MailCodec {
+
+    private static final int VERSION = 1;
+
+    private static final int AWAITED = 4;
+
+    /** In the order of their numbers in mail; new ones are added at the end. */
+    private static final Notice.Kind[] KINDS = {Notice.Kind.GRANTED, Notice.Kind.CHANGED, Notice.Kind.REVOKED};
+
+    private MailCodec() {}
+
+    /**
+     * Encodes notices to one session.
+     *
+     * @param notices of claims on one resource, at least one
+     * @param base what their tokens are relative to
+     */
+    public static byte[] encode(List<Notice> notices, long base) {
+        Output out = new Output();
+        out.octet(VERSION);
+        out.text(notices.get(0).claim().resource().value());
+        out.number(notices.size());
+        for (Notice notice : notices) {
+            out.octet(List.of(KINDS).indexOf(notice.kind()) | (notice.awaited() ? AWAITED : 0));
+            out.number(notice.claim().claim());
+            if (notice.kind() == Notice.Kind.GRANTED) {
+                out.number(base + notice.first());
+                out.number(notice.last() - notice.first());
+            }
+        }
+        return out.toBytes();
+    }
+
+    /**
+     * Decodes mail to a session.
+     *
+     * @throws StoreException if it is none of ours
+     */
+    public static List<Signal> decode(SessionId session, byte[] mail) {
+        try {
+            Input in = new Input(mail);
+            int version = in.octet();
+            if (version != VERSION) {
+                throw new Malformed("it has version " + version);
+            }
+            ResourceName resource = new ResourceName(in.text());
+            List<Signal> signals = new ArrayList<>();
+            for (int left = in.number(0, mail.length); left > 0; left--) {
+                signals.add(signal(resource, session, in));
+            }
+            in.end();
+            return signals;
+        } catch (Malformed | IllegalArgumentException e) {
+            throw new StoreException(
+                    StoreException.Reason.CORRUPT,
+                    StoreException.Effect.NONE,
+                    "the mail of session " + session + " can't be read: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static Signal signal(ResourceName resource, SessionId session, Input in) throws Malformed {
+        int flags = in.octet();
+        Notice.Kind kind = KINDS[Math.min(flags & 3, KINDS.length - 1)];
+        ClaimRef claim = new ClaimRef(resource, session, in.number());
+        if (kind != Notice.Kind.GRANTED) {
+            return signal(new Notice(claim, kind, 0, 0, false), 0);
+        }
+        long first = in.number();
+        return signal(new Notice(claim, kind, first, first + in.number(), (flags & AWAITED) != 0), 0);
+    }
+
+    /** The signal that tells a notice. */
+    public static Signal signal(Notice notice, long base) {
+        return switch (notice.kind()) {
+            case GRANTED ->
+                new Signal.Granted(
+                        notice.claim(),
+                        new Reply.Granted(
+                                Answers.block(base, notice.first(), notice.last()),
+                                Optional.empty(),
+                                notice.awaited()));
+            case CHANGED -> new Signal.Changed(notice.claim());
+            case REVOKED -> new Signal.Revoked(notice.claim());
+        };
+    }
+}

@@ -1,0 +1,185 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Tokens;
+import dev.holdfast.store.register.SessionRecord;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The few moves that change the state of a resource. What a command means is in {@link CommandExecutor}. Not
+ * thread-safe.
+ */
+final class Moves {
+
+    final ResourceState state;
+    final Facts facts;
+
+    /** What the tokens of the record are relative to; 0 where they are not, or the record is not there yet. */
+    private final long base;
+
+    /** How many tokens this step may still reserve, which bounds what a write adds to a counter of revisions. */
+    private long budget;
+
+    /** How many waiters this step may still admit: what a write may change is limited. */
+    private int admissions;
+
+    final List<Notice> notices = new ArrayList<>(0);
+
+    /** Whether a token was reserved. */
+    boolean hasReserved;
+
+    /**
+     * Begins with a state.
+     *
+     * @param budget how many tokens may be reserved, each grant gets one at least
+     * @param admissions how many waiters may be admitted
+     */
+    Moves(ResourceState state, Facts facts, long base, long budget, int admissions) {
+        this.state = state;
+        this.facts = facts;
+        this.base = base;
+        this.budget = budget;
+        this.admissions = admissions;
+    }
+
+    long base() {
+        return base;
+    }
+
+    /** Drops what has ended, and admits who can go on then. */
+    void expire() {
+        List<ClaimEntry> dead = new ArrayList<>(0);
+        state.forEach(claim -> {
+            if (isOver(claim)) {
+                dead.add(claim);
+            }
+        });
+        dead.forEach(state::remove);
+        settle();
+    }
+
+    private boolean isOver(ClaimEntry claim) {
+        boolean ended = !claim.outlivesSession() && facts.isGone(claim.session.id());
+        boolean leaseEnded = claim.leaseId != null && facts.isGone(claim.leaseId);
+        return ended || leaseEnded || (claim.endsAt != 0 && claim.endsAt <= facts.now());
+    }
+
+    /** Admits from the head of the queue what fits, and forgets the declaration if nobody uses the resource then. */
+    void settle() {
+        List<ClaimEntry> admitted = new ArrayList<>(0);
+        ResourceSpec spec = state.declared;
+        while (canAdmit(spec) && admissions > 0) {
+            admissions--;
+            ClaimEntry head = state.queue.values().iterator().next();
+            state.queue.remove(head.ref);
+            if (grant(head)) {
+                admitted.add(head);
+            } else {
+                notices.add(Notice.of(head, Notice.Kind.CHANGED));
+            }
+        }
+        for (ClaimEntry claim : admitted) {
+            notices.add(
+                    claim.hasOwnLease()
+                            ? Notice.of(claim, Notice.Kind.CHANGED)
+                            : new Notice(claim.ref, Notice.Kind.GRANTED, claim.first, claim.last, isAwaited()));
+        }
+        if (!state.isInUse()) {
+            state.declared = null;
+        }
+    }
+
+    private boolean canAdmit(@Nullable ResourceSpec spec) {
+        return spec != null
+                && !state.queue.isEmpty()
+                && state.fits(spec, state.queue.values().iterator().next().weight);
+    }
+
+    /** Whether there is room for the first that waits, because a step admits no more than a write can tell. */
+    boolean hasMoreToAdmit() {
+        return canAdmit(state.declared);
+    }
+
+    boolean isAwaited() {
+        return !state.queue.isEmpty();
+    }
+
+    ClaimEntry claim(Acquire request) {
+        SessionRecord session = facts.session(request.claim().session());
+        SessionEntry entry = session == null
+                ? new SessionEntry(request.claim().session(), "", 1)
+                : new SessionEntry(request.claim().session(), session.label(), Micros.roundedUp(session.ttl()));
+        return new ClaimEntry(request.claim(), entry, request.lease(), request.weight(), request.tokens());
+    }
+
+    /** Makes a claim a grant; false, and nothing was changed, if the token counter is spent. */
+    boolean grant(ClaimEntry claim) {
+        if (!reserve(claim, 0, claim.want)) {
+            return false;
+        }
+        state.grants.put(claim.ref, claim);
+        return true;
+    }
+
+    /** Gives a grant the next block of tokens, above a number; false if the counter is spent. */
+    boolean reserve(ClaimEntry claim, long atLeast, int want) {
+        long last = Math.max(state.lastToken, atLeast);
+        if (isSpent(last)) {
+            return false;
+        }
+        if (facts.serverKeepsLeases()) {
+            claim.first = last + 1;
+            claim.last = last + Math.min(want, Math.max(1, budget));
+        } else {
+            TokenBlock block = Tokens.next(last, facts.now(), want);
+            claim.first = block.first();
+            claim.last = block.last();
+        }
+        budget -= claim.last - claim.first + 1;
+        state.lastToken = claim.last;
+        hasReserved = true;
+        return true;
+    }
+
+    boolean isSpent(long last) {
+        return base + last >= TokenBlock.MAX_TOKEN || Tokens.floor(facts.now()) > TokenBlock.MAX_TOKEN;
+    }
+
+    /** The claimant learns of its grant: a lease of its own begins, once. */
+    void pickUp(ClaimEntry claim) {
+        if (!claim.pickedUp) {
+            claim.pickedUp = true;
+            if (claim.hasOwnLease()) {
+                lease(claim, 0, claim.lease.length());
+            }
+        }
+    }
+
+    void extend(ClaimEntry grant, long seq, Duration length) {
+        grant.extension = seq;
+        lease(grant, seq, length);
+    }
+
+    private void lease(ClaimEntry claim, long seq, Duration length) {
+        if (facts.serverKeepsLeases()) {
+            claim.leaseId = facts.lease(new Facts.LeaseKey(claim.ref, seq), length);
+        } else {
+            claim.endsAt = facts.now() + Micros.roundedUp(length);
+        }
+    }
+
+    @Nullable
+    ClaimEntry grantOf(ClaimRef ref) {
+        return state.grants.get(ref);
+    }
+
+    void drop(ClaimEntry claim) {
+        state.remove(claim);
+    }
+}

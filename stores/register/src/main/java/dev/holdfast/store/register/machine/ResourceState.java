@@ -1,0 +1,131 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Order;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.ResourceSpec;
+import dev.holdfast.spi.SessionId;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that is recorded of one resource. Tokens are kept relative to a base that the server gives to each incarnation of
+ * the record, or that is 0. Not thread-safe.
+ */
+final class ResourceState {
+
+    final ResourceName name;
+
+    /** What its first claim declared it to be; null while nobody uses it. */
+    @Nullable
+    ResourceSpec declared;
+
+    /** The present capacity: the declared one until it is resized. */
+    int capacity;
+
+    /** The newest token that was reserved, relative to the base. */
+    long lastToken;
+
+    @Nullable
+    LatchState latch;
+
+    /** Oldest grant first. */
+    final Map<ClaimRef, ClaimEntry> grants = new LinkedHashMap<>();
+
+    /** Head first. Between two steps the head never fits. */
+    final Map<ClaimRef, ClaimEntry> queue = new LinkedHashMap<>();
+
+    ResourceState(ResourceName name) {
+        this.name = name;
+    }
+
+    /** Declares it, unless it is in use already. */
+    ResourceSpec use(ResourceSpec spec) {
+        ResourceSpec known = declared;
+        if (known != null) {
+            return known;
+        }
+        declared = spec;
+        capacity = spec.capacity();
+        return spec;
+    }
+
+    boolean isCounting() {
+        return latch != null && latch.remaining > 0;
+    }
+
+    boolean isInUse() {
+        return !grants.isEmpty() || !queue.isEmpty() || isCounting();
+    }
+
+    /** The sum of the weights of the grants. */
+    long held() {
+        long sum = 0;
+        for (ClaimEntry grant : grants.values()) {
+            sum += grant.weight;
+        }
+        return sum;
+    }
+
+    /** Whether there is room, leaving the queue aside. */
+    boolean fits(ResourceSpec spec, int weight) {
+        return spec.kind() == Kind.LATCH ? !isCounting() : held() + weight <= capacity;
+    }
+
+    /** Whether a claim that comes now is admitted. */
+    boolean admitsAtOnce(ResourceSpec spec, int weight) {
+        return fits(spec, weight) && (queue.isEmpty() || spec.order() == Order.BARGING);
+    }
+
+    @Nullable
+    ClaimEntry claim(ClaimRef ref) {
+        ClaimEntry grant = grants.get(ref);
+        return grant != null ? grant : queue.get(ref);
+    }
+
+    void remove(ClaimEntry claim) {
+        if (grants.remove(claim.ref) == null) {
+            queue.remove(claim.ref);
+        }
+    }
+
+    /** How many hold or wait. */
+    int parties() {
+        return grants.size() + queue.size();
+    }
+
+    void forEach(Consumer<ClaimEntry> action) {
+        grants.values().forEach(action);
+        queue.values().forEach(action);
+    }
+
+    /**
+     * The sessions, and leases of the server's, on whose life it depends who is next: those of the holders, and of the
+     * first waiters.
+     *
+     * @param most of holders and of waiters, so many at most
+     */
+    Set<SessionId> decisive(int most) {
+        Set<SessionId> ids = new LinkedHashSet<>();
+        add(ids, grants.values(), most);
+        add(ids, queue.values(), most);
+        return ids;
+    }
+
+    private static void add(Set<SessionId> ids, Collection<ClaimEntry> claims, int most) {
+        claims.stream().limit(most).forEach(claim -> {
+            if (!claim.outlivesSession()) {
+                ids.add(claim.session.id());
+            }
+            if (claim.leaseId != null) {
+                ids.add(claim.leaseId);
+            }
+        });
+    }
+}

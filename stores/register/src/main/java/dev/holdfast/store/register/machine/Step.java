@@ -1,0 +1,211 @@
+package dev.holdfast.store.register.machine;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One step on the record of a resource: some commands, one after another, on the state that the record has. It is a
+ * function of the record, the commands and the {@linkplain Facts facts}; nothing has happened before the {@linkplain
+ * #write write} that it asks for was made. A step for which facts were missing is void.
+ *
+ * <p>On a server that numbers its writes, the tokens of an incarnation of a record begin at its first write's number
+ * times 4,096, and a step reserves at most so many. So all of them are below those of the next incarnation, whose first
+ * write comes later, and nothing need be kept of a name that nobody uses.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Step {
+
+    /** How many bits of a token count within one write of the server. */
+    private static final int REVISION_BITS = 12;
+
+    private static final int MOST_TOKENS = 1 << REVISION_BITS;
+
+    private final RegisterRecord record;
+    private final Facts facts;
+    private final byte @Nullable [] before;
+    private final Map<ClaimRef, Boolean> claimsBefore = new HashMap<>();
+    private final Set<SessionId> leasesBefore = new HashSet<>();
+    private final ResourceState state;
+    private final Moves moves;
+    private final CommandExecutor executor;
+    private final int maxChanges;
+
+    /**
+     * Begins a step, and drops what is over.
+     *
+     * @param server what the server can do
+     * @throws dev.holdfast.spi.StoreException if the record is not one of Holdfast's
+     */
+    public Step(ResourceName name, RegisterRecord record, Facts facts, RegisterTraits server) {
+        facts.begin();
+        this.record = record;
+        this.facts = facts;
+        this.before = record.state().orElse(null);
+        this.state = before == null ? new ResourceState(name) : StateCodec.decode(name, before);
+        if (before == null) {
+            state.lastToken = record.floor();
+        }
+        state.forEach(claim -> {
+            claimsBefore.put(claim.ref, claim.isHeld());
+            if (claim.leaseId != null) {
+                leasesBefore.add(claim.leaseId);
+            }
+        });
+        // Who is admitted takes a change of the index and maybe mail, and the commands need some room themselves.
+        this.maxChanges = server.maxChanges();
+        this.moves = new Moves(state, facts, before == null ? 0 : baseOf(record), MOST_TOKENS, maxChanges / 4);
+        this.executor = new CommandExecutor(moves, server.maxStateBytes());
+        moves.expire();
+    }
+
+    private long baseOf(RegisterRecord of) {
+        return facts.serverKeepsLeases() ? of.version().incarnation() << REVISION_BITS : 0;
+    }
+
+    /**
+     * What the tokens of the answers are relative to.
+     *
+     * @param written the record as this step left it
+     */
+    public long base(RegisterRecord written) {
+        return baseOf(before == null ? written : record);
+    }
+
+    /** What tokens are relative to that were given before this step. */
+    public long base() {
+        return moves.base();
+    }
+
+    /** Carries out a command on the resource. */
+    public Answer execute(Command.OnResource command) {
+        return command.accept(executor);
+    }
+
+    /** Looks up the present state of a claim, for its claimant. */
+    public Answer poll(ClaimRef claim) {
+        return executor.poll(claim);
+    }
+
+    /** Whether it has changed the record. */
+    public boolean isChange() {
+        return !Arrays.equals(before, after());
+    }
+
+    /** The new state; null for no record. */
+    private byte @Nullable [] after() {
+        boolean isFresh = before == null && !moves.hasReserved && state.latch == null && !state.isInUse();
+        return isFresh || (before != null && isForgettable()) ? null : StateCodec.encode(state);
+    }
+
+    /** Whether nothing is lost with the record: nobody uses the resource, and new tokens will be above all others. */
+    private boolean isForgettable() {
+        return facts.serverKeepsLeases() && !state.isInUse() && state.latch == null && !isAhead();
+    }
+
+    /** Whether nobody uses the resource, and there is a record of it. */
+    public boolean isIdle() {
+        return before != null && !state.isInUse();
+    }
+
+    /** The write that makes it happen. */
+    public ConditionalWrite write(Map<SessionId, byte[]> mail) {
+        return new ConditionalWrite(
+                state.name, record.version(), Optional.ofNullable(after()), 0, executor.writers, mail, index());
+    }
+
+    /**
+     * The write that removes the record of an idle resource; its newest token is the floor of those that follow. Where
+     * its tokens are ahead of what the server has counted, it is only written again, which tells how far that is.
+     */
+    public ConditionalWrite removal() {
+        boolean isAhead = facts.serverKeepsLeases() && isAhead();
+        Optional<byte[]> left = isAhead ? Optional.of(StateCodec.encode(state)) : Optional.empty();
+        return new ConditionalWrite(state.name, record.version(), left, state.lastToken, Map.of(), Map.of(), List.of());
+    }
+
+    private boolean isAhead() {
+        return moves.base() + state.lastToken > (record.version().change() + 2) << REVISION_BITS;
+    }
+
+    /** What becomes of the index. */
+    public List<IndexChange> index() {
+        List<IndexChange> changes = new ArrayList<>(2);
+        Map<ClaimRef, Boolean> left = new HashMap<>(claimsBefore);
+        state.forEach(claim -> {
+            Boolean wasHeld = left.remove(claim.ref);
+            if (wasHeld == null) {
+                changes.add(new IndexChange(
+                        claim.ref, claim.isHeld() ? IndexChange.Kind.GRANTED : IndexChange.Kind.QUEUED));
+            } else if (wasHeld != claim.isHeld()) {
+                changes.add(new IndexChange(
+                        claim.ref, claim.isHeld() ? IndexChange.Kind.PROMOTED : IndexChange.Kind.REQUEUED));
+            }
+        });
+        // The index of a session ends with it. Of more than a write can change, the entries outlast their claims.
+        left.keySet().stream()
+                .filter(claim -> !facts.isGone(claim.session()))
+                .limit(Math.max(0, maxChanges / 2 - changes.size()))
+                .forEach(claim -> changes.add(new IndexChange(claim, IndexChange.Kind.ENDED)));
+        return changes;
+    }
+
+    /** What claimants are to learn of their claims; of one that has ended again since, nothing. */
+    public List<Notice> notices() {
+        return moves.notices.stream()
+                .filter(notice -> notice.kind() != Notice.Kind.GRANTED || state.grants.containsKey(notice.claim()))
+                .toList();
+    }
+
+    /** The sessions whose commands were carried out under an epoch, with the lowest of these. */
+    public Map<SessionId, Long> writers() {
+        return Map.copyOf(executor.writers);
+    }
+
+    /** The leases of the server's that no claim has any more. */
+    public Set<SessionId> endedLeases() {
+        Set<SessionId> ended = new HashSet<>(leasesBefore);
+        ended.addAll(facts.openedLeases());
+        state.forEach(claim -> {
+            if (claim.leaseId != null) {
+                ended.remove(claim.leaseId);
+            }
+        });
+        return ended;
+    }
+
+    /**
+     * The sessions and leases on whose life it depends what the answers say and who is next: of the holders and of the
+     * first waiters.
+     *
+     * @param most of each, so many at most
+     */
+    public Set<SessionId> decisive(int most) {
+        return state.decisive(most);
+    }
+
+    /** Whether it has left somebody waiting for whom there is room: the next step goes on. */
+    public boolean hasMoreToAdmit() {
+        return moves.hasMoreToAdmit();
+    }
+
+    /** Who holds and who waits when the step is done. */
+    public StateView view() {
+        return new StateView(state, moves.base());
+    }
+}

@@ -1,0 +1,14 @@
+package dev.holdfast.store.register.client;
+
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.testkit.LockStoreConformance;
+import dev.holdfast.testkit.StoreUnderTest;
+
+/** The rules of every store, on a server that tells the time. */
+class RegisterConformanceTest extends LockStoreConformance {
+
+    @Override
+    protected StoreUnderTest open() {
+        return new RegisterUnderTest(RegisterTraits.Clock.WALL);
+    }
+}

@@ -1,0 +1,94 @@
+package dev.holdfast.store.register.client;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.support.SystemTime;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.memory.MemoryRegister;
+import dev.holdfast.testkit.StoreUnderTest;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Two stores on one register in memory, on a clock that the kit moves. */
+final class RegisterUnderTest implements StoreUnderTest {
+
+    private final AtomicLong micros = new AtomicLong(1_750_000_000_000_000L);
+    private final SystemTime timers = new SystemTime("register-test-timer");
+    private final MemoryRegister server;
+    private final RegisterStore first;
+    private final RegisterStore second;
+
+    RegisterUnderTest(RegisterTraits.Clock kind) {
+        server = new MemoryRegister(kind, micros::get);
+        first = RegisterStore.over(server.connect(), new ManualTime());
+        second = RegisterStore.over(server.connect(), new ManualTime());
+    }
+
+    @Override
+    public LockStore first() {
+        return first;
+    }
+
+    @Override
+    public LockStore second() {
+        return second;
+    }
+
+    @Override
+    public Optional<ManualClock> clock() {
+        return Optional.of(by -> {
+            micros.addAndGet(by.toNanos() / 1_000);
+            server.expire();
+        });
+    }
+
+    @Override
+    public boolean forgetIdle() {
+        // What it finds idle and unchanged the second time it removes; what is ahead, the third time.
+        for (int i = 0; i < 4; i++) {
+            first.sweep().toCompletableFuture().join();
+        }
+        return true;
+    }
+
+    @Override
+    public void close() {
+        first.close();
+        second.close();
+        timers.close();
+    }
+
+    /** The clock that the kit moves, and timers that don't wait for it. */
+    private final class ManualTime implements Environment {
+        @Override
+        public long monotonicNanos() {
+            return micros.get() * 1_000;
+        }
+
+        @Override
+        public long bootNanos() {
+            return monotonicNanos();
+        }
+
+        @Override
+        public long wallMillis() {
+            return micros.get() / 1_000;
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            return timers.schedule(delayNanos, task);
+        }
+
+        @Override
+        public Executor callbacks() {
+            return timers.callbacks();
+        }
+
+        @Override
+        public long randomLong() {
+            return timers.randomLong();
+        }
+    }
+}

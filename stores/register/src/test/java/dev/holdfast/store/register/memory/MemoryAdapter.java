@@ -1,0 +1,160 @@
+package dev.holdfast.store.register.memory;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.RegisterPage;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A connection to a {@link MemoryRegister}; answers before it returns. */
+public final class MemoryAdapter implements RegisterAdapter {
+
+    private final MemoryRegister server;
+    private final Set<SessionId> opened = ConcurrentHashMap.newKeySet();
+    private volatile Set<SessionId> watched = Set.of();
+    private volatile @Nullable RegisterListener listener;
+    private volatile boolean isClosed;
+
+    MemoryAdapter(MemoryRegister server) {
+        this.server = server;
+    }
+
+    private <T> CompletionStage<T> answer(Supplier<T> answer) {
+        if (isClosed) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    StoreException.Reason.CLOSED, StoreException.Effect.NONE, "the adapter is closed", null));
+        }
+        server.expire();
+        return CompletableFuture.completedFuture(answer.get());
+    }
+
+    @Override
+    public RegisterTraits traits() {
+        return server.traits();
+    }
+
+    @Override
+    public void listen(RegisterListener all) {
+        listener = all;
+    }
+
+    @Override
+    public long unixMicros() {
+        return server.unixMicros();
+    }
+
+    @Override
+    public Optional<RegisterRecord> guess(ResourceName resource) {
+        return Optional.of(server.missing());
+    }
+
+    @Override
+    public CompletionStage<RegisterRecord> read(ResourceName resource) {
+        return answer(() -> server.read(resource));
+    }
+
+    @Override
+    public CompletionStage<WriteResult> write(ConditionalWrite write) {
+        return answer(() -> server.write(write));
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
+        return answer(() -> open(ttl, label, false));
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openLease(Duration length) {
+        return answer(() -> open(length, "", true));
+    }
+
+    private OpenedSession open(Duration ttl, String label, boolean isLease) {
+        OpenedSession session = server.open(ttl, label, isLease, this);
+        opened.add(session.id());
+        return session;
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+        return answer(() -> server.keepAlive(session, epoch));
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
+        return answer(() -> server.raise(session, epoch));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a stage of Void has no other value
+    public CompletionStage<Void> closeSession(SessionId session) {
+        return answer(() -> {
+            server.close(session);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> sessions) {
+        return answer(() -> server.living(sessions));
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions) {
+        return answer(() -> server.remaining(sessions));
+    }
+
+    @Override
+    public void watch(Set<SessionId> sessions) {
+        watched = Set.copyOf(sessions);
+        Map<SessionId, SessionRecord> living = server.living(sessions);
+        sessions.stream().filter(id -> !living.containsKey(id)).forEach(this::ended);
+    }
+
+    @Override
+    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
+        return answer(() -> server.index(session));
+    }
+
+    @Override
+    public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
+        return answer(() -> server.list(prefix, cursor, limit));
+    }
+
+    void delivered(SessionId session, byte[] mail) {
+        RegisterListener all = listener;
+        if (all != null && !isClosed) {
+            all.delivered(session, mail);
+        }
+    }
+
+    void ended(SessionId session) {
+        RegisterListener all = listener;
+        if (all != null && !isClosed && (opened.remove(session) || watched.contains(session))) {
+            all.gone(session);
+        }
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        server.disconnect(this);
+    }
+}

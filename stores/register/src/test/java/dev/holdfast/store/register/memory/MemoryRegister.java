@@ -1,0 +1,290 @@
+package dev.holdfast.store.register.memory;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RecordVersion;
+import dev.holdfast.store.register.RegisterPage;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** A server of registers in the memory of a test: what each adapter would ask of a real one. Thread-safe. */
+public final class MemoryRegister {
+
+    /** The size of the largest state. */
+    static final int MAX_STATE_BYTES = 100_000;
+
+    private final RegisterTraits.Clock kind;
+    private final LongSupplier clock;
+    private final TreeMap<ResourceName, Entry> records = new TreeMap<>();
+    private final Map<SessionId, Session> sessions = new LinkedHashMap<>();
+    private final List<MemoryAdapter> adapters = new ArrayList<>();
+    private long revision;
+    private long floor;
+
+    private record Entry(byte[] state, RecordVersion version) {}
+
+    private static final class Session {
+        final OpenedSession opened;
+        final String label;
+        final boolean isLease;
+        final MemoryAdapter owner;
+        final Map<ClaimRef, Boolean> index = new LinkedHashMap<>();
+        long epoch;
+        long endsAt;
+
+        Session(OpenedSession opened, String label, boolean isLease, MemoryAdapter owner) {
+            this.opened = opened;
+            this.label = label;
+            this.isLease = isLease;
+            this.owner = owner;
+        }
+    }
+
+    /** @param clock in microseconds */
+    public MemoryRegister(RegisterTraits.Clock kind, LongSupplier clock) {
+        this.kind = kind;
+        this.clock = clock;
+    }
+
+    /** Another client's connection. */
+    public MemoryAdapter connect() {
+        MemoryAdapter adapter = new MemoryAdapter(this);
+        synchronized (this) {
+            adapters.add(adapter);
+        }
+        return adapter;
+    }
+
+    RegisterTraits traits() {
+        return new RegisterTraits(
+                "a register in memory, by " + kind,
+                kind,
+                Duration.ofMillis(1),
+                dev.holdfast.spi.Command.MAX_DURATION,
+                Duration.of(1, ChronoUnit.MICROS),
+                true,
+                true,
+                MAX_STATE_BYTES,
+                4_000);
+    }
+
+    long unixMicros() {
+        return kind == RegisterTraits.Clock.WALL ? clock.getAsLong() : 0;
+    }
+
+    /** Ends what is over by now, and tells it. */
+    public void expire() {
+        List<SessionId> ended = new ArrayList<>();
+        List<MemoryAdapter> told;
+        synchronized (this) {
+            long now = clock.getAsLong();
+            sessions.values().stream()
+                    .filter(session -> session.endsAt <= now)
+                    .forEach(session -> ended.add(session.opened.id()));
+            told = end(ended);
+        }
+        tell(ended, told);
+    }
+
+    private List<MemoryAdapter> end(List<SessionId> ended) {
+        List<MemoryAdapter> told = List.copyOf(adapters);
+        ended.forEach(sessions::remove);
+        return told;
+    }
+
+    private static void tell(List<SessionId> ended, List<MemoryAdapter> told) {
+        ended.forEach(id -> told.forEach(adapter -> adapter.ended(id)));
+    }
+
+    synchronized OpenedSession open(Duration ttl, String label, boolean isLease, MemoryAdapter owner) {
+        long micros = Math.max(1_000, Math.addExact(ttl.toNanos(), 999) / 1_000);
+        SessionId id = new SessionId("r" + ++revision);
+        Session session =
+                new Session(new OpenedSession(id, Duration.of(micros, ChronoUnit.MICROS)), label, isLease, owner);
+        session.endsAt = clock.getAsLong() + micros;
+        sessions.put(id, session);
+        return session.opened;
+    }
+
+    void close(SessionId id) {
+        List<MemoryAdapter> told;
+        synchronized (this) {
+            told = sessions.containsKey(id) ? end(List.of(id)) : List.of();
+        }
+        tell(List.of(id), told);
+    }
+
+    synchronized Optional<Long> keepAlive(SessionId id, long epoch) {
+        Session session = sessions.get(id);
+        if (session == null) {
+            return Optional.empty();
+        }
+        if (session.epoch == epoch) {
+            session.endsAt = clock.getAsLong() + session.opened.ttl().toNanos() / 1_000;
+        }
+        return Optional.of(session.epoch);
+    }
+
+    synchronized Optional<Long> raise(SessionId id, long epoch) {
+        Session session = sessions.get(id);
+        if (session == null) {
+            return Optional.empty();
+        }
+        session.epoch = Math.max(session.epoch, epoch);
+        return Optional.of(session.epoch);
+    }
+
+    synchronized Map<SessionId, SessionRecord> living(Set<SessionId> ids) {
+        Map<SessionId, SessionRecord> living = new HashMap<>();
+        for (SessionId id : ids) {
+            Session session = sessions.get(id);
+            if (session != null) {
+                living.put(id, new SessionRecord(session.epoch, session.label, session.opened.ttl()));
+            }
+        }
+        return living;
+    }
+
+    synchronized Map<SessionId, Duration> remaining(Set<SessionId> ids) {
+        Map<SessionId, Duration> left = new HashMap<>();
+        for (SessionId id : ids) {
+            Session session = sessions.get(id);
+            if (session != null) {
+                left.put(id, Duration.of(session.endsAt - clock.getAsLong(), ChronoUnit.MICROS));
+            }
+        }
+        return left;
+    }
+
+    synchronized List<IndexEntry> index(SessionId id) {
+        Session session = sessions.get(id);
+        return session == null
+                ? List.of()
+                : session.index.entrySet().stream()
+                        .map(entry -> new IndexEntry(entry.getKey(), entry.getValue()))
+                        .toList();
+    }
+
+    synchronized RegisterPage list(String prefix, Optional<String> cursor, int limit) {
+        List<RegisterPage.Entry> page = new ArrayList<>();
+        Optional<ResourceName> after = cursor.map(ResourceName::new);
+        for (ResourceName name : records.keySet()) {
+            boolean isNext = after.isEmpty() || name.compareTo(after.get()) > 0;
+            if (isNext && name.value().startsWith(prefix)) {
+                if (page.size() == limit) {
+                    return new RegisterPage(
+                            page,
+                            Optional.of(page.get(page.size() - 1).resource().value()));
+                }
+                page.add(new RegisterPage.Entry(name, read(name)));
+            }
+        }
+        return new RegisterPage(page, Optional.empty());
+    }
+
+    synchronized RegisterRecord read(ResourceName name) {
+        Entry entry = records.get(name);
+        return entry == null ? missing() : new RegisterRecord(Optional.of(entry.state.clone()), entry.version, floor());
+    }
+
+    synchronized RegisterRecord missing() {
+        return new RegisterRecord(Optional.empty(), new RecordVersion(0, 0), floor());
+    }
+
+    private long floor() {
+        return kind == RegisterTraits.Clock.WALL ? floor : 0;
+    }
+
+    WriteResult write(ConditionalWrite write) {
+        List<Runnable> deliveries = new ArrayList<>();
+        WriteResult result = write(write, deliveries);
+        deliveries.forEach(Runnable::run);
+        return result;
+    }
+
+    private synchronized WriteResult write(ConditionalWrite write, List<Runnable> deliveries) {
+        Set<SessionId> concerned = new HashSet<>(write.writers().keySet());
+        concerned.addAll(write.mail().keySet());
+        write.index().forEach(change -> concerned.add(change.claim().session()));
+        for (SessionId id : concerned) {
+            if (!sessions.containsKey(id)) {
+                return new WriteResult.Gone(id);
+            }
+        }
+        for (Map.Entry<SessionId, Long> writer : write.writers().entrySet()) {
+            long epoch = session(writer.getKey()).epoch;
+            if (epoch > writer.getValue()) {
+                return new WriteResult.Stale(writer.getKey(), epoch);
+            }
+        }
+        RegisterRecord present = read(write.resource());
+        if (!present.version().equals(write.expected())) {
+            return new WriteResult.Conflict(present);
+        }
+        revision++;
+        write.index().forEach(this::change);
+        write.mail().forEach((id, mail) -> {
+            MemoryAdapter owner = session(id).owner;
+            deliveries.add(() -> owner.delivered(id, mail));
+        });
+        return new WriteResult.Written(put(write, present));
+    }
+
+    private RecordVersion put(ConditionalWrite write, RegisterRecord present) {
+        byte @Nullable [] state = write.state().orElse(null);
+        if (state == null) {
+            records.remove(write.resource());
+            floor = Math.max(floor, write.floor());
+            return missing().version();
+        }
+        RecordVersion version = new RecordVersion(
+                present.state().isEmpty() ? revision : present.version().incarnation(), revision);
+        records.put(write.resource(), new Entry(state.clone(), version));
+        return version;
+    }
+
+    private Session session(SessionId id) {
+        Session session = sessions.get(id);
+        if (session == null || session.isLease) {
+            throw new IllegalStateException("There is no session " + id);
+        }
+        return session;
+    }
+
+    private void change(IndexChange change) {
+        Map<ClaimRef, Boolean> index = session(change.claim().session()).index;
+        boolean isNew = change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.GRANTED;
+        if (isNew == index.containsKey(change.claim())) {
+            throw new IllegalStateException("The index does not allow " + change + ": " + index);
+        }
+        switch (change.kind()) {
+            case QUEUED, REQUEUED -> index.put(change.claim(), false);
+            case GRANTED, PROMOTED -> index.put(change.claim(), true);
+            case ENDED -> index.remove(change.claim());
+        }
+    }
+
+    synchronized void disconnect(MemoryAdapter adapter) {
+        adapters.remove(adapter);
+    }
+}
