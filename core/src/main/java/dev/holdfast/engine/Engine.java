@@ -1,6 +1,10 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.Environment;
+import dev.holdfast.LockAdmin;
+import dev.holdfast.engine.admin.ClientMonitor;
+import dev.holdfast.engine.admin.HealthProbe;
+import dev.holdfast.engine.admin.StoreAdmin;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.Failures;
@@ -17,6 +21,7 @@ import dev.holdfast.engine.session.ReleaseRetrier;
 import dev.holdfast.engine.session.Session;
 import dev.holdfast.engine.session.SessionUser;
 import dev.holdfast.engine.session.SignalHandler;
+import dev.holdfast.engine.wire.CommandSender;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
@@ -47,6 +52,12 @@ public final class Engine {
     private final boolean closesStore;
     private final Partitions partitions;
     private final Primitives primitives;
+    /** A way for operators' questions: their failures say nothing of the partitions, nor these of them. */
+    private final CommandSender questions;
+
+    private final StoreAdmin admin;
+    private final ClientMonitor monitor;
+    private final HealthProbe probe;
     /** Set once, before the first command. */
     private volatile LockStore.Subscription listening = () -> {};
 
@@ -62,6 +73,11 @@ public final class Engine {
         partitions = new Partitions(context, store);
         primitives = new Primitives(partitions);
         partitions.serve(new Starting(), primitives.local, primitives.tasks);
+        questions =
+                new CommandSender(store, environment, context.clock(), options.storeTimeout(), options.storeTimeout());
+        admin = StoreAdmin.of(context, questions);
+        monitor = new ClientMonitor(partitions, primitives.local);
+        probe = new HealthProbe(partitions, questions, monitor);
     }
 
     /** Waits for the first session. */
@@ -248,6 +264,7 @@ public final class Engine {
         if (open.decrementAndGet() > 0) {
             return;
         }
+        questions.close();
         Failsafe.run("the end of listening to the store", listening::close);
         Once ending = new Once(this::endStore);
         if (!closesStore) {
@@ -279,6 +296,21 @@ public final class Engine {
     /** The locks and other primitives of this client. */
     public Primitives primitives() {
         return primitives;
+    }
+
+    /** The operator's view of the store. */
+    public LockAdmin admin() {
+        return admin;
+    }
+
+    /** The client's own state. */
+    public ClientMonitor monitor() {
+        return monitor;
+    }
+
+    /** The check of the store's health. */
+    public HealthProbe probe() {
+        return probe;
     }
 
     ClientContext context() {

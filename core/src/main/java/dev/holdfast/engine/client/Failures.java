@@ -125,6 +125,34 @@ public record Failures(String store) {
                 null);
     }
 
+    /** For a question of an operator, which changes nothing. */
+    public RuntimeException ofInspection(String resource, StoreException failure) {
+        String what = resource.isEmpty() ? "The store " + store : "'" + resource + "' on the store " + store;
+        if (failure.reason() == Reason.UNAVAILABLE || failure.reason() == Reason.CLOSED) {
+            return new StoreUnavailableException(
+                    what + " could not be inspected: " + failure.getMessage() + ". Nothing was changed.",
+                    resource,
+                    store,
+                    failure);
+        }
+        return new StoreRefusedException(
+                what + " can't be inspected: " + failure.getMessage(), resource, store, failure);
+    }
+
+    /** For a release by force. */
+    public RuntimeException ofForcedRelease(String resource, long token, StoreException failure) {
+        if (failure.effect() == StoreException.Effect.UNKNOWN) {
+            return new StoreUnavailableException(
+                    "Whether '" + resource + "' was released from the holder of token " + token
+                            + " is unknown: the store " + store + " has not answered: " + failure.getMessage()
+                            + ". Repeat the release with the same token; a later hold has another.",
+                    resource,
+                    store,
+                    failure);
+        }
+        return ofInspection(resource, failure);
+    }
+
     /** The first of several failures, with the others suppressed in it. */
     public static RuntimeException joined(List<RuntimeException> failures) {
         RuntimeException first = failures.get(0);

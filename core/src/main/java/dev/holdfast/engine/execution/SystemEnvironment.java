@@ -125,6 +125,11 @@ public final class SystemEnvironment implements Environment, AutoCloseable {
 
     @Override
     public long wallMillis() {
+        return wallClock();
+    }
+
+    /** The wall clock, in milliseconds since 1970, for what has no environment. */
+    public static long wallClock() {
         return System.currentTimeMillis();
     }
 

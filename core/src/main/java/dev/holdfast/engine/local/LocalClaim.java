@@ -254,6 +254,11 @@ public final class LocalClaim extends Claim {
         return sharers == null ? null : sharers.get(thread);
     }
 
+    /** How many live holds there are under this grant. */
+    int holdCount() {
+        return (tenant == null ? 0 : 1) + (sharers == null ? 0 : sharers.size());
+    }
+
     /** All live holds under this grant. */
     List<LocalHold> holds() {
         List<LocalHold> all = new ArrayList<>();

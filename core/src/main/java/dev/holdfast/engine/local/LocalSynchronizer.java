@@ -442,6 +442,30 @@ public final class LocalSynchronizer extends LocalResource {
 
     // ---- Small parts
 
+    /** How many holds are live here. */
+    public int holds() {
+        lock.lock();
+        try {
+            int holds = 0;
+            for (LocalClaim held = claims.firstGrant(); held != null; held = held.nextGrant) {
+                holds += held.holdCount();
+            }
+            return holds;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many requests wait here. */
+    public int waiting() {
+        lock.lock();
+        try {
+            return queue.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     @Override
     public long newestRequest() {
         return queue.newest();

@@ -14,6 +14,7 @@ final class RequestQueue {
     private @Nullable Request head;
     private @Nullable Request tail;
     private long numbers;
+    private int size;
     private int tries;
 
     /** The number up to which requests are no newcomers any more. */
@@ -38,6 +39,11 @@ final class RequestQueue {
         return head == null;
     }
 
+    /** How many wait. */
+    int size() {
+        return size;
+    }
+
     /** Whether there are some that don't wait. */
     boolean hasTries() {
         return tries > 0;
@@ -55,6 +61,7 @@ final class RequestQueue {
     void append(Request request) {
         request.number = ++numbers;
         request.isQueued = true;
+        size++;
         tries += request.isTry ? 1 : 0;
         request.previous = tail;
         if (tail == null) {
@@ -68,6 +75,7 @@ final class RequestQueue {
     /** Puts a request back that was at the head. */
     void prepend(Request request) {
         request.isQueued = true;
+        size++;
         tries += request.isTry ? 1 : 0;
         request.next = head;
         if (head == null) {
@@ -83,6 +91,7 @@ final class RequestQueue {
             return;
         }
         request.isQueued = false;
+        size--;
         tries -= request.isTry ? 1 : 0;
         if (request.previous == null) {
             head = request.next;

@@ -57,6 +57,9 @@ public final class Session {
     /** When the request was sent that opened it. */
     final long openedAt;
 
+    /** When the newest request was sent by which the store has acknowledged it. */
+    private volatile long acknowledgedAt;
+
     /** When the newest keep-alive was sent, answered or not: no later can the store's own deadline begin. */
     volatile long lastSent;
 
@@ -65,6 +68,7 @@ public final class Session {
         this.ttlNanos = ttlNanos;
         this.openedAt = sentAt;
         this.lastSent = sentAt;
+        this.acknowledgedAt = sentAt;
         this.deadline = deadline;
         this.clearedSteps = clearedSteps;
     }
@@ -79,6 +83,23 @@ public final class Session {
      */
     boolean isOverByNow(long now) {
         return state == State.ENDED || now - goneAt() > 0;
+    }
+
+    /** A keep-alive that was sent then is acknowledged; one that was overtaken changes nothing. Under the lock. */
+    void acknowledge(long sentAt) {
+        if (sentAt - acknowledgedAt > 0) {
+            acknowledgedAt = sentAt;
+        }
+    }
+
+    /** The time since the newest request was sent by which the store has acknowledged it. */
+    public long sinceAcknowledged(long now) {
+        return now - acknowledgedAt;
+    }
+
+    /** The time until its deadline. */
+    public long leftNanos(long now) {
+        return deadline - now;
     }
 
     void retired() {

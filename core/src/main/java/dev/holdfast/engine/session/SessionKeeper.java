@@ -99,9 +99,14 @@ public final class SessionKeeper {
 
     /** The session that is alive, or null while there is none. */
     @Nullable
-    Session current() {
+    public Session current() {
         Session present = session;
         return present != null && present.isAlive() && !resting ? present : null;
+    }
+
+    /** Whether the store answers as far as is known, and holds of the session may be relied on. */
+    public boolean isUndisturbed(Session of) {
+        return wire.silentFor() == 0 && !inDoubt(of);
     }
 
     /** How often a session was asked for so far. */
@@ -296,6 +301,7 @@ public final class SessionKeeper {
                 if (deadline - of.deadline > 0) {
                     of.deadline = deadline;
                 }
+                of.acknowledge(sentAt);
                 of.epoch = Math.max(of.epoch, epoch);
                 of.clearedSteps = Math.max(of.clearedSteps, stepsWhenSent);
                 raised = of.takeRaised();

@@ -51,4 +51,9 @@ public final class Tokens {
     public static long floor(long unixMicros) {
         return unixMicros / 125 * 128 + unixMicros % 125 * 128 / 125;
     }
+
+    /** About when a token was the smallest that the clock allowed, in microseconds since 1970. */
+    public static long micros(long token) {
+        return token / 128 * 125 + token % 128 * 125 / 128;
+    }
 }

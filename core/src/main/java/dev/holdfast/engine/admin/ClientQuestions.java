@@ -1,0 +1,36 @@
+package dev.holdfast.engine.admin;
+
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the store of a client.
+ *
+ * @param wire a way of its own: that a question is not answered says nothing of the partitions
+ */
+record ClientQuestions(ClientContext context, CommandSender wire) implements StoreQuestions {
+
+    @Override
+    public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
+        context.requireOpen();
+        CompletableFuture<Reply> answer = wire.ask(command, caller);
+        context.life().endWithClient(answer);
+        return answer;
+    }
+
+    @Override
+    public <T extends @Nullable Object> CompletionStage<T> forUsers(CompletableFuture<T> result) {
+        return context.callbacks().relay(result);
+    }
+
+    @Override
+    public RuntimeException explain(RuntimeException failure) {
+        return context.isClosing() ? context.failures().closed() : failure;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.holdfast.engine.admin;
+
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks an open store without a client, by the timer that all futures of the JDK share.
+ *
+ * @param callbacks where stages of users complete
+ */
+record DirectQuestions(LockStore store, Duration timeout, Executor callbacks) implements StoreQuestions {
+
+    @Override
+    public CompletableFuture<Reply> ask(Command command, CallerMode caller) {
+        CompletableFuture<Reply> sent;
+        try {
+            // A copy: the time-out is of this question alone.
+            sent = store.execute(command, caller).toCompletableFuture().copy();
+        } catch (RuntimeException e) {
+            sent = CompletableFuture.failedFuture(e);
+        }
+        return sent.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .exceptionallyCompose(thrown -> CompletableFuture.failedFuture(asStoreException(thrown)));
+    }
+
+    private StoreException asStoreException(Throwable thrown) {
+        Throwable cause =
+                thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+        if (cause instanceof StoreException known) {
+            return known;
+        }
+        String what = cause instanceof TimeoutException
+                ? "it did not answer within " + timeout
+                : "it failed unexpectedly: " + cause;
+        return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, what, cause);
+    }
+
+    @Override
+    public <T extends @Nullable Object> CompletionStage<T> forUsers(CompletableFuture<T> result) {
+        return result.thenApplyAsync(value -> value, callbacks);
+    }
+
+    @Override
+    public RuntimeException explain(RuntimeException failure) {
+        return failure;
+    }
+}

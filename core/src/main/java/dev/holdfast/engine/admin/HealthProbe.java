@@ -1,0 +1,145 @@
+package dev.holdfast.engine.admin;
+
+import dev.holdfast.ClientState;
+import dev.holdfast.Environment;
+import dev.holdfast.HealthReport;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.BoundedWait;
+import dev.holdfast.engine.session.Partition;
+import dev.holdfast.engine.session.Partitions;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks whether the store answers: asks each of its partitions that is in use about a name, all at the same time, and
+ * judges with what the client knows of its sessions. The check ends when its bound is over, whatever hangs: it waits
+ * for a timer and not for the store, and no command is sent on the thread that waits. Thread-safe.
+ */
+public final class HealthProbe {
+
+    /** A name that nobody uses; what is asked of it changes nothing. */
+    private static final String NAME = "holdfast-health-check";
+
+    /** A partition is found by chance, as names are spread over them: with so many for each none is missed. */
+    private static final int NAMES_PER_PARTITION = 64;
+
+    private final ClientContext context;
+    private final Partitions partitions;
+    private final CommandSender wire;
+    private final ClientMonitor monitor;
+    /** A name of each partition; null where none was looked for yet. */
+    private final AtomicReferenceArray<@Nullable ResourceName> names;
+
+    /**
+     * Makes the probe of a client.
+     *
+     * @param wire a way of its own: that a probe is not answered says nothing of the partitions
+     */
+    public HealthProbe(Partitions partitions, CommandSender wire, ClientMonitor monitor) {
+        this.context = partitions.context;
+        this.partitions = partitions;
+        this.wire = wire;
+        this.monitor = monitor;
+        this.names = new AtomicReferenceArray<>(partitions.count());
+    }
+
+    /** Checks, and waits for the result for no longer than the bound. */
+    public HealthReport check(Duration bound) {
+        CompletableFuture<HealthReport> report = begin(bound);
+        Environment environment = context.environment();
+        return BoundedWait.await(environment, report, bound.toNanos()) ? report.join() : unanswered(bound);
+    }
+
+    /** Checks without blocking: the stage ends when the bound is over at the latest, on the callback executor. */
+    public CompletionStage<HealthReport> checkAsync(Duration bound) {
+        return context.callbacks().relay(begin(bound));
+    }
+
+    private CompletableFuture<HealthReport> begin(Duration bound) {
+        CompletableFuture<HealthReport> report = new CompletableFuture<>();
+        Environment.Timer alarm =
+                context.environment().schedule(bound.toNanos(), () -> report.complete(unanswered(bound)));
+        var unusedAlarm = report.whenComplete((value, failure) -> alarm.cancel());
+        long start = context.environment().monotonicNanos();
+        CompletableFuture<?>[] answers = names().stream().map(this::ask).toArray(CompletableFuture<?>[]::new);
+        var unused = CompletableFuture.allOf(answers).whenComplete((done, failure) -> {
+            long took = context.environment().monotonicNanos() - start;
+            report.complete(failure == null ? answered(Duration.ofNanos(took)) : failed(failure));
+        });
+        return report;
+    }
+
+    private CompletableFuture<Reply> ask(ResourceName name) {
+        return wire.ask(
+                new Inspect(name.value(), Optional.empty(), 1, Inspect.Scope.NAME),
+                // Never on the thread that waits, which keeps to the bound.
+                CallerMode.ASYNC);
+    }
+
+    /** A name of each partition that is in use, or of the first one. */
+    private List<ResourceName> names() {
+        List<ResourceName> used = partitions.used().stream()
+                .map(this::nameIn)
+                .flatMap(Optional::stream)
+                .toList();
+        return used.isEmpty() ? List.of(new ResourceName(NAME)) : used;
+    }
+
+    private Optional<ResourceName> nameIn(Partition partition) {
+        ResourceName known = names.get(partition.number);
+        for (int i = 0; known == null && i < NAMES_PER_PARTITION * partitions.count(); i++) {
+            ResourceName name = new ResourceName(i == 0 ? NAME : NAME + "-" + i);
+            names.compareAndSet(partitions.numberOf(name), null, name);
+            known = names.get(partition.number);
+        }
+        return Optional.ofNullable(known);
+    }
+
+    // ---- Reports
+
+    private HealthReport answered(Duration roundTrip) {
+        ClientState state = monitor.state();
+        Optional<String> problem = Optional.ofNullable(
+                switch (state.status()) {
+                    case CONNECTED -> null;
+                    case TROUBLED ->
+                        "The store " + context.product() + " answers a question, but not all that keeps locks: holds"
+                                + " last for another " + state.sessionLeft().orElse(Duration.ZERO);
+                    case DISCONNECTED ->
+                        "The store " + context.product() + " answers, but the session has ended; another is being"
+                                + " opened, and nothing is held meanwhile";
+                    case CLOSED -> "This client of " + context.product() + " is closed";
+                });
+        return new HealthReport(Optional.of(roundTrip), state, problem);
+    }
+
+    private HealthReport failed(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        String problem = context.isClosing()
+                ? "This client of " + context.product() + " is closed"
+                : cause instanceof StoreException known
+                        ? "The store " + context.product() + " can't be asked: " + known.getMessage()
+                        : "The store " + context.product() + " failed unexpectedly: " + cause;
+        return new HealthReport(Optional.empty(), monitor.state(), Optional.of(problem));
+    }
+
+    private HealthReport unanswered(Duration bound) {
+        return new HealthReport(
+                Optional.empty(),
+                monitor.state(),
+                Optional.of("The store " + context.product() + " did not answer within " + bound));
+    }
+}

@@ -1,0 +1,153 @@
+package dev.holdfast.engine.admin;
+
+import dev.holdfast.LockAdmin;
+import dev.holdfast.LockInfo;
+import dev.holdfast.LockPage;
+import dev.holdfast.LockQuery;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.client.Failures;
+import dev.holdfast.engine.client.LockViews;
+import dev.holdfast.engine.execution.SystemEnvironment;
+import dev.holdfast.engine.execution.Uninterruptibles;
+import dev.holdfast.engine.wire.CommandSender;
+import dev.holdfast.engine.wire.ProtocolViolation;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Command.Inspect;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.Function;
+
+/** Asks a store what operators want to know: through a client's own way to it, or without a client. Thread-safe. */
+public final class StoreAdmin implements LockAdmin {
+
+    private final StoreQuestions questions;
+    private final Failures failures;
+    private final LockViews views;
+
+    private StoreAdmin(StoreQuestions questions, Failures failures, LockViews views) {
+        this.questions = questions;
+        this.failures = failures;
+        this.views = views;
+    }
+
+    /** The view of a store that no client stands before. */
+    public static StoreAdmin of(LockStore store, Duration timeout) {
+        return new StoreAdmin(
+                new DirectQuestions(store, timeout, ForkJoinPool.commonPool()),
+                new Failures(store.traits().product()),
+                new LockViews(store.traits().tokenSource(), SystemEnvironment::wallClock));
+    }
+
+    /** The view of a client, which ends with it. */
+    public static StoreAdmin of(ClientContext context, CommandSender wire) {
+        return new StoreAdmin(new ClientQuestions(context, wire), context.failures(), context.views());
+    }
+
+    // ---- One name
+
+    @Override
+    public Optional<LockInfo> inspect(String name) {
+        return await(find(new ResourceName(name), CallerMode.BLOCKING));
+    }
+
+    @Override
+    public CompletionStage<Optional<LockInfo>> inspectAsync(String name) {
+        return questions.forUsers(find(new ResourceName(name), CallerMode.ASYNC));
+    }
+
+    private CompletableFuture<Optional<LockInfo>> find(ResourceName name, CallerMode caller) {
+        return told(
+                new HolderPages(questions, name, caller).collect(),
+                pages -> pages.map(found -> views.of(found.first(), found.holders())),
+                failure -> failures.ofInspection(name.value(), failure));
+    }
+
+    // ---- Many names
+
+    @Override
+    public LockPage inspect(LockQuery query) {
+        return await(page(query, CallerMode.BLOCKING));
+    }
+
+    @Override
+    public CompletionStage<LockPage> inspectAsync(LockQuery query) {
+        return questions.forUsers(page(query, CallerMode.ASYNC));
+    }
+
+    private CompletableFuture<LockPage> page(LockQuery query, CallerMode caller) {
+        CompletableFuture<Reply> reply =
+                questions.ask(new Inspect(query.prefix(), query.cursor(), query.limit()), caller);
+        return told(reply, answer -> page(query, answer), failure -> failures.ofInspection("", failure));
+    }
+
+    private LockPage page(LockQuery query, Reply reply) {
+        if (!(reply instanceof Reply.Inspected page)) {
+            throw ProtocolViolation.reply(reply);
+        }
+        return new LockPage(
+                page.resources().stream().map(views::of).toList(), page.cursor().map(query::after));
+    }
+
+    // ---- Force
+
+    @Override
+    public boolean forceRelease(String name, long token) {
+        return await(release(new ResourceName(name), token, CallerMode.BLOCKING));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceReleaseAsync(String name, long token) {
+        return questions.forUsers(release(new ResourceName(name), token, CallerMode.ASYNC));
+    }
+
+    private CompletableFuture<Boolean> release(ResourceName name, long token, CallerMode caller) {
+        if (token < 1) {
+            throw new IllegalArgumentException(
+                    "A fencing token is positive, but '" + name + "' was to be released from " + "the holder of "
+                            + token + "; an inspection tells the token of each holder");
+        }
+        return told(
+                questions.ask(new Command.ForceRelease(name, token), caller),
+                StoreAdmin::isReleased,
+                failure -> failures.ofForcedRelease(name.value(), token, failure));
+    }
+
+    private static boolean isReleased(Reply reply) {
+        if (reply instanceof Reply.Released || reply instanceof Reply.Absent) {
+            return reply instanceof Reply.Released;
+        }
+        throw ProtocolViolation.reply(reply);
+    }
+
+    // ---- Answers
+
+    /** What users are told of an answer, or of its failure. */
+    private <A, T> CompletableFuture<T> told(
+            CompletableFuture<A> answer, Function<A, T> words, Function<StoreException, RuntimeException> trouble) {
+        return answer.thenApply(words).exceptionallyCompose(thrown -> {
+            Throwable cause =
+                    thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+            return CompletableFuture.failedFuture(
+                    cause instanceof StoreException failure ? questions.explain(trouble.apply(failure)) : cause);
+        });
+    }
+
+    /** Waits for an answer, which comes in time or fails. */
+    private static <T> T await(CompletableFuture<T> answer) {
+        try {
+            return Uninterruptibles.uninterruptibly(answer);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof RuntimeException known ? known : new IllegalStateException(e.getCause());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.holdfast.engine.client;
+
+import dev.holdfast.LockInfo;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.spi.ResourceInfo.Party;
+import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.spi.TokenBlock;
+import dev.holdfast.spi.support.Tokens;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the records of a store into what people and tools are shown.
+ *
+ * @param tokens where the store's tokens come from: those that follow its clock tell when a grant was given
+ * @param wallMillis the wall clock, to drop dates that can't be right; nothing else depends on it
+ */
+public record LockViews(TokenSource tokens, LongSupplier wallMillis) {
+
+    /** The store's clock may differ from this machine's by so much before a date is not believed. */
+    private static final long MOST_AHEAD_MILLIS = TimeUnit.DAYS.toMillis(1);
+
+    private static final long EARLIEST_MILLIS =
+            Instant.parse("2020-01-01T00:00:00Z").toEpochMilli();
+
+    /** A record, with the holders that are in it. */
+    public LockInfo of(ResourceInfo info) {
+        return of(info, info.holders());
+    }
+
+    /** A record, with holders that are put together from several pages. */
+    public LockInfo of(ResourceInfo info, List<Party> holders) {
+        return new LockInfo(
+                info.name().value(),
+                info.spec().kind(),
+                info.spec().order(),
+                info.spec().capacity(),
+                holders.stream().map(this::holder).toList(),
+                info.holding(),
+                info.held(),
+                info.waiters().stream().map(LockViews::waiter).toList(),
+                info.waiting(),
+                info.lastToken());
+    }
+
+    /** One who holds. */
+    public LockInfo.Holder holder(Party party) {
+        TokenBlock block = party.tokens().orElse(null);
+        return new LockInfo.Holder(
+                party.label(),
+                party.claim().session().value(),
+                party.claim().claim(),
+                party.weight(),
+                block == null ? 0 : block.first(),
+                block == null ? 0 : block.last(),
+                block == null ? null : since(block.first()),
+                left(party));
+    }
+
+    private static LockInfo.Waiter waiter(Party party) {
+        return new LockInfo.Waiter(
+                party.label(), party.claim().session().value(), party.claim().claim(), party.weight(), left(party));
+    }
+
+    private static Duration left(Party party) {
+        return party.remaining().isNegative() ? Duration.ZERO : party.remaining();
+    }
+
+    private @Nullable Instant since(long token) {
+        if (tokens != TokenSource.CLOCKED) {
+            return null;
+        }
+        long millis = TimeUnit.MICROSECONDS.toMillis(Tokens.micros(token));
+        // A counter that was raised runs ahead of the clock, and a new one may begin anywhere.
+        boolean isPlausible = millis > EARLIEST_MILLIS && millis < wallMillis.getAsLong() + MOST_AHEAD_MILLIS;
+        return isPlausible ? Instant.ofEpochSecond(TimeUnit.MILLISECONDS.toSeconds(millis)) : null;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.holdfast.examples;
+
+import dev.holdfast.ClientState;
+import dev.holdfast.HealthReport;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockInfo;
+import dev.holdfast.LockPage;
+import dev.holdfast.LockQuery;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What the page on operations shows, compiled. */
+@SuppressWarnings("unused")
+abstract class OperatorExamples {
+
+    abstract void print(String line);
+
+    void look(Holdfast holdfast) {
+        holdfast.inspect("nightly-report").ifPresent(info -> {
+            for (LockInfo.Holder holder : info.holders()) {
+                print(holder.label() + " with token " + holder.token() + ", lease " + holder.leaseLeft());
+            }
+            print(info.waiting() + " wait");
+        });
+
+        // All names that begin so, page by page.
+        Optional<LockQuery> next = Optional.of(LockQuery.startingWith("import/"));
+        while (next.isPresent()) {
+            LockPage page = holdfast.inspect(next.get());
+            page.locks().forEach(info -> print(info.name() + (info.isHeld() ? " is held" : " is free")));
+            next = page.next();
+        }
+    }
+
+    void stepIn(Holdfast holdfast, LockInfo.Holder holder) {
+        // Takes a lock away: from the holder that was looked at, and from no later one.
+        boolean isReleased = holdfast.forceRelease("nightly-report", holder.token());
+
+        // One round trip, answered within the bound; and what the client knows without one.
+        HealthReport health = holdfast.checkHealth(Duration.ofSeconds(1));
+        ClientState state = holdfast.state();
+    }
+}
