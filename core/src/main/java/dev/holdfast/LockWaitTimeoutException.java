@@ -1,8 +1,15 @@
 package dev.holdfast;
 
 import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** Others kept the lock for all of the maximum wait. The caller holds nothing, and its claim is withdrawn. */
+/**
+ * Others kept the lock for all of the maximum wait. The caller holds nothing, and its claim is withdrawn.
+ *
+ * <p>The message names the holder where the store says who that is, to one question after the wait, and at once: a
+ * store that is slow leaves it out, for the exception is no later than the contract of the call allows.
+ */
 public final class LockWaitTimeoutException extends HoldfastException {
 
     private static final long serialVersionUID = 1L;
@@ -11,14 +18,21 @@ public final class LockWaitTimeoutException extends HoldfastException {
 
     private final Duration waited;
     private final String reason;
+    private final LockInfo.@Nullable Holder holder;
 
     /** For the engine. */
     public LockWaitTimeoutException(String resource, String store, Duration waited) {
         this(resource, store, waited, OTHERS);
     }
 
-    /** For the engine, where the store has said who they are. */
+    /** For the engine, where the store has said in words who they are. */
     public LockWaitTimeoutException(String resource, String store, Duration waited, String reason) {
+        this(resource, store, waited, reason, null);
+    }
+
+    /** For the engine, where the store has said who they are. */
+    public LockWaitTimeoutException(
+            String resource, String store, Duration waited, String reason, LockInfo.@Nullable Holder holder) {
         super(
                 "Lock '" + resource + "' was not granted within " + waited + ": " + reason + " (store " + store
                         + "). Wait longer, skip the work with tryAcquire, or look at the holder with 'holdfast show "
@@ -28,6 +42,12 @@ public final class LockWaitTimeoutException extends HoldfastException {
                 null);
         this.waited = waited;
         this.reason = reason;
+        this.holder = holder;
+    }
+
+    /** Who held the lock when the wait was over, of several the oldest; empty if the store has not said so in time. */
+    public Optional<LockInfo.Holder> holder() {
+        return Optional.ofNullable(holder);
     }
 
     /** Who holds the lock or waits for it, as far as that is known; for people. */

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.client;
 
 import dev.holdfast.ClientClosedException;
+import dev.holdfast.LockInfo;
 import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
@@ -8,6 +9,7 @@ import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Reason;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,41 @@ public record Failures(String store) {
 
     public RuntimeException timedOut(String resource, Duration waited) {
         return new LockWaitTimeoutException(resource, store, waited);
+    }
+
+    /**
+     * For a wait that is over, with who is in the way.
+     *
+     * @param found what the store records about the resource; empty if it has not said so
+     * @param session the session of this client, which may be in its own way
+     */
+    public RuntimeException timedOut(String resource, Duration waited, Optional<LockInfo> found, String session) {
+        LockInfo info = found.filter(LockInfo::isHeld).orElse(null);
+        if (info == null || info.holders().isEmpty()) {
+            return timedOut(resource, waited);
+        }
+        LockInfo.Holder holder = info.holders().get(0);
+        return new LockWaitTimeoutException(resource, store, waited, inTheWay(info, holder, session), holder);
+    }
+
+    /** As {@code 'worker-7' holds it with token 412 and about 18s of lease left, with 2 others; 3 wait}. */
+    private static String inTheWay(LockInfo info, LockInfo.Holder holder, String session) {
+        String who = holder.session().equals(session) ? "this client ('" + holder.label() + "')" : named(holder);
+        String token = holder.token() == holder.lastToken()
+                ? "token " + holder.token()
+                : "a token of " + holder.token() + " to " + holder.lastToken();
+        long others = info.holding() - 1;
+        return who + " holds it with " + token + " and about " + inSeconds(holder.leaseLeft()) + " of lease left"
+                + (others <= 0 ? "" : ", with " + others + (others == 1 ? " other" : " others"))
+                + (info.waiting() == 0 ? "" : "; " + info.waiting() + (info.waiting() == 1 ? " waits" : " wait"));
+    }
+
+    private static String named(LockInfo.Holder holder) {
+        return holder.label().isBlank() ? "an unnamed client" : "'" + holder.label() + "'";
+    }
+
+    private static String inSeconds(Duration left) {
+        return left.compareTo(Duration.ofSeconds(2)) < 0 ? left.toMillis() + "ms" : left.toSeconds() + "s";
     }
 
     /** For a try that found the resource taken, with what is known of who has it. */

@@ -37,10 +37,37 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
      */
     @Nullable
     public LocalHold await(Object face, AcquireTerms terms, boolean isInterruptible) throws InterruptedException {
+        return awaitObserved(face, request(terms), isInterruptible);
+    }
+
+    /**
+     * As {@link #await(Object, AcquireTerms, boolean)}, and says who is in the way.
+     *
+     * @throws LockWaitTimeoutException if others kept the resource for all of the wait
+     */
+    public LocalHold awaitOrTimeOut(Object face, AcquireTerms terms, boolean isInterruptible)
+            throws InterruptedException {
+        Request request = request(terms);
+        LocalHold hold = awaitObserved(face, request, isInterruptible);
+        if (hold != null) {
+            return hold;
+        }
+        throw request.isTry || request.overdueAfter != null
+                ? RequestCompletion.takenOrTimedOut(resources.context, request)
+                : resources.lookup.timedOut(
+                        resources.partition(name), name, Duration.ofNanos(terms.waitNanos()), Long.MAX_VALUE);
+    }
+
+    private Request request(AcquireTerms terms) {
         resources.requireSupported(terms.lease(), name);
         AcquisitionObserver observer =
                 resources.context.observers().begin(name, mode.spec().kind(), mode.weight());
-        Request request = new Request(mode, name, Thread.currentThread(), null, terms, false, observer);
+        return new Request(mode, name, Thread.currentThread(), null, terms, false, observer);
+    }
+
+    private @Nullable LocalHold awaitObserved(Object face, Request request, boolean isInterruptible)
+            throws InterruptedException {
+        AcquisitionObserver observer = request.observer;
         if (observer == null) {
             return await(face, request, isInterruptible);
         }
@@ -48,7 +75,7 @@ public record Acquirer(LocalResources resources, ResourceName name, Mode mode) {
         LocalHold hold = null;
         try {
             hold = await(face, request, isInterruptible);
-            end = inVain(terms);
+            end = inVain(request.terms);
         } catch (InterruptedException e) {
             end = WaitEnd.CANCELLED;
             throw e;

@@ -8,11 +8,13 @@ import dev.holdfast.engine.time.TotalWait;
 import dev.holdfast.spi.ResourceSpec;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The wait of a request with a stage: a timer ends it, or whoever has the stage. Thread-safe. */
 final class AsyncWait {
     private final ClientContext context;
+    private final HolderLookup lookup;
     private final LocalSynchronizer resource;
     private final Request request;
     private final CompletableFuture<Hold> stage;
@@ -24,8 +26,9 @@ final class AsyncWait {
     private boolean isOver;
 
     private AsyncWait(
-            ClientContext context, LocalSynchronizer resource, Request request, CompletableFuture<Hold> stage) {
-        this.context = context;
+            LocalResources resources, LocalSynchronizer resource, Request request, CompletableFuture<Hold> stage) {
+        this.context = resources.context;
+        this.lookup = resources.lookup;
         this.resource = resource;
         this.request = request;
         this.stage = stage;
@@ -34,7 +37,7 @@ final class AsyncWait {
     /** Lets a request enter its resource, and ends it when its time is over. */
     static void begin(LocalResources resources, ResourceSpec spec, Request request, CompletableFuture<Hold> stage) {
         LocalSynchronizer resource = resources.enter(request.name, spec, request);
-        AsyncWait wait = new AsyncWait(resources.context, resource, request, stage);
+        AsyncWait wait = new AsyncWait(resources, resource, request, stage);
         long limit = RequestCompletion.limitOf(resources.context, request);
         if (limit < Long.MAX_VALUE / 4 && !request.isDone()) {
             wait.setTimer(limit, wait::timeIsUp);
@@ -52,18 +55,23 @@ final class AsyncWait {
 
     private void timeOut() {
         boolean wasUnanswered = request.isTry || resource.isUnanswered(request);
-        if (resource.cancel(request)) {
-            RequestCompletion.tell(
-                    context,
-                    request,
-                    () -> stage.completeExceptionally(
-                            wasUnanswered
-                                    ? RequestCompletion.unanswered(context, request)
-                                    : context.failures()
-                                            .timedOut(
-                                                    request.name.value(),
-                                                    Duration.ofNanos(request.terms.waitNanos()))));
+        if (!resource.cancel(request)) {
+            return;
         }
+        Duration waited = Duration.ofNanos(request.terms.waitNanos());
+        if (wasUnanswered) {
+            tell(() -> RequestCompletion.unanswered(context, request));
+        } else if (request.isOfEngine || request.overdueAfter != null) {
+            // The engine has more to do first, and an overtime leaves no time.
+            tell(() -> context.failures().timedOut(request.name.value(), waited));
+        } else {
+            var unused = lookup.timedOutAsync(resource.partition, request.name, waited, Long.MAX_VALUE)
+                    .thenAccept(timeout -> tell(() -> timeout));
+        }
+    }
+
+    private void tell(Supplier<RuntimeException> failure) {
+        RequestCompletion.tell(context, request, () -> stage.completeExceptionally(failure.get()));
     }
 
     private synchronized void setTimer(long nanos, Runnable action) {

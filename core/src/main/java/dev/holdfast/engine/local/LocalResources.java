@@ -29,12 +29,14 @@ import org.jspecify.annotations.Nullable;
 /** The resources that this process uses, by name: requests enter here. Thread-safe. */
 public final class LocalResources implements SessionUser {
     public final ClientContext context;
+    public final HolderLookup lookup;
     private final Partitions partitions;
     /** By the number of the partition of the store; null where none was ever used. */
     private final AtomicReferenceArray<ConcurrentMap<ResourceName, LocalSynchronizer>> resources;
 
     public LocalResources(Partitions partitions) {
         this.context = partitions.context;
+        this.lookup = new HolderLookup(context);
         this.partitions = partitions;
         this.resources = new AtomicReferenceArray<>(partitions.count());
     }

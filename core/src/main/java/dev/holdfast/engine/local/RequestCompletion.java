@@ -52,12 +52,18 @@ public final class RequestCompletion {
                 }
             } else if (failure != null) {
                 future.completeExceptionally(failure.get());
-            } else if (request.isTry) {
-                future.completeExceptionally(context.failures().taken(request.name.value(), request.refusal));
-            } else if (waited != null) {
-                future.completeExceptionally(context.failures().timedOut(request.name.value(), waited));
+            } else {
+                future.completeExceptionally(takenOrTimedOut(context, request));
             }
         });
+    }
+
+    /** The exception for a try that found the resource taken, or a wait that ended with a late answer of the store. */
+    static RuntimeException takenOrTimedOut(ClientContext context, Request request) {
+        Duration waited = request.overdueAfter;
+        return waited == null
+                ? context.failures().taken(request.name.value(), request.refusal)
+                : context.failures().timedOut(request.name.value(), waited);
     }
 
     /** Waits for what the store says to a question or a setting, and turns its failure into what users are told. */

@@ -3,7 +3,6 @@ package dev.holdfast.engine.lock;
 import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
-import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.LockedTask;
 import dev.holdfast.NotOwnerException;
 import dev.holdfast.engine.local.AcquireTerms;
@@ -79,11 +78,12 @@ public final class EngineLock implements DistributedLock {
     }
 
     private Hold acquireOrTimeOut(AcquireTerms terms) throws InterruptedException {
-        Hold hold = acquireOrNull(terms, true);
-        if (hold == null) {
-            throw new LockWaitTimeoutException(
-                    name(), acquirer.resources().context.product(), Duration.ofNanos(terms.waitNanos()));
+        LocalHold mine = enterAgain(terms.lease(), true);
+        if (mine != null) {
+            return new NestedHold(mine, isWriteSide());
         }
+        LocalHold hold = acquirer.awaitOrTimeOut(this, terms, true);
+        lastResource = hold.resource;
         return hold;
     }
 

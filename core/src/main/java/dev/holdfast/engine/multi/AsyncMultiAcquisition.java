@@ -72,7 +72,7 @@ final class AsyncMultiAcquisition {
         // However many are granted at once, each asks for the next when the one before has returned.
         var unused = next.whenComplete((hold, failure) -> Trampoline.react(() -> {
             if (failure != null) {
-                giveUp(named(part, failure));
+                giveUp(part, failure);
             } else {
                 held.add(hold);
                 askForNext();
@@ -80,12 +80,25 @@ final class AsyncMultiAcquisition {
         }));
     }
 
-    /** A maximum wait is told as it was given, not as what was left of it for this part. */
-    private Throwable named(MultiLockMember part, Throwable failure) {
-        return failure instanceof LockWaitTimeoutException && wait.most().isPresent()
-                ? context.failures()
-                        .timedOut(part.resource().value(), wait.most().get())
-                : failure;
+    /**
+     * A part could not be had. A maximum wait is told as it was given, not as what was left of it for this part, and
+     * with who is in the way, which is asked when the others are given back.
+     */
+    private void giveUp(MultiLockMember part, Throwable failure) {
+        if (!(failure instanceof LockWaitTimeoutException) || wait.most().isEmpty()) {
+            giveUp(failure);
+            return;
+        }
+        var unused = BulkRelease.ofAsync(context, List.copyOf(held), wait).thenAccept(failures -> {
+            var unusedEnd = part.resources()
+                    .lookup
+                    .timedOutAsync(
+                            part.resources().partition(part.resource()),
+                            part.resource(),
+                            wait.most().get(),
+                            wait.leftForAnswers(Long.MAX_VALUE))
+                    .thenAccept(timeout -> fail(timeout, failures));
+        });
     }
 
     /** A fixed lease runs from here for all parts. */

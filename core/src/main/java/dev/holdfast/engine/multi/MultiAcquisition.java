@@ -86,11 +86,16 @@ final class MultiAcquisition {
         }
     }
 
-    /** Why {@link #run} answered empty. */
+    /** Why {@link #run} answered empty; names who is in the way of the part that was missing. */
     RuntimeException timedOut() {
         MultiLockMember last = missing == null ? parts.get(0) : missing;
-        RuntimeException timeout =
-                context.failures().timedOut(last.resource().value(), wait.most().orElseThrow());
+        RuntimeException timeout = last.resources()
+                .lookup
+                .timedOut(
+                        last.resources().partition(last.resource()),
+                        last.resource(),
+                        wait.most().orElseThrow(),
+                        wait.leftForAnswers(Long.MAX_VALUE));
         if (lost != null) {
             timeout.addSuppressed(lost);
         }

@@ -4,7 +4,6 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedSemaphore;
 import dev.holdfast.Hold;
 import dev.holdfast.LockMismatchException;
-import dev.holdfast.LockWaitTimeoutException;
 import dev.holdfast.Lockable;
 import dev.holdfast.Permits;
 import dev.holdfast.engine.client.ClientContext;
@@ -23,7 +22,6 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -75,9 +73,9 @@ public final class EngineSemaphore implements DistributedSemaphore {
 
     @Override
     public Permits acquire(int permits, AcquireOptions options) throws InterruptedException {
-        return tryAcquire(permits, options)
-                .orElseThrow(() -> new LockWaitTimeoutException(
-                        name.value(), context.product(), options.maxWait().orElse(Duration.ZERO)));
+        Acquirer acquirer = acquirer(permits);
+        throwIfInterrupted();
+        return (Permits) acquirer.awaitOrTimeOut(this, AcquireTerms.of(options), true);
     }
 
     @Override
@@ -102,10 +100,16 @@ public final class EngineSemaphore implements DistributedSemaphore {
     private @Nullable Permits await(int permits, AcquireTerms terms, boolean isInterruptible)
             throws InterruptedException {
         Acquirer acquirer = acquirer(permits);
-        if (isInterruptible && Thread.interrupted()) {
-            throw new InterruptedException("interrupted before asking for permits of '" + name + "'");
+        if (isInterruptible) {
+            throwIfInterrupted();
         }
         return (Permits) acquirer.await(this, terms, isInterruptible);
+    }
+
+    private void throwIfInterrupted() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before asking for permits of '" + name + "'");
+        }
     }
 
     @Override

@@ -1,0 +1,89 @@
+package dev.holdfast.engine.local;
+
+import dev.holdfast.LockInfo;
+import dev.holdfast.engine.client.ClientContext;
+import dev.holdfast.engine.execution.BoundedWait;
+import dev.holdfast.engine.session.Partition;
+import dev.holdfast.engine.session.Session;
+import dev.holdfast.engine.time.TotalWait;
+import dev.holdfast.engine.wire.ResourceInspection;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Asks the store once who holds a resource for which a caller has waited in vain, so that its exception names the
+ * holder. The caller has nothing at stake any more, so it waits for the answer no longer than a fraction of the second
+ * by which a timed wait may be late, and no longer than it has waited. Callers whose waits end together share one
+ * question. Thread-safe.
+ */
+public final class HolderLookup {
+
+    /** A third of {@link TotalWait#OVERTIME_NANOS}, and enough for a round trip between continents. */
+    private static final long MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private final ClientContext context;
+
+    /** The questions that have no answer yet; each ends, and leaves. */
+    private final ConcurrentMap<ResourceName, CompletableFuture<Optional<LockInfo>>> underWay =
+            new ConcurrentHashMap<>();
+
+    HolderLookup(ClientContext context) {
+        this.context = context;
+    }
+
+    /** The exception for a wait that is over, with the holder if the store tells it in time. */
+    public RuntimeException timedOut(Partition partition, ResourceName name, Duration waited, long mostNanos) {
+        CompletableFuture<Optional<LockInfo>> answer = ask(partition, name);
+        boolean isAnswered = BoundedWait.await(context.environment(), answer, limit(waited, mostNanos));
+        return timedOut(partition, name, waited, isAnswered ? answer.join() : Optional.empty());
+    }
+
+    /** The same without blocking: ends with the exception, and in time. */
+    public CompletableFuture<RuntimeException> timedOutAsync(
+            Partition partition, ResourceName name, Duration waited, long mostNanos) {
+        CompletableFuture<Optional<LockInfo>> bounded = new CompletableFuture<>();
+        var alarm = context.environment().schedule(limit(waited, mostNanos), () -> bounded.complete(Optional.empty()));
+        var unused = ask(partition, name).thenAccept(found -> {
+            alarm.cancel();
+            bounded.complete(found);
+        });
+        return bounded.thenApply(found -> timedOut(partition, name, waited, found));
+    }
+
+    private static long limit(Duration waited, long mostNanos) {
+        return Math.min(Math.min(MAX_NANOS, mostNanos), waited.toNanos());
+    }
+
+    private RuntimeException timedOut(
+            Partition partition, ResourceName name, Duration waited, Optional<LockInfo> found) {
+        Session own = partition.keeper.current();
+        return context.failures().timedOut(name.value(), waited, found, own == null ? "" : own.id.value());
+    }
+
+    /** Ends with what is recorded; empty if that can't be had. Never fails. */
+    private CompletableFuture<Optional<LockInfo>> ask(Partition partition, ResourceName name) {
+        if (context.isClosing() || partition.wire.silentFor() > 0) {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+        CompletableFuture<Optional<LockInfo>> answer = new CompletableFuture<>();
+        CompletableFuture<Optional<LockInfo>> other = underWay.putIfAbsent(name, answer);
+        if (other != null) {
+            return other;
+        }
+        // Not on this thread, which keeps to its bound.
+        var unused = ResourceInspection.ask(partition.wire, name, CallerMode.ASYNC)
+                .thenApply(found -> found.map(context.views()::of))
+                .exceptionally(failure -> Optional.empty())
+                .thenAccept(found -> {
+                    underWay.remove(name, answer);
+                    answer.complete(found);
+                });
+        return answer;
+    }
+}
