@@ -16,6 +16,7 @@ enum Module {
     REDIS("dev.holdfast.store.redis", CORE),
     QUORUM("dev.holdfast.store.quorum", CORE),
     SERVERS("dev.holdfast.servers", CORE),
+    TEST("dev.holdfast.test", CORE, MEMORY),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
     CLI("dev.holdfast.cli", CORE, MEMORY, SQLITE, REDIS, QUORUM),
     BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQLITE, JDBC, REDIS, SERVERS);

@@ -8,7 +8,7 @@ import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.ResourceInfo;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.memory.ReferenceStore;
-import dev.holdfast.testkit.ManualEnvironment;
+import dev.holdfast.test.ManualEnvironment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

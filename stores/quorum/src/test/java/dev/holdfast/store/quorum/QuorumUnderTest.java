@@ -3,7 +3,7 @@ package dev.holdfast.store.quorum;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
-import dev.holdfast.testkit.ManualEnvironment;
+import dev.holdfast.test.ManualEnvironment;
 import dev.holdfast.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -12,7 +12,7 @@ import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.ResourceSpec;
 import dev.holdfast.spi.SessionId;
 import dev.holdfast.spi.Signal;
-import dev.holdfast.testkit.ManualEnvironment;
+import dev.holdfast.test.ManualEnvironment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

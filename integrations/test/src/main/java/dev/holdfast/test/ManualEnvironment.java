@@ -1,8 +1,9 @@
-package dev.holdfast.testkit;
+package dev.holdfast.test;
 
 import dev.holdfast.Environment;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.SplittableRandom;
@@ -152,6 +153,16 @@ public final class ManualEnvironment implements Environment, AutoCloseable {
         lock.lock();
         try {
             return tasks.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How long it is until the next timer is due; empty if none is set. */
+    public Optional<Duration> untilNextTimer() {
+        lock.lock();
+        try {
+            return Optional.ofNullable(tasks.peek()).map(task -> Duration.ofNanos(Math.max(0, task.at - now)));
         } finally {
             lock.unlock();
         }

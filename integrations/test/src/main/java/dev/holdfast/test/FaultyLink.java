@@ -1,0 +1,159 @@
+package dev.holdfast.test;
+
+import dev.holdfast.Environment;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreTraits;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/**
+ * A connection to a store that fails as a test asks for. Thread-safe.
+ *
+ * <p>A fault concerns the commands that are sent while it lasts: what was sent before is answered, and what was lost is
+ * not answered later.
+ */
+final class FaultyLink implements LockStore {
+
+    /** What becomes of commands and signals. */
+    enum Fault {
+        /** All is well. */
+        NONE,
+        /** Commands fail at once, without effect. */
+        DOWN,
+        /** Commands have no effect and no answer. */
+        SILENT,
+        /** Commands take effect, and their answers get lost. */
+        LOSES_ANSWERS
+    }
+
+    private final LockStore store;
+    private final Environment environment;
+
+    /** What was sent and has no answer yet, by number; it fails when the link is closed. */
+    private final Map<Long, CompletableFuture<Reply>> unanswered = new ConcurrentHashMap<>();
+
+    private final AtomicLong numbers = new AtomicLong();
+
+    private volatile Fault fault = Fault.NONE;
+    private volatile Duration delay = Duration.ZERO;
+    private volatile boolean isClosed;
+
+    FaultyLink(LockStore store, Environment environment) {
+        this.store = store;
+        this.environment = environment;
+    }
+
+    void suffer(Fault now) {
+        fault = now;
+    }
+
+    /** From now on answers and signals take so long. */
+    void delayBy(Duration time) {
+        delay = time;
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return store.traits();
+    }
+
+    @Override
+    public int partitions() {
+        return store.partitions();
+    }
+
+    @Override
+    public int partitionOf(ResourceName name) {
+        return store.partitionOf(name);
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        if (isClosed) {
+            return CompletableFuture.failedFuture(closed(Effect.NONE));
+        }
+        return switch (fault) {
+            case NONE -> delayed(store.execute(command, caller));
+            case DOWN ->
+                CompletableFuture.failedFuture(
+                        new StoreException(Reason.UNAVAILABLE, Effect.NONE, "the test has taken the store down", null));
+            case SILENT -> unanswered(numbers.incrementAndGet());
+            case LOSES_ANSWERS -> {
+                var unused = store.execute(command, caller);
+                yield unanswered(numbers.incrementAndGet());
+            }
+        };
+    }
+
+    private CompletionStage<Reply> delayed(CompletionStage<Reply> answer) {
+        long nanos = delay.toNanos();
+        if (nanos == 0) {
+            return answer;
+        }
+        long number = numbers.incrementAndGet();
+        CompletableFuture<Reply> later = unanswered(number);
+        environment.schedule(
+                nanos,
+                () -> answer.whenComplete((reply, failure) -> {
+                    unanswered.remove(number);
+                    if (failure == null) {
+                        later.complete(reply);
+                    } else {
+                        later.completeExceptionally(failure);
+                    }
+                }));
+        return later;
+    }
+
+    private CompletableFuture<Reply> unanswered(long number) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        unanswered.put(number, answer);
+        if (isClosed) { // since it was asked for above: whoever closes may not have seen this one
+            answer.completeExceptionally(closed(Effect.UNKNOWN));
+        }
+        return answer;
+    }
+
+    @Override
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return store.subscribe(signal -> {
+            if (fault == Fault.NONE) {
+                tell(listener, signal);
+            }
+        });
+    }
+
+    private void tell(Consumer<Signal> listener, Signal signal) {
+        long nanos = delay.toNanos();
+        if (nanos == 0) {
+            listener.accept(signal);
+        } else {
+            environment.schedule(nanos, () -> listener.accept(signal));
+        }
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        store.close();
+        unanswered.values().forEach(answer -> answer.completeExceptionally(closed(Effect.UNKNOWN)));
+        unanswered.clear();
+    }
+
+    private static StoreException closed(Effect effect) {
+        return new StoreException(Reason.CLOSED, effect, "the connection to the test's store is closed", null);
+    }
+}

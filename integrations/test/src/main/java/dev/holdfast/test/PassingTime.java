@@ -1,0 +1,89 @@
+package dev.holdfast.test;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves virtual time while a thread waits: from one timer to the next, on a thread of its own.
+ *
+ * <p>A thread that was just woken may still look as if it waited. Time then passes by one timer more than it had to,
+ * which is as if the thread had been slow to wake up.
+ */
+final class PassingTime {
+
+    /** Between two looks at the thread; it has to wait at both. */
+    private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Consumer<Duration> advance;
+    private final Supplier<Duration> nextTimer;
+    private final Duration most;
+    private volatile boolean isOver;
+    private volatile @Nullable Throwable failure;
+    private @Nullable Thread mover;
+
+    PassingTime(Consumer<Duration> advance, Supplier<Duration> nextTimer, Duration most) {
+        this.advance = advance;
+        this.nextTimer = nextTimer;
+        this.most = most;
+    }
+
+    void begin(Thread waiter) {
+        Thread thread = new Thread(() -> move(waiter), "passing-time");
+        thread.setDaemon(true);
+        mover = thread;
+        thread.start();
+    }
+
+    private void move(Thread waiter) {
+        try {
+            Duration left = most;
+            boolean hasWaited = false;
+            while (!isOver) {
+                boolean waits = isWaiting(waiter);
+                if (waits && hasWaited) {
+                    Duration step = nextTimer.get();
+                    left = left.minus(step);
+                    if (left.isNegative()) {
+                        failure = new AssertionError("The call still waits when " + most + " have passed.");
+                        waiter.interrupt();
+                        return;
+                    }
+                    advance.accept(step);
+                }
+                hasWaited = waits;
+                LockSupport.parkNanos(this, LOOK_EVERY_NANOS);
+            }
+        } catch (Throwable t) {
+            failure = t;
+        }
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
+    /** Stops, and tells what went wrong. */
+    Optional<AssertionError> end() {
+        isOver = true;
+        boolean wasInterrupted = false;
+        Thread thread = mover;
+        while (thread != null && thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                wasInterrupted = true;
+            }
+        }
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return Optional.ofNullable(failure)
+                .map(t -> t instanceof AssertionError error ? error : new AssertionError("Time could not pass", t));
+    }
+}

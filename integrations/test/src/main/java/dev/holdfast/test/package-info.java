@@ -1,0 +1,10 @@
+/**
+ * For tests of code that uses locks: {@link dev.holdfast.test.TestStore} is a store in memory on virtual time, with
+ * faults on demand, and {@link dev.holdfast.test.HoldfastExtension} gives each test of JUnit one of its own.
+ */
+@NullMarked
+@CheckReturnValue
+package dev.holdfast.test;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;
