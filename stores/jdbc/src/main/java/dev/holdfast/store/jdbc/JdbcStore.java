@@ -12,6 +12,7 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.support.BoundedOpening;
 import dev.holdfast.spi.support.Randomness;
@@ -201,6 +202,19 @@ public final class JdbcStore implements LockStore {
         return new Builder(source);
     }
 
+    /**
+     * Begins to set up a store on the database that a URI names, as {@link JdbcStoreProvider} knows them, for what the
+     * URI does not say.
+     *
+     * @throws IllegalArgumentException if the URI is not of that form; nothing was touched
+     */
+    public static Builder builder(StoreUri uri) {
+        if (!new JdbcStoreProvider().schemes().contains(uri.scheme())) {
+            throw new IllegalArgumentException("The URI '" + uri + "' names no database");
+        }
+        return JdbcStoreProvider.builder(uri);
+    }
+
     @Override
     public StoreTraits traits() {
         return traits;
@@ -357,6 +371,7 @@ public final class JdbcStore implements LockStore {
         private List<String> versions = ServerSchema.VERSIONS;
         private @Nullable String clock;
         private NamedThreadFactory threads = NamedThreadFactory.DAEMONS;
+        private Runnable before = () -> {};
 
         private Builder(DataSource source) {
             this.source = source;
@@ -380,6 +395,13 @@ public final class JdbcStore implements LockStore {
             isPool = false;
             isLent = true;
             listens = false;
+            return this;
+        }
+
+        /** What has to be so before there can be a connection, or throws. */
+        @CanIgnoreReturnValue
+        Builder before(Runnable check) {
+            before = check;
             return this;
         }
 
@@ -499,6 +521,7 @@ public final class JdbcStore implements LockStore {
 
         /** Opens the store for as long as the source lets it, on this thread. */
         JdbcStore openHere() {
+            before.run();
             return new JdbcStore(this);
         }
     }

@@ -65,8 +65,11 @@ public final class JdbcStoreProvider implements StoreProvider {
 
     @Override
     public LockStore open(StoreUri uri) {
-        JdbcStore.Builder builder = builder(uri);
-        if (!source(uri, Set.of()).hasDriver()) {
+        return builder(uri).openHere();
+    }
+
+    private static void requireDriver(StoreUri uri, DriverDataSource source) {
+        if (!source.hasDriver()) {
             throw new StoreException(
                     Reason.DENIED,
                     Effect.NONE,
@@ -74,7 +77,6 @@ public final class JdbcStoreProvider implements StoreProvider {
                             + DRIVERS.get(uri.scheme()),
                     null);
         }
-        return builder.openHere();
     }
 
     static JdbcStore.Builder builder(StoreUri uri) {
@@ -86,7 +88,9 @@ public final class JdbcStoreProvider implements StoreProvider {
             known.add(POOLER);
         }
         uri.allowOnly(known);
-        JdbcStore.Builder builder = JdbcStore.builder(source(uri, tls)).keepsConnections();
+        DriverDataSource source = source(uri, tls);
+        JdbcStore.Builder builder =
+                JdbcStore.builder(source).keepsConnections().before(() -> requireDriver(uri, source));
         Map<String, String> parameters = uri.parameters();
         if (parameters.containsKey(PREFIX)) {
             builder.tablePrefix(parameters.get(PREFIX));

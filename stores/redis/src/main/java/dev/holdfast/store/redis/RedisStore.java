@@ -12,6 +12,7 @@ import dev.holdfast.spi.StoreTraits;
 import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
+import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.ConnectionOptions;
@@ -173,6 +174,19 @@ public final class RedisStore implements LockStore {
     /** Begins to set up a store on a server, with the user, the database and the security that the URI names. */
     public static Builder builder(RedisURI uri) {
         return new Builder(List.of(uri), false);
+    }
+
+    /**
+     * Begins to set up a store on what a URI names, as {@link RedisStoreProvider} knows them: a server, Sentinels or a
+     * cluster; for what the URI does not say.
+     *
+     * @throws IllegalArgumentException if the URI is not of that form; nothing was touched
+     */
+    public static Builder builder(StoreUri uri) {
+        if (!new RedisStoreProvider().schemes().contains(uri.scheme())) {
+            throw new IllegalArgumentException("The URI '" + uri + "' names no Redis");
+        }
+        return RedisUris.builder(uri);
     }
 
     /**
