@@ -15,6 +15,7 @@ enum Module {
     JDBC("dev.holdfast.store.jdbc", CORE, SQL, LEDGER),
     REDIS("dev.holdfast.store.redis", CORE),
     QUORUM("dev.holdfast.store.quorum", CORE),
+    SPRING_BOOT("dev.holdfast.spring.boot", CORE, JDBC, REDIS),
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),

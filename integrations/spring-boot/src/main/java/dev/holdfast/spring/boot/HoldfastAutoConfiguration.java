@@ -1,0 +1,93 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastListener;
+import dev.holdfast.spi.LockStore;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * Auto-configuration of a {@link LockStore} and a {@link Holdfast}. Both are lazy: an application in which nothing asks
+ * for them makes neither, and no connection to the store.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.JndiDataSourceAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration",
+        })
+@ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(HoldfastProperties.class)
+@Import({JdbcStoreConfiguration.class, RedisStoreConfiguration.class})
+@ImportRuntimeHints(HoldfastRuntimeHints.class)
+// Nobody but Spring has to do with what the annotations name.
+@SuppressWarnings("exports")
+public final class HoldfastAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastAutoConfiguration() {}
+
+    @Bean
+    HoldfastLifecycle holdfastLifecycle(ConfigurableApplicationContext context, HoldfastProperties properties) {
+        return new HoldfastLifecycle(context, properties.shutdownPhase());
+    }
+
+    @Bean(destroyMethod = "close")
+    @Lazy
+    @ConditionalOnMissingBean
+    @DependsOnDatabaseInitialization
+    LockStore lockStore(
+            HoldfastProperties properties,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<StoreUriOpener> openers,
+            ObjectProvider<StoreConnector<?>> connectors) {
+        StoreUriStores uris =
+                new StoreUriStores(properties, openers.orderedStream().toList());
+        StoreBeans candidates = new StoreBeans(beans, connectors.orderedStream().toList());
+        String store = properties.store();
+        if (store == null) {
+            return candidates.open();
+        } else if (store.startsWith(StoreBeans.SCHEME)) {
+            return candidates.open(store.substring(StoreBeans.SCHEME.length()));
+        }
+        return uris.open(store);
+    }
+
+    @Bean(destroyMethod = "close")
+    @Lazy
+    @ConditionalOnMissingBean
+    Holdfast holdfast(
+            LockStore lockStore,
+            HoldfastProperties properties,
+            ObjectProvider<HoldfastListener> listeners,
+            ObjectProvider<HoldfastBuilderCustomizer> customizers) {
+        try {
+            Holdfast.Builder builder = Holdfast.builder(lockStore)
+                    .sessionTtl(properties.sessionTtl())
+                    .storeTimeout(properties.storeTimeout())
+                    .cohortBudget(properties.cohortBudget());
+            if (properties.label() != null) {
+                builder.label(properties.label());
+            }
+            listeners.orderedStream().forEach(builder::listener);
+            customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+            return builder.build();
+        } catch (IllegalArgumentException e) {
+            throw new HoldfastConfigurationException(
+                    "The client of the lock store can't be set up: " + e.getMessage(),
+                    "Correct the properties under 'holdfast'.",
+                    e);
+        }
+    }
+}

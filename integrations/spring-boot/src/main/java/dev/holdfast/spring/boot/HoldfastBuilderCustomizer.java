@@ -1,0 +1,14 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.Holdfast;
+
+/**
+ * A bean that has a say in the auto-configured {@link Holdfast}, after the properties. Several are called in their
+ * order.
+ */
+@FunctionalInterface
+public interface HoldfastBuilderCustomizer {
+
+    /** Changes settings of the client that is about to be built. */
+    void customize(Holdfast.Builder builder);
+}

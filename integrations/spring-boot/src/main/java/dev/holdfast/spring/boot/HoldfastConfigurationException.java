@@ -1,0 +1,28 @@
+package dev.holdfast.spring.boot;
+
+import org.jspecify.annotations.Nullable;
+
+/** The configuration names no store that could be used; says what to do. */
+final class HoldfastConfigurationException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String action;
+
+    HoldfastConfigurationException(String description, String action, @Nullable Throwable cause) {
+        super(description, cause);
+        this.action = action;
+    }
+
+    HoldfastConfigurationException(String description, String action) {
+        this(description, action, null);
+    }
+
+    String description() {
+        return String.valueOf(getMessage());
+    }
+
+    String action() {
+        return action;
+    }
+}

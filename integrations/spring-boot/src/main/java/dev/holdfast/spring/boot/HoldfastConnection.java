@@ -1,0 +1,24 @@
+package dev.holdfast.spring.boot;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.beans.factory.annotation.Qualifier;
+
+/**
+ * Marks the connection bean that the lock store uses, of several that would do: a {@link javax.sql.DataSource}, a
+ * {@code LettuceConnectionFactory}. A marked bean goes before one that is primary, and need not be a default candidate.
+ *
+ * <pre>{@code
+ * @Bean(defaultCandidate = false)
+ * @HoldfastConnection
+ * DataSource locksDataSource() { … }
+ * }</pre>
+ */
+@Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Qualifier
+public @interface HoldfastConnection {}

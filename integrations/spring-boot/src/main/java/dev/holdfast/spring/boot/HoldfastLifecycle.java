@@ -1,0 +1,75 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.LockStore;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Closes the clients of a context, then their stores, when the context closes: after what uses locks has come to an
+ * end, and before the connections go that releases need. Clients and stores that were not used are not made for it.
+ *
+ * <p>A context that is only stopped or paused, and may be started again, keeps its clients: a client can't be reopened.
+ */
+final class HoldfastLifecycle implements SmartLifecycle {
+
+    /**
+     * Below web servers and schedulers (about {@link Integer#MAX_VALUE}) and listeners of messages (down to half of
+     * that), and above connection factories (0).
+     */
+    static final int DEFAULT_PHASE = Integer.MAX_VALUE / 4;
+
+    private final ConfigurableApplicationContext context;
+    private final int phase;
+    private volatile boolean running;
+
+    HoldfastLifecycle(ConfigurableApplicationContext context, int phase) {
+        this.context = context;
+        this.phase = phase;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+    }
+
+    /** Blocks until the clients are closed, at most for their store time-out and a second. */
+    @Override
+    public void stop() {
+        if (context.isClosed()) {
+            CompletableFuture.allOf(present(Holdfast.class)
+                            .map(client -> client.closeAsync().toCompletableFuture())
+                            .toArray(CompletableFuture[]::new))
+                    .join();
+            present(LockStore.class).forEach(LockStore::close);
+        }
+        running = false;
+    }
+
+    /** The beans of a type that were made. */
+    private <T> Stream<T> present(Class<T> type) {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        return Arrays.stream(beans.getBeanNamesForType(type, false, false))
+                .filter(beans::containsSingleton)
+                .map(name -> beans.getBean(name, type));
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+
+    @Override
+    public int getPhase() {
+        return phase;
+    }
+}

@@ -1,0 +1,85 @@
+package dev.holdfast.spring.boot;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The properties under {@code holdfast}.
+ *
+ * @param enabled Whether Holdfast is configured at all.
+ * @param store URI of the lock store, as 'redis://localhost', or 'bean:NAME' for the connection bean of that name.
+ *     Found among the beans if not set.
+ * @param username User at the store, if the URI does not name one.
+ * @param password Password at the store, if the URI does not have one.
+ * @param label Who this client is, for people who look at holders. User, host and process if not set.
+ * @param sessionTtl How long what this application holds outlives it after a crash.
+ * @param storeTimeout How long the store may leave the application without any answer before waiting calls fail.
+ * @param cohortBudget How long threads of the application may pass a lock on among themselves while others wait.
+ * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
+ *     before, connections in lower phases after.
+ * @param ssl TLS of a store that is named by a URI.
+ * @param jdbc Store on a database.
+ * @param redis Store on Redis.
+ */
+@ConfigurationProperties("holdfast")
+record HoldfastProperties(
+        @DefaultValue("true") boolean enabled,
+        @Nullable String store,
+        @Nullable String username,
+        @Nullable String password,
+        @Nullable String label,
+        @DefaultValue("30s") Duration sessionTtl,
+        @DefaultValue("10s") Duration storeTimeout,
+        @DefaultValue("10ms") Duration cohortBudget,
+        @DefaultValue("" + HoldfastLifecycle.DEFAULT_PHASE) int shutdownPhase,
+        @DefaultValue Ssl ssl,
+        @DefaultValue Jdbc jdbc,
+        @DefaultValue Redis redis) {
+
+    /**
+     * TLS of a store that is named by a URI.
+     *
+     * @param bundle Name of the SSL bundle with what to trust and what to show.
+     */
+    record Ssl(@Nullable String bundle) {}
+
+    /**
+     * Store on a database.
+     *
+     * @param initializeSchema When the tables are made.
+     * @param schema Schema of the tables, on MySQL and MariaDB the database. The connection's own if not set.
+     * @param tablePrefix What the names of the tables begin with.
+     * @param listens Whether one connection of the DataSource is kept on which the database tells of grants.
+     */
+    record Jdbc(
+            @Nullable SchemaMode initializeSchema,
+            @Nullable String schema,
+            @Nullable String tablePrefix,
+            @Nullable Boolean listens) {}
+
+    /**
+     * Store on Redis.
+     *
+     * @param namespace What the keys begin with.
+     * @param commandTimeout After which time a command without an answer ends with an unknown outcome.
+     */
+    record Redis(@Nullable String namespace, @Nullable Duration commandTimeout) {}
+
+    /** When the tables of a store on a database are made. */
+    enum SchemaMode {
+        /** What is missing, at each start. */
+        ALWAYS,
+        /** If the first of them is not there. */
+        IF_MISSING,
+        /** Not at all: migrations of the application's make them. */
+        NEVER
+    }
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+        return "HoldfastProperties[enabled=" + enabled + "]";
+    }
+}

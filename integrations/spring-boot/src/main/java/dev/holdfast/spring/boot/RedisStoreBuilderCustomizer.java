@@ -1,0 +1,13 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.store.redis.RedisStore;
+
+/**
+ * A bean that has a say in the auto-configured store on Redis, after the properties. Several are called in their order.
+ */
+@FunctionalInterface
+public interface RedisStoreBuilderCustomizer {
+
+    /** Changes settings of the store that is about to be opened. */
+    void customize(RedisStore.Builder builder);
+}

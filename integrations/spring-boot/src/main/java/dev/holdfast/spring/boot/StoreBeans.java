@@ -1,0 +1,144 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.spi.LockStore;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.util.ClassUtils;
+
+/** The connection beans of the application on which a lock store could be opened. */
+final class StoreBeans {
+
+    /** Before the name of a bean in the property for the store. */
+    static final String SCHEME = "bean:";
+
+    private static final String CHOOSE = "Mark the one to use with @HoldfastConnection, set 'holdfast.store' to '"
+            + SCHEME + "' and its name, or name the store by a URI.";
+
+    private final ConfigurableListableBeanFactory beans;
+    private final List<StoreConnector<?>> connectors;
+
+    StoreBeans(ConfigurableListableBeanFactory beans, List<StoreConnector<?>> connectors) {
+        this.beans = beans;
+        this.connectors = connectors;
+    }
+
+    private record Candidate(String name, StoreConnector<?> connector) {
+        @Override
+        public String toString() {
+            return connector.type().getSimpleName() + " '" + name + "'";
+        }
+    }
+
+    /** Opens a store on the one bean that there is, or on the one that is marked. */
+    LockStore open() {
+        List<Candidate> all = all().toList();
+        List<Candidate> marked =
+                all.stream().filter(each -> isMarked(each.name)).toList();
+        List<Candidate> chosen =
+                marked.isEmpty() ? connectors.stream().flatMap(this::defaults).toList() : marked;
+        if (chosen.isEmpty()) {
+            throw none();
+        } else if (chosen.size() > 1) {
+            throw new HoldfastConfigurationException(
+                    "The lock store could be opened on any of " + chosen.size() + " beans"
+                            + (marked.isEmpty() ? "" : " that are marked with @HoldfastConnection") + ": "
+                            + chosen.stream().map(Candidate::toString).collect(Collectors.joining(", ")) + ".",
+                    CHOOSE);
+        }
+        return open(chosen.get(0));
+    }
+
+    /** Opens a store on the bean of a name. */
+    LockStore open(String name) {
+        Candidate named = all().filter(each -> each.name.equals(name))
+                .findFirst()
+                .orElseThrow(() -> new HoldfastConfigurationException(
+                        "The property 'holdfast.store' names the bean '" + name + "', "
+                                + (beans.containsBean(name)
+                                        ? "on which no lock store can be opened with the modules that are on the class"
+                                                + " path"
+                                        : "and there is none")
+                                + ". Beans that would do: "
+                                + all().map(Candidate::toString).toList() + ".",
+                        "Correct the name, or add the module of the store."));
+        return open(named);
+    }
+
+    private LockStore open(Candidate candidate) {
+        return StoreOpening.of(candidate.toString(), () -> open(candidate.connector, candidate.name));
+    }
+
+    private <T> LockStore open(StoreConnector<T> connector, String name) {
+        return connector.open(beans.getBean(name, connector.type()));
+    }
+
+    private Stream<Candidate> all() {
+        return connectors.stream()
+                .flatMap(connector -> names(connector.type()).map(name -> new Candidate(name, connector)));
+    }
+
+    private Stream<String> names(Class<?> type) {
+        return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
+    }
+
+    private boolean isMarked(String name) {
+        return beans.findAnnotationOnBean(name, HoldfastConnection.class) != null;
+    }
+
+    /** Those of a type that an injection point would take: all that may be injected, or the primary one. */
+    private Stream<Candidate> defaults(StoreConnector<?> connector) {
+        List<Candidate> injectable = names(connector.type())
+                .filter(this::isDefaultCandidate)
+                .map(name -> new Candidate(name, connector))
+                .toList();
+        List<Candidate> primary =
+                injectable.stream().filter(each -> isPrimary(each.name)).toList();
+        return (primary.isEmpty() ? injectable : primary).stream();
+    }
+
+    private boolean isDefaultCandidate(String name) {
+        if (!beans.containsBeanDefinition(name)) {
+            return true;
+        }
+        BeanDefinition definition = beans.getMergedBeanDefinition(name);
+        return definition.isAutowireCandidate()
+                && (!(definition instanceof AbstractBeanDefinition known) || known.isDefaultCandidate());
+    }
+
+    private boolean isPrimary(String name) {
+        return beans.containsBeanDefinition(name)
+                && beans.getMergedBeanDefinition(name).isPrimary();
+    }
+
+    private HoldfastConfigurationException none() {
+        ClassLoader loader =
+                Objects.requireNonNullElseGet(beans.getBeanClassLoader(), ClassUtils::getDefaultClassLoader);
+        List<String> missing = Arrays.stream(StoreModule.values())
+                .filter(module -> !module.isPresent(loader))
+                .filter(module -> module.connectionType(loader)
+                        .filter(type -> names(type).findAny().isPresent())
+                        .isPresent())
+                .map(StoreModule::coordinates)
+                .toList();
+        if (missing.isEmpty()) {
+            return new HoldfastConfigurationException(
+                    "There is no lock store: the property 'holdfast.store' is not set, and there is no bean on which a"
+                            + " store could be opened.",
+                    "Set 'holdfast.store' to the URI of a store, such as 'redis://localhost', or configure a DataSource"
+                            + " or a Redis connection; and add the module of the store, such as "
+                            + StoreModule.REDIS.coordinates() + ".");
+        }
+        return new HoldfastConfigurationException(
+                "There is no lock store: the application has connections that one could be opened on, but not the"
+                        + " module of the store.",
+                "Add " + String.join(" or ", missing) + " to the class path, or set 'holdfast.store' to the URI of"
+                        + " another store.");
+    }
+}

@@ -1,0 +1,79 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.springframework.util.ClassUtils;
+
+/** Opens the store that a URI names, with the credentials of the properties. */
+final class StoreUriStores {
+
+    private final HoldfastProperties properties;
+    private final List<StoreUriOpener> openers;
+
+    StoreUriStores(HoldfastProperties properties, List<StoreUriOpener> openers) {
+        this.properties = properties;
+        this.openers = openers;
+    }
+
+    LockStore open(String text) {
+        StoreUri uri;
+        try {
+            uri = withCredentials(StoreUri.parse(text));
+        } catch (IllegalArgumentException e) {
+            throw new HoldfastConfigurationException(
+                    String.valueOf(e.getMessage()), "Correct the property 'holdfast.store'.", e);
+        }
+        StoreModule.ofScheme(uri.scheme())
+                .filter(module -> !module.isPresent(Objects.requireNonNull(ClassUtils.getDefaultClassLoader())))
+                .ifPresent(module -> {
+                    throw new HoldfastConfigurationException(
+                            "The property 'holdfast.store' is '" + uri + "', and the module of that store is not on the"
+                                    + " class path.",
+                            "Add " + module.coordinates() + " to the class path.");
+                });
+        Optional<StoreUriOpener> opener =
+                openers.stream().filter(each -> each.serves(uri.scheme())).findFirst();
+        if (opener.isEmpty() && properties.ssl().bundle() != null) {
+            throw new HoldfastConfigurationException(
+                    "The property 'holdfast.ssl.bundle' is set, and the store '" + uri + "' takes no SSL bundle.",
+                    "Remove 'holdfast.ssl.bundle'; a database takes its TLS settings from the URI or from a"
+                            + " DataSource.");
+        }
+        return StoreOpening.of(
+                "'" + uri + "'",
+                () -> opener.isPresent()
+                        ? opener.get().open(uri)
+                        : StoreProvider.of(uri).open(uri));
+    }
+
+    private StoreUri withCredentials(StoreUri uri) {
+        String user = properties.username();
+        String password = properties.password();
+        if (user == null && password == null) {
+            return uri;
+        }
+        String rest = uri.rest();
+        if (!rest.startsWith("//")) {
+            throw new IllegalArgumentException(
+                    "The properties 'holdfast.username' and 'holdfast.password' are for a store"
+                            + " that users log in to, which '" + uri + "' is not");
+        } else if (rest.indexOf('@') >= 0) {
+            throw new IllegalArgumentException("There are credentials in the URI '" + uri
+                    + "', and others in 'holdfast.username' and 'holdfast.password'");
+        }
+        String credentials = encoded(user) + (password == null ? "" : ":" + encoded(password));
+        return new StoreUri(uri.scheme(), "//" + credentials + "@" + rest.substring(2), uri.parameters());
+    }
+
+    private static String encoded(@org.jspecify.annotations.Nullable String text) {
+        return text == null
+                ? ""
+                : URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+}

@@ -1,0 +1,236 @@
+package dev.holdfast.spring.boot;
+
+import static dev.holdfast.spring.boot.Analyses.assertAnalysis;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastListener;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@DisplayName("The auto-configuration")
+class HoldfastAutoConfigurationTest {
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class));
+
+    /** An application that uses locks. */
+    @Configuration(proxyBeanMethods = false)
+    static class UsesLocks {
+        @Bean
+        Hold hold(Holdfast holdfast) throws InterruptedException {
+            return holdfast.lock("nightly-report").acquire();
+        }
+    }
+
+    @Test
+    @DisplayName("makes a client of the store that a URI names")
+    void byUri(@TempDir Path directory) {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=sqlite:" + directory.resolve("locks.db"), "holdfast.label=orders")
+                .run(context -> {
+                    assertThat(context).hasSingleBean(LockStore.class).hasSingleBean(Holdfast.class);
+                    assertThat(context.getBean(Holdfast.class)).asString().contains("SQLite", "label 'orders'");
+                    assertThat(context.getBean(Hold.class).isHeld()).isTrue();
+                });
+    }
+
+    @Test
+    @DisplayName("makes neither client nor store, and touches nothing, where nobody asks for a lock")
+    void isLazy(@TempDir Path directory) {
+        Path file = directory.resolve("locks.db");
+        runner.withPropertyValues("holdfast.store=sqlite:" + file).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBeanFactory().containsSingleton("holdfast")).isFalse();
+            assertThat(context.getBeanFactory().containsSingleton("lockStore")).isFalse();
+            assertThat(file).doesNotExist();
+        });
+    }
+
+    @Test
+    @DisplayName("starts an application without any store if nobody asks for a lock")
+    void needsNoStore() {
+        runner.run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    @DisplayName("gives way to a store of the application's")
+    void ownStore() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withBean("ours", LockStore.class, () -> {
+                    StoreUri uri = StoreUri.parse("memory:");
+                    return StoreProvider.of(uri).open(uri);
+                })
+                .run(context -> {
+                    assertThat(context).hasSingleBean(LockStore.class).doesNotHaveBean("lockStore");
+                    assertThat(context.getBean(Hold.class).isHeld()).isTrue();
+                });
+    }
+
+    @Test
+    @DisplayName("gives way to a client of the application's")
+    void ownClient() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withBean("ours", Holdfast.class, () -> Holdfast.connect("memory:"))
+                .run(context ->
+                        assertThat(context).hasSingleBean(Holdfast.class).doesNotHaveBean("holdfast"));
+    }
+
+    @Test
+    @DisplayName("is off when it is told to be")
+    void disabled() {
+        runner.withPropertyValues("holdfast.enabled=false", "holdfast.store=memory:")
+                .run(context -> assertThat(context)
+                        .doesNotHaveBean(Holdfast.class)
+                        .doesNotHaveBean(LockStore.class)
+                        .doesNotHaveBean(HoldfastLifecycle.class));
+    }
+
+    @Test
+    @DisplayName("lets listeners and customizers of the application's have a say")
+    void customized() {
+        List<String> requested = new ArrayList<>();
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=memory:")
+                .withBean(HoldfastListener.class, () -> request -> {
+                    requested.add(request.name());
+                    return null;
+                })
+                .withBean(HoldfastBuilderCustomizer.class, () -> builder -> builder.label("from a customizer"))
+                .run(context -> {
+                    assertThat(context.getBean(Holdfast.class)).asString().contains("from a customizer");
+                    assertThat(requested).containsExactly("nightly-report");
+                });
+    }
+
+    @Test
+    @DisplayName("says what to do when there is no store")
+    void noStore() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .satisfiesExactly(
+                                what -> assertThat(what)
+                                        .contains("There is no lock store", "'holdfast.store' is not set"),
+                                action -> assertThat(action).contains("'redis://localhost'", "DataSource")));
+    }
+
+    @Test
+    @DisplayName("names the artifact of a store that is not on the class path")
+    void missingModule() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withClassLoader(new FilteredClassLoader("dev.holdfast.store.sqlite"))
+                .withPropertyValues("holdfast.store=sqlite:")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .satisfiesExactly(
+                                what -> assertThat(what).contains("'sqlite:'", "not on the class path"),
+                                action -> assertThat(action).contains("dev.holdfast:holdfast-sqlite")));
+    }
+
+    @Test
+    @DisplayName("names the artifact of a driver that is not on the class path")
+    void missingDriver() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=mysql://shop:canary@localhost/shop")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .noneMatch(text -> text.contains("canary"))
+                        .first()
+                        .asString()
+                        .contains("mysql://***@localhost/shop", "there is no driver", "com.mysql:mysql-connector-j"));
+    }
+
+    @Test
+    @DisplayName("shows a malformed URI without credentials")
+    void malformed() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=postgresql://shop:canary@localhost")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .noneMatch(text -> text.contains("canary"))
+                        .anyMatch(text -> text.contains("A database has the form"))
+                        .anyMatch(text -> text.contains("Correct the properties under 'holdfast'")));
+    }
+
+    @Test
+    @DisplayName("refuses settings that contradict each other before it opens anything")
+    void contradiction() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=memory:", "holdfast.session-ttl=10ms")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("sessionTtl"));
+    }
+
+    @Test
+    @DisplayName("puts user and password into the URI, encoded")
+    void credentials() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues(
+                        "holdfast.store=redis://localhost:1",
+                        "holdfast.username=us:er",
+                        "holdfast.password=can@ry",
+                        "holdfast.store-timeout=20s")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .noneMatch(text -> text.contains("can@ry") || text.contains("can%40ry"))
+                        .first()
+                        .asString()
+                        .contains("redis://***@localhost:1"));
+    }
+
+    @Test
+    @DisplayName("refuses credentials twice, and those for a store without any")
+    void credentialsThatDoNotFit() {
+        ApplicationContextRunner withPassword =
+                runner.withUserConfiguration(UsesLocks.class).withPropertyValues("holdfast.password=canary");
+        withPassword
+                .withPropertyValues("holdfast.store=redis://:another-canary@localhost")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .noneMatch(text -> text.contains("canary"))
+                        .first()
+                        .asString()
+                        .contains("There are credentials in the URI"));
+        withPassword
+                .withPropertyValues("holdfast.store=memory:")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("a store that users log in to"));
+    }
+
+    @Test
+    @DisplayName("refuses an SSL bundle for a store that takes none")
+    void bundleThatDoesNotFit() {
+        ApplicationContextRunner withBundle =
+                runner.withUserConfiguration(UsesLocks.class).withPropertyValues("holdfast.ssl.bundle=locks");
+        withBundle
+                .withPropertyValues("holdfast.store=memory:")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("'memory:' takes no SSL bundle"));
+        withBundle
+                .withPropertyValues("holdfast.store=postgresql://localhost/shop")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("drivers of databases take no SSL bundle"));
+        withBundle
+                .withPropertyValues("holdfast.store=redis://localhost")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("begin with 'rediss'"));
+    }
+}

@@ -1,0 +1,200 @@
+package dev.holdfast.spring.boot;
+
+import static dev.holdfast.spring.boot.Analyses.assertAnalysis;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.servers.Certificates;
+import dev.holdfast.servers.PostgresServer;
+import dev.holdfast.servers.RedisServer;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@DisplayName("On real servers, the auto-configuration")
+@Tag("server")
+class ServersTest {
+
+    @SuppressWarnings("NullAway.Init")
+    private static Certificates certificates;
+
+    @SuppressWarnings("NullAway.Init")
+    private static RedisServer redis;
+
+    @SuppressWarnings("NullAway.Init")
+    private static String database;
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withPropertyValues("holdfast.store-timeout=1m")
+            .withUserConfiguration(UsesLocks.class)
+            .withConfiguration(AutoConfigurations.of(
+                    HoldfastAutoConfiguration.class, DataRedisAutoConfiguration.class, SslAutoConfiguration.class));
+
+    @BeforeAll
+    static void start() {
+        certificates = Certificates.make();
+        redis = RedisServer.builder()
+                .password("canary")
+                .tls(certificates.server(), null)
+                .start();
+        database = PostgresServer.shared().newDatabase();
+    }
+
+    @AfterAll
+    static void end() {
+        redis.close();
+    }
+
+    /** An application that holds a lock to its end. */
+    @Configuration(proxyBeanMethods = false)
+    static class UsesLocks {
+        @Bean
+        Held held(Holdfast holdfast) throws InterruptedException {
+            return new Held(holdfast.lock("nightly-report").acquire());
+        }
+    }
+
+    record Held(Hold hold) {}
+
+    /** The application holds its lock while it runs, and has given it back when it is closed, before the lease ends. */
+    private static void holdsWhileItRuns(ApplicationContextRunner application, Supplier<Holdfast> connecting) {
+        try (Holdfast other = connecting.get()) {
+            application.run(context -> {
+                assertThat(context).hasNotFailed();
+                assertThat(context.getBean(Held.class).hold().isHeld()).isTrue();
+                assertThat(other.lock("nightly-report").tryAcquire()).isEmpty();
+            });
+            try (Hold free = other.lock("nightly-report").tryAcquire().orElseThrow()) {
+                assertThat(free.isHeld()).isTrue();
+            }
+        }
+    }
+
+    private ApplicationContextRunner withRedis() {
+        return runner.withPropertyValues(
+                "spring.data.redis.host=127.0.0.1",
+                "spring.data.redis.port=" + redis.port(),
+                "spring.data.redis.password=canary");
+    }
+
+    private ApplicationContextRunner withDatabase() {
+        return runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+                .withPropertyValues("spring.datasource.url=" + database);
+    }
+
+    private static Holdfast redisClient() {
+        return Holdfast.connect("redis://:canary@127.0.0.1:" + redis.port());
+    }
+
+    private static Holdfast databaseClient() {
+        URI uri = URI.create(database.substring("jdbc:".length()));
+        return Holdfast.connect("postgresql://postgres@" + uri.getAuthority() + uri.getPath());
+    }
+
+    @Test
+    @Tag("smoke")
+    @DisplayName("uses Redis where the connection factory leads, and gives locks back before that stops")
+    void redisConnectionFactory() {
+        holdsWhileItRuns(
+                withRedis().withPropertyValues("holdfast.store=bean:redisConnectionFactory"), ServersTest::redisClient);
+    }
+
+    @Test
+    @DisplayName("uses Redis by URI, with a password and a namespace from properties")
+    void redisByUri() {
+        holdsWhileItRuns(
+                runner.withPropertyValues(
+                        "holdfast.store=redis://127.0.0.1:" + redis.port(),
+                        "holdfast.password=canary",
+                        "holdfast.redis.namespace=tests"),
+                () -> Holdfast.connect("redis://:canary@127.0.0.1:" + redis.port() + "?namespace=tests"));
+    }
+
+    @Test
+    @DisplayName("trusts what an SSL bundle says, and nothing else")
+    void sslBundle() {
+        ApplicationContextRunner secure = runner.withPropertyValues(
+                "holdfast.store=rediss://localhost:" + redis.tlsPort(),
+                "holdfast.password=canary",
+                "holdfast.ssl.bundle=locks");
+        holdsWhileItRuns(
+                secure.withPropertyValues(
+                        "spring.ssl.bundle.pem.locks.truststore.certificate=file:" + certificates.authority()),
+                ServersTest::redisClient);
+        secure.withPropertyValues("spring.ssl.bundle.pem.locks.truststore.certificate=file:" + certificates.stranger())
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("certificate"));
+    }
+
+    @Test
+    @Tag("smoke")
+    @DisplayName("uses the database of the DataSource, and makes the tables")
+    void dataSource() {
+        holdsWhileItRuns(
+                withDatabase().withPropertyValues("holdfast.store=bean:dataSource"), ServersTest::databaseClient);
+    }
+
+    @Test
+    @DisplayName("makes no tables where migrations do")
+    void noTables() {
+        withDatabase()
+                .withPropertyValues(
+                        "holdfast.store=bean:dataSource",
+                        "holdfast.jdbc.initialize-schema=never",
+                        "holdfast.jdbc.table-prefix=migrated_")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("DataSource 'dataSource'", "initialize=never"));
+    }
+
+    @Test
+    @DisplayName("makes tables with the prefix, and lets a customizer have the last word")
+    void tablePrefix() throws SQLException {
+        withDatabase()
+                .withPropertyValues("holdfast.store=bean:dataSource", "holdfast.jdbc.table-prefix=from_property_")
+                .withBean(JdbcStoreBuilderCustomizer.class, () -> builder -> builder.tablePrefix("customized_"))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(tables("from_property_")).isZero();
+        assertThat(tables("customized_")).isPositive();
+    }
+
+    private static int tables(String prefix) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(database);
+                ResultSet found = connection.getMetaData().getTables(null, null, prefix + "%", null)) {
+            int count = 0;
+            while (found.next()) {
+                count++;
+            }
+            return count;
+        }
+    }
+
+    @Test
+    @DisplayName("does not guess between the database and Redis of one application")
+    void both() {
+        withDatabase()
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("DataSource 'dataSource', LettuceConnectionFactory 'redisConnectionFactory'"));
+    }
+}

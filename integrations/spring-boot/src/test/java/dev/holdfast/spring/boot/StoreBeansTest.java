@@ -1,0 +1,218 @@
+package dev.holdfast.spring.boot;
+
+import static dev.holdfast.spring.boot.Analyses.assertAnalysis;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.spi.LockStore;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+@DisplayName("The connection of the application's that a store is opened on")
+class StoreBeansTest {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+            .withUserConfiguration(UsesStore.class);
+
+    /** Asks for the store. */
+    @Configuration(proxyBeanMethods = false)
+    static class UsesStore {
+        @Bean
+        String uses(LockStore store) {
+            return store.traits().product();
+        }
+    }
+
+    /** A database that says its name and nothing else. */
+    static final class NamedDataSource extends AbstractDataSource {
+        private final String name;
+
+        NamedDataSource(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            throw new SQLException("asked " + name, "28000");
+        }
+
+        @Override
+        public Connection getConnection(String user, String password) throws SQLException {
+            return getConnection();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Single {
+        @Bean
+        DataSource dataSource() {
+            return new NamedDataSource("the only one");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Two {
+        @Bean
+        DataSource orders() {
+            return new NamedDataSource("orders");
+        }
+
+        @Bean
+        DataSource stock() {
+            return new NamedDataSource("stock");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PrimaryAndOther {
+        @Bean
+        @Primary
+        DataSource orders() {
+            return new NamedDataSource("orders");
+        }
+
+        @Bean
+        DataSource stock() {
+            return new NamedDataSource("stock");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PrimaryAndMarked {
+        @Bean
+        @Primary
+        DataSource orders() {
+            return new NamedDataSource("orders");
+        }
+
+        @Bean(defaultCandidate = false)
+        @HoldfastConnection
+        DataSource locks() {
+            return new NamedDataSource("locks");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HiddenAndPlain {
+        @Bean(autowireCandidate = false)
+        DataSource hidden() {
+            return new NamedDataSource("hidden");
+        }
+
+        @Bean
+        DataSource plain() {
+            return new NamedDataSource("plain");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RedisConnection {
+        @Bean
+        LettuceConnectionFactory redisConnectionFactory() {
+            return new LettuceConnectionFactory(new RedisStandaloneConfiguration("localhost", 1));
+        }
+    }
+
+    private void isAsked(String name, UnaryOperator<ApplicationContextRunner> with) {
+        with.apply(runner)
+                .run(context ->
+                        assertThat(context.getStartupFailure()).rootCause().hasMessage("asked " + name));
+    }
+
+    @Test
+    @DisplayName("is the only one")
+    void single() {
+        isAsked("the only one", with -> with.withUserConfiguration(Single.class));
+    }
+
+    @Test
+    @DisplayName("is the primary one of several")
+    void primary() {
+        isAsked("orders", with -> with.withUserConfiguration(PrimaryAndOther.class));
+    }
+
+    @Test
+    @DisplayName("is the one that is marked, though another is primary")
+    void marked() {
+        isAsked("locks", with -> with.withUserConfiguration(PrimaryAndMarked.class));
+    }
+
+    @Test
+    @DisplayName("is the one that the property names")
+    void named() {
+        isAsked("stock", with -> with.withUserConfiguration(Two.class).withPropertyValues("holdfast.store=bean:stock"));
+    }
+
+    @Test
+    @DisplayName("is none that may not be injected")
+    void hidden() {
+        isAsked("plain", with -> with.withUserConfiguration(HiddenAndPlain.class));
+    }
+
+    @Test
+    @DisplayName("is not guessed: of two that are equal none is taken")
+    void ambiguous() {
+        runner.withUserConfiguration(Two.class)
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .satisfiesExactly(
+                                what -> assertThat(what)
+                                        .contains("any of 2 beans", "DataSource 'orders', DataSource 'stock'"),
+                                action -> assertThat(action).contains("@HoldfastConnection", "'bean:'")));
+    }
+
+    @Test
+    @DisplayName("is not guessed: of a database and a Redis none is taken")
+    void ambiguousKinds() {
+        runner.withUserConfiguration(Single.class, RedisConnection.class)
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("DataSource 'dataSource'", "LettuceConnectionFactory 'redisConnectionFactory'"));
+    }
+
+    @Test
+    @DisplayName("is there, and the module of its store is not: the artifact is named")
+    void missingModule() {
+        runner.withUserConfiguration(Single.class)
+                .withClassLoader(new FilteredClassLoader("dev.holdfast.store.jdbc"))
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .satisfiesExactly(
+                                what -> assertThat(what).contains("not the module of the store"),
+                                action -> assertThat(action).contains("dev.holdfast:holdfast-jdbc")));
+    }
+
+    @Test
+    @DisplayName("has a name that nobody has: those that would do are listed")
+    void misnamed() {
+        runner.withUserConfiguration(Two.class)
+                .withPropertyValues("holdfast.store=bean:order")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("the bean 'order', and there is none", "DataSource 'orders'"));
+    }
+
+    @Test
+    @DisplayName("is named, and no store can be opened on it")
+    void unfit() {
+        runner.withBean("text", String.class, () -> "text")
+                .withPropertyValues("holdfast.store=bean:text")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("the bean 'text', on which no lock store can be opened"));
+    }
+}
