@@ -73,8 +73,13 @@ public final class Engine {
         partitions = new Partitions(context, store);
         primitives = new Primitives(partitions);
         partitions.serve(new Starting(), primitives.local, primitives.tasks);
-        questions =
-                new CommandSender(store, environment, context.clock(), options.storeTimeout(), options.storeTimeout());
+        questions = new CommandSender(
+                store,
+                environment,
+                context.clock(),
+                context.observers(),
+                options.storeTimeout(),
+                options.storeTimeout());
         admin = StoreAdmin.of(context, questions);
         monitor = new ClientMonitor(partitions, primitives.local);
         probe = new HealthProbe(partitions, questions, monitor);

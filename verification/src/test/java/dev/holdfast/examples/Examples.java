@@ -5,6 +5,7 @@ import dev.holdfast.AcquisitionListener;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastListener;
 import dev.holdfast.Loss;
 import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.memory.ReferenceStore;
@@ -12,6 +13,7 @@ import dev.holdfast.testkit.LockStoreConformance;
 import dev.holdfast.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The code that the documentation shows, compiled. Each method body, or a run of lines in it, stands in a page as it
@@ -48,6 +50,30 @@ final class Examples {
 
     private final Meter<String> waits = (name, nanos) -> {};
     private final Counter<Loss.Cause> losses = cause -> {};
+
+    private final Counter<HoldfastListener.SessionEvent.Type> sessions = type -> {};
+    private final Meter<String> trips = (name, nanos) -> {};
+
+    HoldfastListener sessionListener() {
+        HoldfastListener listener = new HoldfastListener() {
+            @Override
+            public @Nullable AcquisitionListener onRequested(AcquireRequest request) {
+                return null;
+            }
+
+            @Override
+            public void onSession(SessionEvent event) {
+                sessions.count(event.type());
+            }
+
+            @Override
+            public void onStoreCall(StoreCall call) {
+                trips.record(
+                        call.command() + " " + call.outcome(), call.duration().toNanos());
+            }
+        };
+        return listener;
+    }
 
     Holdfast listener() {
         return Holdfast.builder("sqlite:")

@@ -4,7 +4,7 @@ import dev.holdfast.Environment;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.execution.Callbacks;
 import dev.holdfast.engine.execution.SpinWait;
-import dev.holdfast.engine.observe.AcquisitionObservers;
+import dev.holdfast.engine.observe.ClientObservers;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.StoreException;
@@ -27,7 +27,7 @@ public record ClientContext(
         Failures failures,
         LockViews views,
         Callbacks callbacks,
-        AcquisitionObservers observers,
+        ClientObservers observers,
         SpinWait spin,
         DoubtMonitor doubts,
         ClientLifecycle life) {
@@ -47,7 +47,7 @@ public record ClientContext(
                 failures,
                 new LockViews(traits.tokenSource(), environment::wallMillis),
                 new Callbacks(environment),
-                new AcquisitionObservers(options.listeners(), traits.product()),
+                new ClientObservers(options.listeners(), traits.product()),
                 new SpinWait(environment),
                 new DoubtMonitor(),
                 new ClientLifecycle(failures));

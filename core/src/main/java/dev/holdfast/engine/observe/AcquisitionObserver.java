@@ -99,7 +99,7 @@ public final class AcquisitionObserver {
         try {
             call.run();
         } catch (RuntimeException | Error e) {
-            log.warn("a listener for acquisitions failed", e);
+            log.warn("a listener of the client failed", e);
         }
     }
 }

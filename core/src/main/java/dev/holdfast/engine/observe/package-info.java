@@ -1,4 +1,4 @@
-/** Tells listeners and the flight recorder what becomes of acquisitions. */
+/** Tells listeners what becomes of acquisitions, sessions and commands, and the flight recorder of acquisitions. */
 @NullMarked
 package dev.holdfast.engine.observe;
 

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.session;
 
+import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientContext;
 import dev.holdfast.engine.execution.Failsafe;
@@ -69,6 +70,7 @@ public final class Partition {
                 store,
                 context.environment(),
                 context.clock(),
+                context.observers(),
                 context.options().storeTimeout().dividedBy(2),
                 SessionKeeper.patience(context.options().sessionTtl()));
         retrier = new ReleaseRetrier(wire, context.environment(), context.clock());
@@ -231,6 +233,7 @@ public final class Partition {
         context.doubts().signalNews();
         tell(user -> user.renewed(this));
         auditor.runIfDue(session);
+        context.observers().session(SessionEvent.Type.RENEWED, number);
     }
 
     // ---- The end
@@ -244,6 +247,9 @@ public final class Partition {
         Session session = keeper.close();
         tell(user -> user.shut(this));
         goOn(false);
+        if (session != null && session.isAlive()) {
+            context.observers().session(SessionEvent.Type.CLOSED, number);
+        }
         return session == null || session.state == Session.State.ENDED ? null : session;
     }
 

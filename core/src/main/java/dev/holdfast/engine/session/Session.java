@@ -45,6 +45,9 @@ public final class Session {
     /** Completed when the store takes nothing new from this session any more. */
     private final CompletableFuture<Void> retirement = new CompletableFuture<>();
 
+    /** Listeners were told that it is in doubt, and not yet that this is over. */
+    boolean isDoubtTold;
+
     /** How many steps of the wall clock had been seen when the store was last asked because of a doubt. */
     long askedSteps;
 

@@ -1,10 +1,12 @@
 package dev.holdfast.engine.session;
 
 import dev.holdfast.Environment;
+import dev.holdfast.HoldfastListener.SessionEvent;
 import dev.holdfast.Loss;
 import dev.holdfast.engine.client.ClientOptions;
 import dev.holdfast.engine.client.SafetyRules;
 import dev.holdfast.engine.execution.Failsafe;
+import dev.holdfast.engine.observe.ClientObservers;
 import dev.holdfast.engine.time.Backoff;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.engine.wire.CommandSender;
@@ -50,6 +52,7 @@ public final class SessionKeeper {
     private final SafetyRules rules;
     private final ClientOptions options;
     private final ReleaseRetrier retrier;
+    private final ClientObservers observers;
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock; session and attempts are also read without it.
@@ -80,6 +83,7 @@ public final class SessionKeeper {
         this.rules = partition.context.rules();
         this.options = partition.context.options();
         this.retrier = partition.retrier;
+        this.observers = partition.context.observers();
     }
 
     /** How long a keep-alive of a session waits for its answer, unless all commands wait for less. */
@@ -184,6 +188,7 @@ public final class SessionKeeper {
         }
         scheduleRenewal(fresh, sentAt + keepAliveNanos(ttl) - now);
         scheduleWatch(fresh, deadline - now);
+        observers.session(SessionEvent.Type.OPENED, partition.number);
         partition.opened();
     }
 
@@ -228,6 +233,7 @@ public final class SessionKeeper {
         }
         retrier.closeOrphan(of.id);
         partition.over(of, Loss.Cause.SESSION_ENDED);
+        observers.session(SessionEvent.Type.CLOSED, partition.number);
         return true;
     }
 
@@ -288,6 +294,7 @@ public final class SessionKeeper {
     private void acknowledged(Session of, long epoch, long sentAt, long stepsWhenSent) {
         List<Runnable> raised;
         boolean expired;
+        boolean isSettled = false;
         lock.lock();
         try {
             long now = clock.now();
@@ -305,6 +312,8 @@ public final class SessionKeeper {
                 of.epoch = Math.max(of.epoch, epoch);
                 of.clearedSteps = Math.max(of.clearedSteps, stepsWhenSent);
                 raised = of.takeRaised();
+                isSettled = of.isDoubtTold && !inDoubt(of);
+                of.isDoubtTold &= !isSettled;
             }
         } finally {
             lock.unlock();
@@ -315,6 +324,9 @@ public final class SessionKeeper {
         }
         runAll(raised);
         partition.renewed(of);
+        if (isSettled) {
+            observers.session(SessionEvent.Type.SETTLED, partition.number);
+        }
     }
 
     private void renewalFailed(Session of, StoreException failure) {
@@ -379,16 +391,12 @@ public final class SessionKeeper {
         return (rules.stepsRaiseDoubt() && of.clearedSteps != clock.steps()) || of.contradiction.isOpen();
     }
 
-    /** Asks the store now. */
-    void ask(Session of) {
-        renew(of);
-    }
-
     /**
      * Asks the store because holds of this session are in doubt; once for each doubt, since a failed request is
      * repeated.
      */
     void askInDoubt(Session of) {
+        tellDoubt(of);
         lock.lock();
         try {
             if (of.askedSteps == clock.steps()) {
@@ -399,6 +407,28 @@ public final class SessionKeeper {
             lock.unlock();
         }
         renew(of);
+    }
+
+    /** A signal of the store speaks against a session: asks the store. */
+    void contradict(Session of) {
+        of.contradiction.hear();
+        tellDoubt(of);
+        renew(of);
+    }
+
+    /** Tells listeners of a doubt, once until it is settled. */
+    private void tellDoubt(Session of) {
+        boolean isNew;
+        lock.lock();
+        try {
+            isNew = !closed && of.isAlive() && !of.isDoubtTold;
+            of.isDoubtTold |= isNew;
+        } finally {
+            lock.unlock();
+        }
+        if (isNew) {
+            observers.session(SessionEvent.Type.IN_DOUBT, partition.number);
+        }
     }
 
     /** Looks whether the deadline has passed, and tells the loss if so. */
@@ -429,6 +459,7 @@ public final class SessionKeeper {
         }
         log.warn("session={} ended: {}", of.id, cause.words());
         partition.over(of, cause);
+        observers.sessionLost(partition.number, cause);
         runAll(raised);
         if (pause == 0) {
             open(CallerMode.ASYNC);

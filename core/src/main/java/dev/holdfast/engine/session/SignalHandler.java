@@ -53,8 +53,7 @@ public final class SignalHandler implements Consumer<Signal> {
     private static void ended(SessionKeeper keeper, SessionId id) {
         Session session = keeper.current();
         if (session != null && session.id.equals(id)) {
-            session.contradiction.hear();
-            keeper.ask(session);
+            keeper.contradict(session);
         }
     }
 

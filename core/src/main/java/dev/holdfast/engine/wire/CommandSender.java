@@ -1,8 +1,10 @@
 package dev.holdfast.engine.wire;
 
 import dev.holdfast.Environment;
+import dev.holdfast.HoldfastListener.StoreCall;
 import dev.holdfast.engine.execution.Failsafe;
 import dev.holdfast.engine.execution.Trampoline;
+import dev.holdfast.engine.observe.ClientObservers;
 import dev.holdfast.engine.time.ElapsedClock;
 import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Command;
@@ -47,6 +49,7 @@ public final class CommandSender {
     private final LockStore store;
     private final Environment environment;
     private final ElapsedClock clock;
+    private final ClientObservers observers;
     private final long timeoutNanos;
     private final long sweepNanos;
     private final RoundTrips roundTrips = new RoundTrips();
@@ -73,14 +76,21 @@ public final class CommandSender {
     /**
      * Makes the way to a store.
      *
+     * @param observers who is told of each command
      * @param timeout how long a command waits for its answer before its outcome is taken as unknown
      * @param shortest the shortest other time-out that a command is sent with
      */
     public CommandSender(
-            LockStore store, Environment environment, ElapsedClock clock, Duration timeout, Duration shortest) {
+            LockStore store,
+            Environment environment,
+            ElapsedClock clock,
+            ClientObservers observers,
+            Duration timeout,
+            Duration shortest) {
         this.store = store;
         this.environment = environment;
         this.clock = clock;
+        this.observers = observers;
         this.timeoutNanos = timeout.toNanos();
         this.sweepNanos = Math.min(timeoutNanos, shortest.toNanos()) / SWEEPS_PER_TIMEOUT;
         this.answeredAt = clock.now();
@@ -92,7 +102,7 @@ public final class CommandSender {
 
     /** Sends a command that waits for its answer no longer than so many nanoseconds, nor than the time-out of all. */
     public void send(Command command, CallerMode caller, long patienceNanos, Answer answer) {
-        Trip trip = new Trip(numbers.incrementAndGet(), answer, Math.min(patienceNanos, timeoutNanos));
+        Trip trip = new Trip(numbers.incrementAndGet(), command, answer, Math.min(patienceNanos, timeoutNanos));
         if (isClosed) {
             trip.fail(new StoreException(Reason.CLOSED, Effect.NONE, "this client is closed", null));
             return;
@@ -182,6 +192,9 @@ public final class CommandSender {
         private static final long serialVersionUID = 1L;
 
         private final long number;
+        /** Kept for those who are told of it; null if nobody is. */
+        private final transient @Nullable Command observed;
+
         private final transient Answer answer;
         private final long patienceNanos;
 
@@ -189,8 +202,9 @@ public final class CommandSender {
         private long sentAt;
         private boolean wasSent;
 
-        Trip(long number, Answer answer, long patienceNanos) {
+        Trip(long number, Command command, Answer answer, long patienceNanos) {
             this.number = number;
+            this.observed = observers.hasListeners() ? command : null;
             this.answer = answer;
             this.patienceNanos = patienceNanos;
         }
@@ -215,7 +229,19 @@ public final class CommandSender {
                 silentSince = null;
             }
             boolean isFirst = compareAndSet(false, true);
-            Trampoline.react(() -> take(reply, isFirst));
+            long answered = answeredAt;
+            Trampoline.react(() -> {
+                take(reply, isFirst);
+                if (isFirst) {
+                    observe(answered, StoreCall.Outcome.ANSWERED);
+                }
+            });
+        }
+
+        private void observe(long endedAt, StoreCall.Outcome outcome) {
+            if (observed != null && wasSent) {
+                observers.called(observed, endedAt - sentAt, outcome);
+            }
         }
 
         private void take(Reply reply, boolean isFirst) {
@@ -231,26 +257,40 @@ public final class CommandSender {
         }
 
         void timeOut() {
-            fail(new StoreException(
-                    Reason.UNAVAILABLE,
-                    Effect.UNKNOWN,
-                    "the store did not answer within " + Duration.ofNanos(patienceNanos),
-                    null));
+            fail(
+                    new StoreException(
+                            Reason.UNAVAILABLE,
+                            Effect.UNKNOWN,
+                            "the store did not answer within " + Duration.ofNanos(patienceNanos),
+                            null),
+                    StoreCall.Outcome.TIMED_OUT);
         }
 
         void end() {
-            fail(new StoreException(
-                    Reason.CLOSED, Effect.UNKNOWN, "this client was closed before an answer came", null));
+            // Not reported: the store is not to blame.
+            fail(
+                    new StoreException(
+                            Reason.CLOSED, Effect.UNKNOWN, "this client was closed before an answer came", null),
+                    null);
         }
 
         private void fail(StoreException failure) {
+            fail(failure, StoreCall.Outcome.FAILED);
+        }
+
+        private void fail(StoreException failure, StoreCall.@Nullable Outcome outcome) {
             underWay.remove(number);
             if (compareAndSet(false, true)) {
                 if (wasSent && silentSince == null && failure.reason() == Reason.UNAVAILABLE) {
                     // Another may have been answered since this one was sent.
                     silentSince = sentAt - answeredAt > 0 ? sentAt : answeredAt;
                 }
-                Trampoline.react(() -> answer.failure(failure, sentAt));
+                Trampoline.react(() -> {
+                    answer.failure(failure, sentAt);
+                    if (observed != null && outcome != null) {
+                        observe(clock.now(), outcome);
+                    }
+                });
             }
         }
     }

@@ -1,0 +1,85 @@
+package dev.holdfast.engine.observe;
+
+import dev.holdfast.AcquisitionListener;
+import dev.holdfast.HoldfastListener;
+import dev.holdfast.HoldfastListener.AcquireRequest;
+import dev.holdfast.HoldfastListener.SessionEvent;
+import dev.holdfast.HoldfastListener.StoreCall;
+import dev.holdfast.Loss;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.ResourceName;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import jdk.jfr.FlightRecorder;
+import org.jspecify.annotations.Nullable;
+
+/** The observers of a client: its listeners, and a flight recording while there is one. Immutable. */
+public final class ClientObservers {
+
+    private final List<HoldfastListener> listeners;
+    private final String store;
+
+    public ClientObservers(List<HoldfastListener> listeners, String store) {
+        this.listeners = List.copyOf(listeners);
+        this.store = store;
+    }
+
+    /** Begins to observe an acquisition; null if nobody does. */
+    @Nullable
+    public AcquisitionObserver begin(ResourceName name, Kind kind, int weight) {
+        // Before the first recording nothing of the recorder is loaded but this class.
+        boolean isRecording = FlightRecorder.isInitialized();
+        if (listeners.isEmpty() && !isRecording) {
+            return null;
+        }
+        AcquireRequest request = new AcquireRequest(name.value(), kind, weight, store);
+        List<AcquisitionListener> observing = new ArrayList<>(listeners.size() + 1);
+        if (isRecording) {
+            observing.add(new JfrEvents(request));
+        }
+        for (HoldfastListener listener : listeners) {
+            AcquisitionObserver.guarded(() -> {
+                AcquisitionListener one = listener.onRequested(request);
+                if (one != null) {
+                    observing.add(one);
+                }
+            });
+        }
+        return observing.isEmpty() ? null : new AcquisitionObserver(observing);
+    }
+
+    /** Whether there are listeners: if not, nothing need be measured for them. */
+    public boolean hasListeners() {
+        return !listeners.isEmpty();
+    }
+
+    /** Something became of a session. Called without any lock of the engine. */
+    public void session(SessionEvent.Type type, int partition) {
+        session(type, partition, Optional.empty());
+    }
+
+    /** A session is lost. Called without any lock of the engine. */
+    public void sessionLost(int partition, Loss.Cause cause) {
+        session(SessionEvent.Type.LOST, partition, Optional.of(cause));
+    }
+
+    private void session(SessionEvent.Type type, int partition, Optional<Loss.Cause> cause) {
+        if (hasListeners()) {
+            SessionEvent event = new SessionEvent(type, store, partition, cause);
+            for (HoldfastListener listener : listeners) {
+                AcquisitionObserver.guarded(() -> listener.onSession(event));
+            }
+        }
+    }
+
+    /** A command has ended. Called without any lock of the engine. */
+    public void called(Command command, long nanos, StoreCall.Outcome outcome) {
+        StoreCall call = new StoreCall(command.accept(CommandName.INSTANCE), store, Duration.ofNanos(nanos), outcome);
+        for (HoldfastListener listener : listeners) {
+            AcquisitionObserver.guarded(() -> listener.onStoreCall(call));
+        }
+    }
+}
