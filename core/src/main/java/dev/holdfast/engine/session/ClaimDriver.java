@@ -171,7 +171,7 @@ public final class ClaimDriver {
         own.toldAt = context.clock().now();
         if (granted.remaining().isPresent()) {
             long remaining = granted.remaining().get().toNanos();
-            long margin = context.rules().margin(claim.lease.length().toNanos(), partition.wire.p99RoundTrip());
+            long margin = context.rules().margin(own.lengthNanos, partition.wire.p99RoundTrip());
             long now = context.clock().now();
             long deadline = context.rules().deadline(sentAt, now, remaining, margin);
             // What was asked for before an extension was settled may tell the lease before it, and that may have been
