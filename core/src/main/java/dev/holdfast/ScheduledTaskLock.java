@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -90,4 +91,22 @@ public interface ScheduledTaskLock {
     @CanIgnoreReturnValue
     <T extends @Nullable Object> CompletionStage<TaskRun<T>> runIfDueAsync(
             TaskOptions options, Function<? super Hold, ? extends CompletionStage<T>> task);
+
+    /**
+     * Begins the job by hand, unless another runs it or has begun it less than its {@code atLeast} ago: for schedulers
+     * that begin and end a task by two calls. Nothing is interrupted when the hold is lost; {@link Hold#onLost} tells
+     * it.
+     *
+     * <p><b>Blocking:</b> for the store's answer, at most for the store time-out. <b>Interruption:</b> has no effect,
+     * and the flag stays set.
+     *
+     * @param options how long the lock may last, and how long it lasts even if the task ends early
+     * @return a hold to close when the task has ended, or empty if it is to be skipped
+     * @throws StoreUnavailableException if the store did not answer. Whether it granted is unknown; such a grant is
+     *     withdrawn, or ends after {@code atMost}
+     * @throws StoreRefusedException if the store will not serve this client
+     * @throws LockMismatchException if the name is in use as something else
+     * @throws ClientClosedException if the client was closed
+     */
+    Optional<TaskHold> tryBegin(TaskOptions options);
 }

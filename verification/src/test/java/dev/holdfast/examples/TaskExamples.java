@@ -50,6 +50,20 @@ final class TaskExamples {
         CompletionStage<TaskRun<Integer>> later = nightly.runIfDueAsync(options, hold -> countLater());
     }
 
+    void byHand(ScheduledTaskLock nightly, TaskOptions options) {
+        nightly.tryBegin(options).ifPresent(hold -> {
+            try (hold) {
+                importFirstHalf();
+                hold.extend(options); // both times again, from now
+                importSecondHalf();
+            }
+        });
+    }
+
+    private static void importFirstHalf() {}
+
+    private static void importSecondHalf() {}
+
     private static String report() {
         return "";
     }

@@ -27,7 +27,7 @@ public final class LeaseExtension {
     private LeaseExtension() {}
 
     /** Waits for the store's answer, and for the end of a doubt. */
-    static void extend(LocalHold hold, Duration lease) {
+    public static void extend(LocalHold hold, Duration lease) {
         check(lease);
         hold.ensureLive();
         Reply reply;

@@ -46,6 +46,15 @@ public final class FixedLeaseState {
         this.allNanos = lengthNanos;
     }
 
+    /** What may be at the store now, for who goes on from there. Called under the lock of the resource. */
+    public FixedLeaseState copy() {
+        FixedLeaseState copy = new FixedLeaseState(lengthNanos);
+        copy.extensions = extensions;
+        copy.isExtending = isExtending;
+        copy.allNanos = allNanos;
+        return copy;
+    }
+
     /** An extension is sent. Called under the lock of the resource. */
     public void extend(long nanos) {
         allNanos = Math.min(allNanos, MAX_NANOS - nanos) + nanos;

@@ -7,6 +7,7 @@ import dev.holdfast.LockedTask;
 import dev.holdfast.ReleaseOutcome;
 import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.TaskHold;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.engine.client.ClientContext;
@@ -20,6 +21,7 @@ import dev.holdfast.spi.CallerMode;
 import dev.holdfast.spi.Lease;
 import dev.holdfast.spi.ResourceName;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -47,17 +49,33 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     public <T extends @Nullable Object, E extends Exception> TaskRun<T> callIfDue(
             TaskOptions options, LockedTask<T, E> task) throws E {
         Objects.requireNonNull(task, "task");
-        TaskHold hold;
+        EngineTaskHold hold;
         try {
-            hold = (TaskHold) Uninterruptibles.uninterruptibly(attempt(options, CallerMode.BLOCKING));
+            hold = begin(options);
+        } catch (LockWaitTimeoutException taken) {
+            return new TaskRun.Skipped<>(taken.reason());
+        }
+        return new TaskRun.Ran<>(LossInterrupt.run(hold, task));
+    }
+
+    @Override
+    public Optional<TaskHold> tryBegin(TaskOptions options) {
+        try {
+            return Optional.of(begin(options));
+        } catch (LockWaitTimeoutException taken) {
+            return Optional.empty();
+        }
+    }
+
+    private EngineTaskHold begin(TaskOptions options) {
+        EngineTaskHold hold;
+        try {
+            hold = (EngineTaskHold) Uninterruptibles.uninterruptibly(attempt(options, CallerMode.BLOCKING));
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof LockWaitTimeoutException taken) {
-                return new TaskRun.Skipped<>(taken.reason());
-            }
             throw notRun(e.getCause(), options);
         }
         hold.start(options.atLeast());
-        return new TaskRun.Ran<>(LossInterrupt.run(hold, task));
+        return hold;
     }
 
     private CompletableFuture<Hold> attempt(TaskOptions options, CallerMode caller) {
@@ -86,7 +104,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
                     } else if (stage.isDone()) {
                         var unusedEnd = HoldHandle.of(granted).giveBack(CallerMode.ASYNC);
                     } else {
-                        TaskHold hold = (TaskHold) granted;
+                        EngineTaskHold hold = (EngineTaskHold) granted;
                         hold.start(options.atLeast());
                         run(hold, task, stage);
                     }
@@ -103,7 +121,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     private <T extends @Nullable Object> void run(
-            TaskHold hold,
+            EngineTaskHold hold,
             Function<? super Hold, ? extends CompletionStage<T>> task,
             CompletableFuture<TaskRun<T>> stage) {
         CompletableFuture<T> work;
@@ -122,7 +140,7 @@ public final class EngineTaskLock implements ScheduledTaskLock {
     }
 
     private static <T extends @Nullable Object> void tell(
-            TaskHold hold,
+            EngineTaskHold hold,
             ReleaseOutcome how,
             T value,
             @Nullable Throwable failure,

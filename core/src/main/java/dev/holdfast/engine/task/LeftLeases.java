@@ -20,7 +20,7 @@ public final class LeftLeases implements SessionUser {
     final Mode mode = Mode.unowned(
             new ResourceSpec(Kind.TASK, 1, Order.FAIR),
             1,
-            (resource, grant, request, token) -> new TaskHold(resource, grant, request, token, this));
+            (resource, grant, request, token) -> new EngineTaskHold(resource, grant, request, token, this));
 
     private final ClientContext context;
     private final Set<ClaimRef> left = ConcurrentHashMap.newKeySet();

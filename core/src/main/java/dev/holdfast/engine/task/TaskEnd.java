@@ -30,7 +30,7 @@ final class TaskEnd {
     /** The grain of the stores. */
     private static final long MIN_LEASE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final TaskHold hold;
+    private final EngineTaskHold hold;
     private final LeftLeases leases;
     private final CompletableFuture<ReleaseOutcome> stage;
     private final ClientContext context;
@@ -43,7 +43,12 @@ final class TaskEnd {
     private final Duration atMost;
     private int failures;
 
-    TaskEnd(TaskHold hold, LeftLeases leases, CompletableFuture<ReleaseOutcome> stage) {
+    /**
+     * Called under the lock of the resource.
+     *
+     * @param atStore what may be at the store so far
+     */
+    TaskEnd(EngineTaskHold hold, FixedLeaseState atStore, LeftLeases leases, CompletableFuture<ReleaseOutcome> stage) {
         this.hold = hold;
         this.leases = leases;
         this.stage = stage;
@@ -51,7 +56,7 @@ final class TaskEnd {
         this.context = partition.context;
         this.grant = hold.grant;
         this.atMost = hold.effectiveLease();
-        this.atStore = new FixedLeaseState(atMost.toNanos());
+        this.atStore = atStore.copy();
     }
 
     void send(CallerMode caller) {

@@ -13,6 +13,7 @@ import dev.holdfast.Loss;
 import dev.holdfast.ScheduledTaskLock;
 import dev.holdfast.StoreRefusedException;
 import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.TaskHold;
 import dev.holdfast.TaskOptions;
 import dev.holdfast.TaskRun;
 import dev.holdfast.spi.CallerMode;
@@ -645,6 +646,79 @@ class ScheduledTaskTest {
                 () -> !link.sent(Command.Withdraw.class).isEmpty());
         Eventually.holds("nothing is left of it", () -> world.holderOf("report").isEmpty());
         assertThat(hasRun).isFalse();
+    }
+
+    // ---- By hand
+
+    @Test
+    @Tag("G9")
+    @DisplayName("that is begun by hand keeps others out until any thread ends it, and to its least time")
+    void begunByHand() throws Exception {
+        TaskOptions options = TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES);
+        TaskHold hold = atAlice.tryBegin(options).orElseThrow();
+        assertThat(atBob.tryBegin(options)).isEmpty();
+        assertThat(atAlice.tryBegin(options)).isEmpty();
+        assertThat(hold.isHeld()).isTrue();
+        worker.run(hold::close);
+        hold.close();
+        assertThat(isDue(atBob)).isFalse();
+        world.advance(FIVE_MINUTES.minusSeconds(1));
+        assertThat(isDue(atBob)).isFalse();
+        world.advance(Duration.ofSeconds(1));
+        assertThat(isDue(atBob)).isTrue();
+    }
+
+    @Test
+    @Tag("G9")
+    @DisplayName("that is extended is kept for the new greatest time")
+    void extendedAtMost() {
+        TaskHold hold = atAlice.tryBegin(TaskOptions.atMost(FIVE_MINUTES)).orElseThrow();
+        world.advance(Duration.ofMinutes(4));
+        hold.extend(TaskOptions.atMost(HOUR));
+        world.advance(Duration.ofMinutes(50));
+        assertThat(hold.isHeld()).isTrue();
+        assertThat(isDue(atBob)).isFalse();
+        world.advance(Duration.ofMinutes(5));
+        assertThat(hold.isHeld()).as("a tenth is the margin").isFalse();
+        assertThat(isDue(atBob)).isFalse();
+        world.advance(Duration.ofMinutes(5));
+        assertThat(isDue(atBob)).isTrue();
+        assertThatThrownBy(() -> hold.extend(TaskOptions.atMost(HOUR))).isInstanceOf(LockLostException.class);
+    }
+
+    @Test
+    @Tag("G9")
+    @DisplayName("that is extended is kept for the new least time, counted from the extension")
+    void extendedAtLeast() {
+        TaskHold hold = atAlice.tryBegin(TaskOptions.atMost(HOUR)).orElseThrow();
+        world.advance(Duration.ofMinutes(30));
+        hold.extend(TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES));
+        hold.extend(TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES.multipliedBy(2)));
+        hold.close();
+        world.advance(FIVE_MINUTES.multipliedBy(2).minusSeconds(1));
+        assertThat(isDue(atBob)).isFalse();
+        world.advance(Duration.ofSeconds(1));
+        assertThat(isDue(atBob)).isTrue();
+        assertThatThrownBy(() -> hold.extend(TaskOptions.atMost(HOUR))).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    @Tag("G9")
+    @DisplayName("whose extension is not answered keeps its least time, and ends all the same")
+    void extensionUnanswered() throws Exception {
+        TaskHold hold = atAlice.tryBegin(TaskOptions.atMost(HOUR).withAtLeast(FIVE_MINUTES))
+                .orElseThrow();
+        link.loseReplyToNext(Command.Extend.class);
+        Doing<String> extending = worker.start(() -> {
+            hold.extend(TaskOptions.atMost(HOUR.multipliedBy(2)).withAtLeast(HOUR));
+            return "extended";
+        });
+        Eventually.holds("it is sent", () -> link.sent(Command.Extend.class).size() == 1);
+        world.advance(Duration.ofSeconds(11));
+        assertThatThrownBy(extending::result).isInstanceOf(StoreUnavailableException.class);
+        hold.close();
+        world.advance(FIVE_MINUTES);
+        assertThat(isDue(atBob)).isTrue();
     }
 
     // ---- Input
