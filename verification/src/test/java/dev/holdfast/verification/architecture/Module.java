@@ -2,6 +2,7 @@ package dev.holdfast.verification.architecture;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Set;
 
 /** The modules, told apart by package, and what each may use. A package that no other module claims is the core's. */
@@ -18,6 +19,8 @@ enum Module {
     SPRING_BOOT("dev.holdfast.spring.boot", CORE, JDBC, REDIS),
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
+    SHEDLOCK("dev.holdfast.shedlock", CORE),
+    SPRING_INTEGRATION("dev.holdfast.spring.integration", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),
     CLI("dev.holdfast.cli", CORE, MEMORY, SQLITE, REDIS, QUORUM),
     BENCHMARKS("dev.holdfast.benchmarks", CORE, MEMORY, SQLITE, JDBC, REDIS, SERVERS);
@@ -34,7 +37,7 @@ enum Module {
         String name = type.getPackageName();
         return Arrays.stream(values())
                 .filter(module -> module != CORE && module.holds(name))
-                .findAny()
+                .max(Comparator.comparingInt(module -> module.root.length()))
                 .orElseGet(() -> unlisted(name));
     }
 
