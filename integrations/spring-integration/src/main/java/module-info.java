@@ -10,6 +10,8 @@ module dev.holdfast.spring.integration {
     requires transitive spring.integration.core;
     requires spring.core;
     requires spring.tx;
+    // Spring uses it and, as automatic modules, can't require it.
+    requires org.apache.commons.logging;
     requires org.slf4j;
 
     exports dev.holdfast.spring.integration;

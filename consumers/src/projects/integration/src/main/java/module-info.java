@@ -1,0 +1,3 @@
+module com.example.integration {
+    requires dev.holdfast.spring.integration;
+}

@@ -1,0 +1,3 @@
+module com.example.shedlock {
+    requires dev.holdfast.shedlock;
+}
