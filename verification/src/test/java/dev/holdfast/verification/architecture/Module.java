@@ -16,6 +16,7 @@ enum Module {
     JDBC("dev.holdfast.store.jdbc", CORE, SQL, LEDGER),
     REDIS("dev.holdfast.store.redis", CORE),
     QUORUM("dev.holdfast.store.quorum", CORE),
+    SPRING("dev.holdfast.spring", CORE),
     SPRING_BOOT("dev.holdfast.spring.boot", CORE, JDBC, REDIS),
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
@@ -37,6 +38,7 @@ enum Module {
         String name = type.getPackageName();
         return Arrays.stream(values())
                 .filter(module -> module != CORE && module.holds(name))
+                // Of two that hold it, the one inside of the other.
                 .max(Comparator.comparingInt(module -> module.root.length()))
                 .orElseGet(() -> unlisted(name));
     }

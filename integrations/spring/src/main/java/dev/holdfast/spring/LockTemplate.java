@@ -1,0 +1,257 @@
+package dev.holdfast.spring;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockOptions;
+import dev.holdfast.LockWaitTimeoutException;
+import dev.holdfast.spring.execution.AsyncExecution;
+import dev.holdfast.spring.execution.HeldLocks;
+import dev.holdfast.spring.execution.LockRequest;
+import dev.holdfast.spring.execution.LockSettings;
+import dev.holdfast.spring.execution.LockedExecution;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationEventPublisher;
+
+/**
+ * Runs work under locks, with the options of {@link Locked} and without a proxy: for parts of methods, and for calls of
+ * a class to itself. Immutable; each {@code with} method answers a changed copy.
+ *
+ * <pre>{@code
+ * LockTemplate locks = new LockTemplate(holdfast).withMaxWait(ofSeconds(5));
+ * locks.run("account/" + id, () -> ledger.append(entry, CurrentLocks.fencingToken()));
+ * }</pre>
+ *
+ * <p><b>Thread-safety:</b> may be shared.
+ */
+public final class LockTemplate {
+
+    private final Holdfast client;
+    private final LockSettings settings;
+    private final Consumer<LockLostEvent> lossEvents;
+    private final LockedExecution execution;
+
+    /** Locks as an annotation does that sets nothing: a mutex, waits of ten seconds at most, an interrupt at a loss. */
+    public LockTemplate(Holdfast client) {
+        this(
+                client,
+                new LockSettings(
+                        LockMode.MUTEX,
+                        1,
+                        0,
+                        LockOptions.fair(),
+                        AcquireOptions.defaults()
+                                .withMaxWait(LockedDefaults.standard().maxWait()),
+                        LossReaction.INTERRUPT,
+                        SurroundingTransaction.HOLD),
+                event -> {});
+    }
+
+    private LockTemplate(Holdfast client, LockSettings settings, Consumer<LockLostEvent> lossEvents) {
+        this.client = client;
+        this.settings = settings;
+        this.lossEvents = lossEvents;
+        this.execution = new LockedExecution(lossEvents);
+    }
+
+    private LockTemplate with(LockSettings other) {
+        return new LockTemplate(client, other, lossEvents);
+    }
+
+    /**
+     * How the lock is shared.
+     *
+     * @throws IllegalArgumentException if it is {@link LockMode#PERMITS}, of which {@link #withPermits} has the number
+     */
+    public LockTemplate withMode(LockMode mode) {
+        if (mode == LockMode.PERMITS) {
+            throw new IllegalArgumentException("For permits call withPermits, with how many there are");
+        }
+        return with(settings.withMode(mode));
+    }
+
+    /**
+     * Takes some of a number of permits.
+     *
+     * @param permits 1 to {@code capacity}
+     * @param capacity how many there are; everyone who uses the name says the same
+     * @throws IllegalArgumentException if {@code permits} is out of range
+     */
+    public LockTemplate withPermits(int permits, int capacity) {
+        if (permits < 1 || permits > capacity) {
+            throw new IllegalArgumentException("permits (" + permits + ") must be 1 to capacity (" + capacity + ")");
+        }
+        return with(settings.withPermits(permits, capacity));
+    }
+
+    /** Whether claims may be granted past those that wait. */
+    public LockTemplate withOptions(LockOptions options) {
+        return with(settings.withOrder(options));
+    }
+
+    /**
+     * For how long others are waited for; zero makes one attempt.
+     *
+     * @throws IllegalArgumentException if it is negative
+     */
+    public LockTemplate withMaxWait(Duration wait) {
+        return with(settings.withAcquire(settings.acquire().withMaxWait(wait)));
+    }
+
+    /**
+     * After which time the lock is lost though its owner is alive, see {@link AcquireOptions#withMaxHold(Duration)}.
+     *
+     * @throws IllegalArgumentException if it is out of range
+     */
+    public LockTemplate withMaxHold(Duration hold) {
+        return with(settings.withAcquire(settings.acquire().withMaxHold(hold)));
+    }
+
+    /** What happens when the lock is lost while the work runs. */
+    public LockTemplate withOnLoss(LossReaction reaction) {
+        return with(settings.withOnLoss(reaction));
+    }
+
+    /** What happens when the calling thread has begun a transaction. */
+    public LockTemplate withSurroundingTransaction(SurroundingTransaction reaction) {
+        return with(settings.withSurroundingTransaction(reaction));
+    }
+
+    /** Publishes a {@link LockLostEvent} when a lock is lost while work runs; none are published otherwise. */
+    public LockTemplate withEvents(ApplicationEventPublisher publisher) {
+        return new LockTemplate(client, settings, publisher::publishEvent);
+    }
+
+    /** Does something under a lock, as {@link #call(Collection, LockedWork)}. */
+    public <E extends Throwable> void run(String name, Action<E> action) throws E, InterruptedException {
+        run(List.of(name), action);
+    }
+
+    /** Does something under locks, as {@link #call(Collection, LockedWork)}. */
+    public <E extends Throwable> void run(Collection<String> names, Action<E> action) throws E, InterruptedException {
+        this.<Boolean, E>call(names, () -> {
+            action.run();
+            return true;
+        });
+    }
+
+    /** Does work under a lock, as {@link #call(Collection, LockedWork)}. */
+    @CanIgnoreReturnValue
+    public <T extends @Nullable Object, E extends Throwable> T call(String name, LockedWork<T, E> work)
+            throws E, InterruptedException {
+        return call(List.of(name), work);
+    }
+
+    /**
+     * Does work under locks, all or nothing, on the calling thread, which owns them.
+     *
+     * <p><b>Blocking</b> and <b>interruption</b> are those of {@link dev.holdfast.DistributedLock#acquire(Duration)}.
+     *
+     * @param names at least one, in any order
+     * @return what the work returns
+     * @throws LockWaitTimeoutException if others kept a lock for all of the maximum wait; the work was not run
+     * @throws dev.holdfast.StoreUnavailableException if the store did not answer; the work was not run
+     * @throws dev.holdfast.LockLostException if a lock was lost before the work ended, unless the loss is only to be
+     *     told; what the work threw is suppressed in it
+     * @throws IllegalArgumentException if there is no name, or one that is none, or the store has no such locks
+     * @throws IllegalStateException if a transaction of the thread is to be refused, or a maximum hold is asked for by
+     *     a thread that has the lock
+     * @throws InterruptedException if interrupted before or while waiting for a lock; the work was not run
+     * @throws E what the work throws
+     */
+    @CanIgnoreReturnValue
+    public <T extends @Nullable Object, E extends Throwable> T call(Collection<String> names, LockedWork<T, E> work)
+            throws E, InterruptedException {
+        LockRequest request = request(names);
+        return execution.run(request, execution.acquire(request), work);
+    }
+
+    /**
+     * Does work under a lock, or something else if others kept it for all of the maximum wait; as {@link
+     * #call(Collection, LockedWork)}. A failure of an inner lock is not taken for one of this.
+     */
+    public <T extends @Nullable Object, E extends Throwable> T callOrElse(
+            String name, LockedWork<T, E> work, Function<? super LockWaitTimeoutException, ? extends T> otherwise)
+            throws E, InterruptedException {
+        LockRequest request = request(List.of(name));
+        HeldLocks held;
+        try {
+            held = execution.acquire(request);
+        } catch (LockWaitTimeoutException e) {
+            return otherwise.apply(e);
+        }
+        return execution.run(request, held, work);
+    }
+
+    /**
+     * Does work under a lock if that can be had within the maximum wait; as {@link #call(Collection, LockedWork)}.
+     *
+     * @return what the work returned, or empty if it was not run
+     */
+    public <T, E extends Throwable> Optional<T> tryCall(String name, LockedWork<T, E> work)
+            throws E, InterruptedException {
+        return callOrElse(name, () -> Optional.of(work.run()), timeout -> Optional.empty());
+    }
+
+    /** Does asynchronous work under a lock, as {@link #callAsync(Collection, LockedWork)}. */
+    @CanIgnoreReturnValue
+    public <T extends @Nullable Object> CompletionStage<T> callAsync(
+            String name, LockedWork<? extends CompletionStage<T>, ?> work) {
+        return callAsync(List.of(name), work);
+    }
+
+    /**
+     * Does asynchronous work under locks that belong to no thread and are not re-entrant. Never blocks. The work is
+     * called on the client's callback executor; it has ended when its stage has.
+     *
+     * <p>Cancelling the returned stage's future ends the wait for the locks, or cancels the work. A loss cancels the
+     * work too, if it is to interrupt.
+     *
+     * @param names at least one, in any order
+     * @return a stage that ends, once the locks are released, as that of the work did, or exceptionally with what
+     *     {@link #call(Collection, LockedWork)} throws
+     */
+    @CanIgnoreReturnValue
+    public <T extends @Nullable Object> CompletionStage<T> callAsync(
+            Collection<String> names, LockedWork<? extends CompletionStage<T>, ?> work) {
+        return AsyncExecution.start(
+                request(names),
+                work,
+                failure -> {
+                    throw failure;
+                },
+                lossEvents);
+    }
+
+    LockRequest request(Collection<String> names) {
+        if (names.isEmpty()) {
+            throw new IllegalArgumentException("There must be at least one name of a lock");
+        }
+        List<String> distinct = List.copyOf(new LinkedHashSet<>(names));
+        return new LockRequest(client, distinct, settings, "the work under " + distinct);
+    }
+
+    Consumer<LockLostEvent> lossEvents() {
+        return lossEvents;
+    }
+
+    /**
+     * Something that is done under locks and returns nothing.
+     *
+     * @param <E> what it may throw
+     */
+    @FunctionalInterface
+    public interface Action<E extends Throwable> {
+
+        /** Does it. */
+        void run() throws E;
+    }
+}

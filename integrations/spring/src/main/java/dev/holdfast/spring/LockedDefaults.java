@@ -1,0 +1,84 @@
+package dev.holdfast.spring;
+
+import java.time.Duration;
+
+/**
+ * What holds for annotations that don't say otherwise; a bean of this type replaces the {@linkplain #standard()
+ * standard} ones. Immutable; each {@code with} method answers a changed copy.
+ */
+public final class LockedDefaults {
+
+    private static final LockedDefaults STANDARD =
+            new LockedDefaults("", Duration.ofSeconds(10), SelfInvocation.REFUSE);
+
+    private final String namePrefix;
+    private final Duration maxWait;
+    private final SelfInvocation selfInvocation;
+
+    private LockedDefaults(String namePrefix, Duration maxWait, SelfInvocation selfInvocation) {
+        this.namePrefix = namePrefix;
+        this.maxWait = maxWait;
+        this.selfInvocation = selfInvocation;
+    }
+
+    /** No prefix, waits of ten seconds at most; self-invocation that is found is refused. */
+    public static LockedDefaults standard() {
+        return STANDARD;
+    }
+
+    /**
+     * What stands before the name of every lock and task of an annotation, so that applications with one store don't
+     * meet: {@code orders:}. Everyone who is to be excluded has the same.
+     */
+    public LockedDefaults withNamePrefix(String prefix) {
+        return new LockedDefaults(prefix, maxWait, selfInvocation);
+    }
+
+    /**
+     * For how long others are waited for.
+     *
+     * @param wait zero (one attempt) or longer
+     * @throws IllegalArgumentException if it is negative
+     */
+    public LockedDefaults withMaxWait(Duration wait) {
+        if (wait.isNegative()) {
+            throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
+        }
+        return new LockedDefaults(namePrefix, wait, selfInvocation);
+    }
+
+    /** What happens when a class calls a locked method of its own, which goes past the proxy and takes no lock. */
+    public LockedDefaults withSelfInvocation(SelfInvocation reaction) {
+        return new LockedDefaults(namePrefix, maxWait, reaction);
+    }
+
+    /** What stands before every name. */
+    public String namePrefix() {
+        return namePrefix;
+    }
+
+    /** For how long others are waited for. */
+    public Duration maxWait() {
+        return maxWait;
+    }
+
+    /** What happens when a class calls a locked method of its own. */
+    public SelfInvocation selfInvocation() {
+        return selfInvocation;
+    }
+
+    @Override
+    public String toString() {
+        return "namePrefix='" + namePrefix + "' maxWait=" + maxWait + " selfInvocation=" + selfInvocation;
+    }
+
+    /** What happens when a class is found to call a locked method of its own. */
+    public enum SelfInvocation {
+        /** The bean is not made, so the start fails. */
+        REFUSE,
+        /** A warning is logged. */
+        WARN,
+        /** Nothing; classes are not looked into. */
+        ALLOW
+    }
+}

@@ -1,0 +1,55 @@
+package dev.holdfast.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Lets one process run a scheduled method, while the others skip it.
+ *
+ * <pre>
+ * &#64;Scheduled(cron = "0 0 3 * * *")
+ * &#64;ScheduledLock(name = "nightly-report", atMost = "1h", atLeast = "5m")
+ * void report() { ... }
+ * </pre>
+ *
+ * <p>It is a {@link dev.holdfast.ScheduledTaskLock} with all that it promises: nobody waits; who comes while another
+ * runs the method, or less than {@link #atLeast()} after it has begun, returns without running it. After {@link
+ * #atMost()} others may run it, whatever became of the process that did, and shortly before that the method is
+ * interrupted and ends with {@link dev.holdfast.LockLostException}. A skipped method returns what stands for nothing,
+ * as with {@link TimeoutReaction#SKIP}. If the store does not answer, it is not run and {@link
+ * dev.holdfast.StoreUnavailableException} is thrown, for the error handler of the scheduler.
+ *
+ * <p>What is said at {@link Locked} of proxies, return types, texts, durations and composed annotations holds here as
+ * well. {@link CurrentLocks} has the fencing token.
+ */
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Reflective
+public @interface ScheduledLock {
+
+    /** As {@link #name()}. */
+    @AliasFor("name")
+    String value() default "";
+
+    /** The name of the job; every process says the same, and every job has another. */
+    @AliasFor("value")
+    String name() default "";
+
+    /** For how long the lock lasts at most: longer than the longest run that you expect. */
+    String atMost();
+
+    /**
+     * For how long the lock lasts at least from the start of the method, even if that ends early: longer than the
+     * clocks of the machines differ. Not at all if not set.
+     */
+    String atLeast() default "";
+
+    /** The name of the {@link dev.holdfast.Holdfast} bean; without it there is one, or one is primary. */
+    String client() default "";
+}

@@ -1,0 +1,96 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.spring.LockedDefaults;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/** A method with an annotation of ours, of which the texts are read: where it is, for messages, and placeholders. */
+final class AnnotatedMethod {
+
+    private final ConfigurableListableBeanFactory beans;
+    private final String annotation;
+    private final Method method;
+    private final Class<?> targetClass;
+    private final String name;
+
+    AnnotatedMethod(ConfigurableListableBeanFactory beans, String annotation, Method method, Class<?> targetClass) {
+        this.beans = beans;
+        this.annotation = annotation;
+        this.method = method;
+        this.targetClass = targetClass;
+        this.name = MethodNames.of(method, targetClass);
+    }
+
+    ConfigurableListableBeanFactory beans() {
+        return beans;
+    }
+
+    Method method() {
+        return method;
+    }
+
+    Class<?> targetClass() {
+        return targetClass;
+    }
+
+    /** The method, for people. */
+    String name() {
+        return name;
+    }
+
+    LockedDefaults defaults() {
+        return beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard);
+    }
+
+    IllegalStateException misuse(String problem) {
+        return MethodNames.misuse(annotation, name, problem);
+    }
+
+    IllegalStateException misuse(String problem, Exception cause) {
+        IllegalStateException misuse = misuse(problem + ": " + cause.getMessage());
+        misuse.initCause(cause);
+        return misuse;
+    }
+
+    /** An attribute without its placeholders; empty if it is not set. */
+    String text(String attribute, String value) {
+        if (value.isEmpty()) {
+            return "";
+        }
+        @Nullable String resolved;
+        try {
+            resolved = beans.resolveEmbeddedValue(value);
+        } catch (IllegalArgumentException e) {
+            throw misuse(attribute + " = \"" + value + "\" has a placeholder without a value", e);
+        }
+        if (resolved != null && resolved.contains("${")) {
+            // Where nothing is set up for placeholders, those without a value are left as they are.
+            throw misuse(attribute + " = \"" + value + "\" has a placeholder without a value");
+        }
+        if (resolved == null || resolved.isBlank()) {
+            throw misuse(attribute + " = \"" + value + "\" is blank" + (value.isBlank() ? "" : " once it is resolved"));
+        }
+        return resolved;
+    }
+
+    /** An attribute that is a time; empty if it is not set. */
+    Optional<Duration> duration(String attribute, String value) {
+        String text = text(attribute, value).strip();
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        if (text.chars().allMatch(Character::isDigit)) {
+            throw misuse(attribute + " = \"" + text + "\" has no unit. Write " + text + "ms or " + text + "s");
+        }
+        try {
+            return Optional.of(DurationFormatterUtils.detectAndParse(text, DurationFormat.Unit.MILLIS));
+        } catch (IllegalArgumentException e) {
+            throw misuse(attribute + " = \"" + text + "\" is not a time. Write it as 500ms, 10s, 1m30s or PT10S", e);
+        }
+    }
+}

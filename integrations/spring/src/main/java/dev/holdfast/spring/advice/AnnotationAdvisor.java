@@ -1,0 +1,126 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.spring.LockLostEvent;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationEventPublisherAware;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/** Advises the methods with an annotation, which is read once for each method and class. */
+abstract class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherPointcutAdvisor
+        implements MethodInterceptor, BeanFactoryAware, ApplicationEventPublisherAware {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Class<A> annotation;
+    private final transient Map<MethodClassKey, GuardedMethod> methods = new ConcurrentHashMap<>();
+    private transient @Nullable ConfigurableListableBeanFactory beans;
+    private transient @Nullable ApplicationEventPublisher publisher;
+
+    AnnotationAdvisor(Class<A> annotation) {
+        this.annotation = annotation;
+        setClassFilter(type -> AnnotationUtils.isCandidateClass(type, annotation));
+    }
+
+    /**
+     * Reads an annotation.
+     *
+     * @throws IllegalStateException if it can't be carried out
+     */
+    abstract GuardedMethod read(AnnotatedMethod where, A values);
+
+    @Override
+    public final void setBeanFactory(BeanFactory beanFactory) {
+        beans = (ConfigurableListableBeanFactory) beanFactory;
+    }
+
+    @Override
+    public final void setApplicationEventPublisher(ApplicationEventPublisher applicationEventPublisher) {
+        publisher = applicationEventPublisher;
+    }
+
+    final void publish(LockLostEvent event) {
+        if (publisher != null) {
+            publisher.publishEvent(event);
+        }
+    }
+
+    @Override
+    public final Advice getAdvice() {
+        return this;
+    }
+
+    @Override
+    public final boolean matches(Method method, Class<?> targetClass) {
+        return (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0
+                && isPresent(annotation, method, targetClass);
+    }
+
+    /** Whether a method has an annotation, itself or where it is declared first. */
+    static boolean isPresent(Class<? extends Annotation> annotation, Method method, Class<?> targetClass) {
+        return annotations(method, targetClass).isPresent(annotation);
+    }
+
+    private static MergedAnnotations annotations(Method method, Class<?> targetClass) {
+        return MergedAnnotations.from(
+                AopUtils.getMostSpecificMethod(method, targetClass), SearchStrategy.TYPE_HIERARCHY);
+    }
+
+    @Override
+    public final @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        Class<?> targetClass =
+                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        return guarded(invocation.getMethod(), targetClass).invoke(invocation);
+    }
+
+    /**
+     * The method of a class, which has the annotation.
+     *
+     * @throws IllegalStateException if the annotation can't be carried out
+     */
+    final GuardedMethod guarded(Method method, Class<?> targetClass) {
+        MethodClassKey key = new MethodClassKey(method, targetClass);
+        GuardedMethod known = methods.get(key);
+        if (known != null) {
+            return known;
+        }
+        GuardedMethod read = read(method, targetClass);
+        return Optional.ofNullable(methods.putIfAbsent(key, read)).orElse(read);
+    }
+
+    private GuardedMethod read(Method method, Class<?> targetClass) {
+        if (beans == null) {
+            throw new IllegalStateException("This advisor was not made by a bean factory");
+        }
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        AnnotatedMethod where = new AnnotatedMethod(beans, annotation.getSimpleName(), specific, targetClass);
+        MergedAnnotations annotations = annotations(method, targetClass);
+        int nearest = annotations.get(annotation).getAggregateIndex();
+        long together = annotations.stream(annotation)
+                .filter(one -> one.getAggregateIndex() == nearest)
+                .count();
+        if (together > 1) {
+            throw where.misuse("it is there " + together + " times, on the method or on its annotations. Leave one; a"
+                    + " key that is a collection locks several things");
+        }
+        return read(where, annotations.get(annotation).synthesize());
+    }
+}

@@ -1,0 +1,33 @@
+package dev.holdfast.spring.advice;
+
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+
+/** The root object of expressions in annotations: the call. Public for the reflection of expressions. */
+public final class ExpressionRoot {
+
+    private final Object target;
+    private final Method method;
+    private final @Nullable Object[] args;
+
+    ExpressionRoot(Object target, Method method, @Nullable Object[] args) {
+        this.target = target;
+        this.method = method;
+        this.args = args;
+    }
+
+    /** The bean. */
+    public Object getTarget() {
+        return target;
+    }
+
+    /** The name of the method. */
+    public String getMethodName() {
+        return method.getName();
+    }
+
+    /** What it was called with. */
+    public @Nullable Object[] getArgs() {
+        return args.clone();
+    }
+}

@@ -1,0 +1,123 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.spi.ResourceName;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.ObjectUtils;
+
+/** The names of the locks of a call: fixed ones, or a prefix and a key for each call. */
+final class LockNames {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LockNames.class);
+
+    /** Whether objects of a class have a text of their own, rather than that of {@link Object}, which is of no use. */
+    private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            try {
+                return type.getMethod("toString").getDeclaringClass() != Object.class;
+            } catch (NoSuchMethodException e) {
+                return false;
+            }
+        }
+    };
+
+    private final String prefix;
+    private final List<String> fixed;
+    private final @Nullable CallExpression key;
+
+    private LockNames(String prefix, List<String> fixed, @Nullable CallExpression key) {
+        this.prefix = prefix;
+        this.fixed = fixed;
+        this.key = key;
+    }
+
+    static LockNames of(AnnotatedMethod where, String name, String key) {
+        String text = where.text("name", name);
+        String expression = where.text("key", key);
+        String prefix = where.defaults().namePrefix();
+        if (!expression.isEmpty()) {
+            String before = text.isEmpty() ? prefix : prefix + text + "/";
+            return new LockNames(before, List.of(), new CallExpression(where, "key", expression));
+        }
+        if (text.isEmpty()) {
+            LOG.warn(
+                    "@Locked on {} has neither a name nor a key, so the lock is named after the method: processes from"
+                            + " before and after a change of its class or signature don't exclude each other."
+                            + " Set a name.",
+                    where.name());
+        }
+        String whole = prefix + (text.isEmpty() ? where.name() : text);
+        try {
+            new ResourceName(whole);
+        } catch (IllegalArgumentException e) {
+            throw where.misuse("\"" + whole + "\" can't be the name of a lock", e);
+        }
+        return new LockNames(prefix, List.of(whole), null);
+    }
+
+    /** Some name, to see what the store says of it. */
+    String sample() {
+        return fixed.isEmpty() ? prefix + "key" : fixed.get(0);
+    }
+
+    /**
+     * The names for a call.
+     *
+     * @throws IllegalArgumentException if the key of this call is none
+     */
+    List<String> of(Object target, @Nullable Object[] arguments) {
+        if (key == null) {
+            return fixed;
+        }
+        Object value = key.evaluate(target, arguments);
+        if (value instanceof Collection<?> several) {
+            return names(key, several);
+        }
+        if (value != null && value.getClass().isArray()) {
+            return names(key, Arrays.asList(ObjectUtils.toObjectArray(value)));
+        }
+        return List.of(prefix + text(key, value));
+    }
+
+    private List<String> names(CallExpression by, Collection<?> several) {
+        if (several.isEmpty()) {
+            throw by.failure("is empty, so that there is nothing to lock", null);
+        }
+        Set<String> names = new LinkedHashSet<>();
+        for (Object element : several) {
+            names.add(prefix + text(by, element));
+        }
+        return List.copyOf(names);
+    }
+
+    private static String text(CallExpression by, @Nullable Object value) {
+        if (value instanceof Optional<?> optional) {
+            return text(by, optional.orElse(null));
+        }
+        if (value == null) {
+            throw by.failure("is null", null);
+        }
+        if (value instanceof Collection
+                || value instanceof Map
+                || value.getClass().isArray()) {
+            throw by.failure("has a part that is a " + value.getClass().getSimpleName() + ", and not one key", null);
+        }
+        if (!HAS_TEXT.get(value.getClass())) {
+            throw by.failure("is a " + value.getClass().getName() + ", whose text differs from object to object", null);
+        }
+        String text = value.toString();
+        if (text == null || text.isBlank()) {
+            throw by.failure("is blank", null);
+        }
+        return text;
+    }
+}

@@ -1,0 +1,87 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.spring.advice.AnnotatedMethods.Use;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.List;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.ClassUtils;
+
+/** Checks whether calls of an annotated method go through a proxy, and in which order that one advises them. */
+final class ProxyChecks {
+
+    private static final boolean TRANSACTIONS_PRESENT = ClassUtils.isPresent(
+            "org.springframework.transaction.interceptor.TransactionInterceptor", ProxyChecks.class.getClassLoader());
+
+    private ProxyChecks() {}
+
+    /** What the method itself tells. */
+    static void check(Use use, Class<?> type) {
+        int modifiers = use.method().getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
+            throw use.misuse(
+                    type,
+                    "a " + (Modifier.isPrivate(modifiers) ? "private" : "static") + " method is not called through the"
+                            + " proxy, so that nothing would be locked. Make it a method of the bean that others call,"
+                            + " or use LockTemplate in it");
+        }
+        if (Modifier.isFinal(type.getModifiers()) && !isOfInterface(use.method(), type)) {
+            throw use.misuse(
+                    type,
+                    "the class is final, so that there can be no proxy. Make it open, or the method one of an interface");
+        }
+    }
+
+    private static boolean isOfInterface(Method method, Class<?> type) {
+        return Arrays.stream(ClassUtils.getAllInterfacesForClass(type))
+                .anyMatch(each -> ClassUtils.hasMethod(each, method.getName(), method.getParameterTypes()));
+    }
+
+    /** What the proxy tells. */
+    static void check(Advised proxy, Object bean, Class<?> type, List<Use> uses) {
+        for (Use use : uses) {
+            if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(use.method().getModifiers())) {
+                throw use.misuse(
+                        type,
+                        "a final method is not called through the proxy, so that nothing would be locked. Make it open");
+            }
+            if (AopUtils.isJdkDynamicProxy(bean) && !isOfInterface(use.method(), type)) {
+                throw use.misuse(
+                        type,
+                        "the bean has a proxy of its interfaces, and none of them has this method. Add it to one, or set"
+                                + " proxyTargetClass = true");
+            }
+            if (TRANSACTIONS_PRESENT) {
+                Transactions.check(proxy, type, use);
+            }
+        }
+    }
+
+    /** Kept apart, since transactions may not be there. */
+    private static final class Transactions {
+
+        static void check(Advised proxy, Class<?> type, Use use) {
+            for (Advisor advisor : proxy.getAdvisors()) {
+                if (advisor instanceof AnnotationAdvisor) {
+                    return;
+                }
+                if (advisor.getAdvice() instanceof TransactionInterceptor && matches(advisor, use.method(), type)) {
+                    throw use.misuse(
+                            type,
+                            "the transaction of the method would begin before the lock is there, and see older data."
+                                    + " Give @EnableHoldfast an order that is smaller than that of the transactions");
+                }
+            }
+        }
+
+        private static boolean matches(Advisor advisor, Method method, Class<?> type) {
+            return advisor instanceof PointcutAdvisor pointcut
+                    && pointcut.getPointcut().getMethodMatcher().matches(method, type);
+        }
+    }
+}

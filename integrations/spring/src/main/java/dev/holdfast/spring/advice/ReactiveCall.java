@@ -1,0 +1,65 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.spring.LockLostEvent;
+import dev.holdfast.spring.LockedWork;
+import dev.holdfast.spring.advice.AcquisitionFailure.Call;
+import dev.holdfast.spring.execution.LockRequest;
+import dev.holdfast.spring.execution.ReactiveExecution;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.core.ReactiveAdapter;
+import reactor.core.publisher.Mono;
+
+/** The call of a method that returns a {@code Mono} or its like. Kept apart, since Reactor may not be there. */
+final class ReactiveCall {
+
+    private final ReactiveAdapter adapter;
+    /** Untouched by calls: each subscription makes one of its own of it. */
+    private final ProxyMethodInvocation template;
+
+    private ReactiveCall(MethodInvocation invocation) {
+        this.adapter =
+                Objects.requireNonNull(ResultKind.adapter(invocation.getMethod().getReturnType()), "an adapter");
+        this.template = (ProxyMethodInvocation) ((ProxyMethodInvocation) invocation).invocableClone();
+    }
+
+    /** Acquires locks on subscription, and makes the call. */
+    static Object locked(
+            MethodInvocation invocation,
+            LockRequest request,
+            Call call,
+            AcquisitionFailure failure,
+            Consumer<LockLostEvent> lossEvents) {
+        ReactiveCall reactive = new ReactiveCall(invocation);
+        return reactive.adapter.fromPublisher(ReactiveExecution.publisher(
+                request, reactive::proceed, cause -> reactive.publisher(failure.answer(call, cause)), lossEvents));
+    }
+
+    /** Starts a task on subscription, which makes the call in the context of the subscriber. */
+    static Object task(MethodInvocation invocation, TaskStart start) {
+        ReactiveCall reactive = new ReactiveCall(invocation);
+        return reactive.adapter.fromPublisher(Mono.deferContextual(context ->
+                Mono.fromCompletionStage(() -> start.start(() -> Mono.<Object>from(reactive.proceed())
+                        .contextWrite(context)
+                        .toFuture()))));
+    }
+
+    private Publisher<?> proceed() throws Throwable {
+        return publisher(template.invocableClone().proceed());
+    }
+
+    private Publisher<?> publisher(@Nullable Object returned) {
+        return returned == null ? Mono.empty() : adapter.toPublisher(returned);
+    }
+
+    /** Starts a task of which the work is given. */
+    @FunctionalInterface
+    interface TaskStart {
+        CompletionStage<@Nullable Object> start(LockedWork<? extends CompletionStage<@Nullable Object>, ?> work);
+    }
+}

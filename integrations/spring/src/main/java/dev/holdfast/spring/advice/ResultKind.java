@@ -1,0 +1,78 @@
+package dev.holdfast.spring.advice;
+
+import java.util.Iterator;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
+
+/** When the work of a method has ended: when it returns, or when what it returns has completed. */
+enum ResultKind {
+    /** When it returns. */
+    VALUE,
+    /** When its stage has completed. */
+    STAGE,
+    /** When its publisher of at most one value has completed. */
+    REACTIVE;
+
+    private static final boolean REACTOR_PRESENT =
+            ClassUtils.isPresent("reactor.core.publisher.Mono", ResultKind.class.getClassLoader());
+
+    /**
+     * The kind of a method, by its return type.
+     *
+     * @throws IllegalStateException if the method goes on after it has returned, in a way that can't be followed
+     */
+    static ResultKind of(AnnotatedMethod method) {
+        Class<?> type = method.method().getReturnType();
+        if (KotlinDetector.isSuspendingFunction(method.method())) {
+            throw method.misuse("a suspending function is not supported. Return a Mono, or call LockTemplate in it");
+        }
+        if (type == CompletionStage.class || type == CompletableFuture.class) {
+            return STAGE;
+        }
+        if (goesOn(type)) {
+            throw method.misuse("what it returns, a " + type.getSimpleName() + ", goes on after the method has returned"
+                    + " and the lock is released. Return a value, a CompletionStage, a CompletableFuture or a Mono");
+        }
+        return adapter(type) == null ? VALUE : REACTIVE;
+    }
+
+    /** Whether objects of a type stand for work that may go on, and that can't be followed to its end. */
+    private static boolean goesOn(Class<?> type) {
+        @Nullable ReactiveAdapter adapter = adapter(type);
+        return adapter != null
+                ? adapter.isMultiValue()
+                : Future.class.isAssignableFrom(type)
+                        || CompletionStage.class.isAssignableFrom(type)
+                        || BaseStream.class.isAssignableFrom(type)
+                        || Iterator.class.isAssignableFrom(type);
+    }
+
+    static @Nullable ReactiveAdapter adapter(Class<?> type) {
+        if (!REACTOR_PRESENT || Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
+            return null;
+        }
+        return ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+    }
+
+    /** Whether a value that a method has returned as a plain one goes on after it. */
+    static boolean goesOn(Object returned) {
+        return returned instanceof Future
+                || returned instanceof CompletionStage
+                || returned instanceof BaseStream
+                || returned instanceof Iterator
+                || adapter(returned.getClass()) != null;
+    }
+
+    /** What stands for nothing where a method returns a type; for a stage and a publisher what they end with. */
+    static @Nullable Object nothing(Class<?> type) {
+        return type == Optional.class ? Optional.empty() : null;
+    }
+}

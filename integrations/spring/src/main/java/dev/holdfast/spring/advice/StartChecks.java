@@ -1,0 +1,120 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.spring.Locked;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Checks the annotations of each bean when it is made, and fails its creation for what can't be carried out. When all
+ * singletons are there, it looks for those that have no proxy, and whether the stores can do what is asked for.
+ */
+final class StartChecks implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
+
+    private final Map<Class<?>, List<AnnotatedMethods.Use>> uses = new ConcurrentHashMap<>();
+    private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+    private final Queue<Runnable> storeChecks = new ConcurrentLinkedQueue<>();
+    private volatile boolean hasStarted;
+    private @Nullable ConfigurableListableBeanFactory beans;
+
+    @Override
+    public void setBeanFactory(BeanFactory beanFactory) {
+        beans = (ConfigurableListableBeanFactory) beanFactory;
+    }
+
+    private ConfigurableListableBeanFactory beans() {
+        if (beans == null) {
+            throw new IllegalStateException("These checks were not made by a bean factory");
+        }
+        return beans;
+    }
+
+    @Override
+    public Object postProcessBeforeInitialization(Object bean, String beanName) {
+        check(ClassUtils.getUserClass(bean));
+        return bean;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+        // Not there yet if a factory bean has made it.
+        check(type);
+        if (bean instanceof Advised advised) {
+            ProxyChecks.check(advised, bean, type, uses(type));
+        }
+        if (hasStarted) {
+            checkStores();
+        }
+        return bean;
+    }
+
+    private void check(Class<?> type) {
+        if (!checked.add(type)) {
+            return;
+        }
+        try {
+            for (AnnotatedMethods.Use use : uses(type)) {
+                ProxyChecks.check(use, type);
+                storeChecks.add(read(use, type));
+            }
+            SelfInvocations.check(type, uses(type), beans());
+        } catch (RuntimeException e) {
+            // The next bean of this class is to fail too.
+            checked.remove(type);
+            throw e;
+        }
+    }
+
+    private List<AnnotatedMethods.Use> uses(Class<?> type) {
+        return uses.computeIfAbsent(type, AnnotatedMethods::in);
+    }
+
+    private Runnable read(AnnotatedMethods.Use use, Class<?> type) {
+        Class<? extends AnnotationAdvisor<?>> advisor =
+                use.annotation() == Locked.class ? LockedAdvisor.class : ScheduledLockAdvisor.class;
+        return beans().getBean(advisor).guarded(use.method(), type)::checkStore;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        for (String name : beans().getBeanDefinitionNames()) {
+            if (beans().containsSingleton(name)) {
+                checkProxy(name, beans().getSingleton(name));
+            }
+        }
+        checkStores();
+        hasStarted = true;
+    }
+
+    private void checkProxy(String name, @Nullable Object bean) {
+        if (bean == null || bean instanceof Advised) {
+            return;
+        }
+        Class<?> type = ClassUtils.getUserClass(bean);
+        for (AnnotatedMethods.Use use : uses(type)) {
+            throw use.misuse(
+                    type,
+                    "the bean '" + name + "' has no proxy, so that nothing is locked: it was made before there were"
+                            + " proxies, as a post-processor or as what one depends on. Move the method to another bean");
+        }
+    }
+
+    private void checkStores() {
+        for (Runnable next = storeChecks.poll(); next != null; next = storeChecks.poll()) {
+            next.run();
+        }
+    }
+}

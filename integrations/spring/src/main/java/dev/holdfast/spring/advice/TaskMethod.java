@@ -1,0 +1,129 @@
+package dev.holdfast.spring.advice;
+
+import dev.holdfast.ScheduledTaskLock;
+import dev.holdfast.TaskOptions;
+import dev.holdfast.TaskRun;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spring.LockLostEvent;
+import dev.holdfast.spring.LockedWork;
+import dev.holdfast.spring.ScheduledLock;
+import dev.holdfast.spring.execution.TaskExecution;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.ProxyMethodInvocation;
+
+/** A method with {@link ScheduledLock}: the annotation, read and checked once, and what a call does. */
+final class TaskMethod implements GuardedMethod {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TaskMethod.class);
+
+    private final AnnotatedMethod where;
+    private final ResultKind kind;
+    private final String job;
+    private final TaskOptions options;
+    private final ClientReference client;
+    private final Consumer<LockLostEvent> lossEvents;
+
+    /**
+     * Reads an annotation.
+     *
+     * @throws IllegalStateException if it can't be carried out
+     */
+    TaskMethod(AnnotatedMethod where, ScheduledLock values, Consumer<LockLostEvent> lossEvents) {
+        this.where = where;
+        this.kind = ResultKind.of(where);
+        this.job = job(where, values);
+        this.options = options(where, values);
+        this.client = new ClientReference(where, where.text("client", values.client()));
+        this.lossEvents = lossEvents;
+        Class<?> type = where.method().getReturnType();
+        if (type.isPrimitive() && type != void.class) {
+            throw where.misuse("there is no " + type + " to return when the method is skipped. Return nothing");
+        }
+    }
+
+    private static String job(AnnotatedMethod where, ScheduledLock values) {
+        String text = where.text("name", values.name());
+        if (text.isEmpty()) {
+            throw where.misuse("it has no name. Give the job one that stays when the method is renamed");
+        }
+        String job = where.defaults().namePrefix() + text;
+        try {
+            new ResourceName(job);
+        } catch (IllegalArgumentException e) {
+            throw where.misuse("\"" + job + "\" can't be the name of a job", e);
+        }
+        return job;
+    }
+
+    private static TaskOptions options(AnnotatedMethod where, ScheduledLock values) {
+        try {
+            TaskOptions options = where.duration("atMost", values.atMost())
+                    .map(TaskOptions::atMost)
+                    .orElseThrow(() -> where.misuse("atMost is not set"));
+            return where.duration("atLeast", values.atLeast())
+                    .map(options::withAtLeast)
+                    .orElse(options);
+        } catch (IllegalArgumentException e) {
+            throw where.misuse("a time is out of range", e);
+        }
+    }
+
+    String job() {
+        return job;
+    }
+
+    @Override
+    public void checkStore() {
+        client.ifPresent().ifPresent(holdfast -> {
+            try {
+                ScheduledTaskLock unused = holdfast.task(job);
+            } catch (IllegalArgumentException e) {
+                throw where.misuse("the store can't do that", e);
+            }
+        });
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        ScheduledTaskLock task = client.get().task(job);
+        return switch (kind) {
+            case VALUE -> result(runNow(task, invocation));
+            case STAGE -> {
+                MethodInvocation later = ((ProxyMethodInvocation) invocation).invocableClone();
+                yield runAsync(task, () -> LockedMethod.stage(later.proceed())).toCompletableFuture();
+            }
+            case REACTIVE -> ReactiveCall.task(invocation, work -> runAsync(task, work));
+        };
+    }
+
+    @SuppressWarnings("NullAway") // That a task may return null is checked by newer compilers only.
+    private TaskRun<@Nullable Object> runNow(ScheduledTaskLock task, MethodInvocation invocation) throws Exception {
+        return task.callIfDue(options, hold -> TaskExecution.run(hold, where.name(), invocation::proceed, lossEvents));
+    }
+
+    private CompletionStage<@Nullable Object> runAsync(
+            ScheduledTaskLock task, LockedWork<? extends CompletionStage<@Nullable Object>, ?> work) {
+        return task.<@Nullable Object>runIfDueAsync(options, hold -> {
+                    try {
+                        return TaskExecution.run(hold, where.name(), work, lossEvents);
+                    } catch (Exception e) {
+                        return CompletableFuture.failedFuture(e);
+                    }
+                })
+                .thenApply(this::result);
+    }
+
+    private @Nullable Object result(TaskRun<@Nullable Object> run) {
+        if (run instanceof TaskRun.Skipped<@Nullable Object> skipped) {
+            LOG.debug("resource={} {} is skipped: {}", job, where.name(), skipped.why());
+            return ResultKind.nothing(where.method().getReturnType());
+        }
+        return run.value();
+    }
+}

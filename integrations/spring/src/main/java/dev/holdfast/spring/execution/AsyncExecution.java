@@ -1,0 +1,143 @@
+package dev.holdfast.spring.execution;
+
+import dev.holdfast.HoldfastException;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spring.LockLostEvent;
+import dev.holdfast.spring.LockedWork;
+import dev.holdfast.spring.LossReaction;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs work that has ended when its stage has, under locks that belong to no thread. Cancelling what the caller gets
+ * ends the wait for the locks, or cancels the work; the locks are released when the work has ended.
+ */
+public final class AsyncExecution<T extends @Nullable Object> {
+
+    private final LockRequest request;
+    private final LockedWork<? extends CompletionStage<T>, ?> work;
+    private final FailureReaction<? extends CompletionStage<T>> onFailure;
+    private final Consumer<LockLostEvent> lossEvents;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+    private final CompletableFuture<Loss> loss = new CompletableFuture<>();
+    private final CompletionStage<Loss> lost = loss;
+
+    private AsyncExecution(
+            LockRequest request,
+            LockedWork<? extends CompletionStage<T>, ?> work,
+            FailureReaction<? extends CompletionStage<T>> onFailure,
+            Consumer<LockLostEvent> lossEvents) {
+        this.request = request;
+        this.work = work;
+        this.onFailure = onFailure;
+        this.lossEvents = lossEvents;
+    }
+
+    /** What the caller of work gets whose locks could not be acquired. */
+    @FunctionalInterface
+    public interface FailureReaction<R> {
+        R react(HoldfastException failure) throws Throwable;
+    }
+
+    /** Acquires the locks, calls the work on the client's callback executor, and releases them when it has ended. */
+    public static <T extends @Nullable Object> CompletableFuture<T> start(
+            LockRequest request,
+            LockedWork<? extends CompletionStage<T>, ?> work,
+            FailureReaction<? extends CompletionStage<T>> onFailure,
+            Consumer<LockLostEvent> lossEvents) {
+        return new AsyncExecution<>(request, work, onFailure, lossEvents).start();
+    }
+
+    private CompletableFuture<T> start() {
+        CompletionStage<HeldLocks> acquisition = request.acquireAsync();
+        cancelledWithResult(acquisition);
+        acquisition.whenComplete((held, failure) -> {
+            if (held != null) {
+                run(held);
+            } else {
+                react(unwrapped(failure));
+            }
+        });
+        return result;
+    }
+
+    private void cancelledWithResult(CompletionStage<?> part) {
+        CompletionStage<T> ended = result;
+        ended.whenComplete((value, failure) -> {
+            if (result.isCancelled()) {
+                part.toCompletableFuture().cancel(true);
+            }
+        });
+    }
+
+    private void react(Throwable failure) {
+        if (!(failure instanceof HoldfastException expected)) {
+            result.completeExceptionally(failure);
+            return;
+        }
+        try {
+            onFailure.react(expected).whenComplete(this::complete);
+        } catch (Throwable thrown) {
+            result.completeExceptionally(thrown);
+        }
+    }
+
+    private void run(HeldLocks held) {
+        if (result.isCancelled()) {
+            // The grant came first, and nobody else will give it back.
+            CompletionStage<ReleaseOutcome> unused = held.releaseAsync();
+            return;
+        }
+        held.onLost(what -> {
+            loss.complete(what);
+            lossEvents.accept(new LockLostEvent(request.work(), request.names(), what));
+        });
+        CompletionStage<T> stage;
+        HeldStack stack = HeldStack.push(held);
+        try {
+            stage = work.run();
+        } catch (Throwable thrown) {
+            stage = CompletableFuture.failedFuture(thrown);
+        } finally {
+            stack.pop();
+        }
+        cancelledWithResult(stage);
+        if (request.settings().onLoss() == LossReaction.INTERRUPT) {
+            CompletableFuture<T> running = stage.toCompletableFuture();
+            lost.thenAccept(what -> running.cancel(true));
+        }
+        stage.whenComplete((value, failure) ->
+                held.releaseAsync().whenComplete((outcome, unreleased) -> end(outcome, value, failure)));
+    }
+
+    private void end(@Nullable ReleaseOutcome outcome, T value, @Nullable Throwable failure) {
+        if (outcome == ReleaseOutcome.LOST && request.settings().onLoss() != LossReaction.EVENT) {
+            lost.thenAccept(what -> {
+                LockLostException thrown = new LockLostException(what);
+                if (failure != null) {
+                    thrown.addSuppressed(unwrapped(failure));
+                }
+                result.completeExceptionally(thrown);
+            });
+        } else {
+            complete(value, failure);
+        }
+    }
+
+    private void complete(T value, @Nullable Throwable failure) {
+        if (failure == null) {
+            result.complete(value);
+        } else {
+            result.completeExceptionally(unwrapped(failure));
+        }
+    }
+
+    static Throwable unwrapped(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+}

@@ -1,0 +1,46 @@
+package dev.holdfast.spring.execution;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import dev.holdfast.MultiHold;
+import dev.holdfast.ReleaseOutcome;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** What an owner has in hand, one lock or several: a {@link Hold} or a {@link MultiHold}. */
+public sealed interface HeldLocks permits SingleHold, SeveralHolds {
+
+    static HeldLocks of(Hold hold) {
+        return new SingleHold(hold);
+    }
+
+    static HeldLocks of(MultiHold hold) {
+        return new SeveralHolds(hold);
+    }
+
+    List<String> names();
+
+    boolean isHeld();
+
+    /** As {@link Hold#ensureHeld()}. */
+    void ensureHeld();
+
+    /** As {@link Hold#fencingToken()}, of one of the names. */
+    long fencingToken(String name);
+
+    void onLost(Consumer<Loss> listener);
+
+    /** As {@link Hold#releaseAsync()}; the worst of the outcomes. */
+    CompletionStage<ReleaseOutcome> releaseAsync();
+
+    /** As {@link Hold#close()}. */
+    void close();
+
+    /** Fails with {@link dev.holdfast.LockLostException} if a lock is lost for sure; never blocks. */
+    default void failIfLost() {
+        for (String name : names()) {
+            long unused = fencingToken(name);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package dev.holdfast.spring.execution;
+
+import dev.holdfast.HoldfastException;
+import dev.holdfast.LockLostException;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.spring.LockLostEvent;
+import dev.holdfast.spring.LockedWork;
+import dev.holdfast.spring.LossReaction;
+import dev.holdfast.spring.execution.AsyncExecution.FailureReaction;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/**
+ * Runs work that has ended when its publisher of at most one value has, under locks that belong to no thread and are
+ * acquired by each subscription. Kept apart, since Reactor may not be there.
+ */
+public final class ReactiveExecution {
+
+    private final LockRequest request;
+    private final LockedWork<? extends Publisher<?>, ?> work;
+    private final FailureReaction<? extends Publisher<?>> onFailure;
+    private final Consumer<LockLostEvent> lossEvents;
+
+    private ReactiveExecution(
+            LockRequest request,
+            LockedWork<? extends Publisher<?>, ?> work,
+            FailureReaction<? extends Publisher<?>> onFailure,
+            Consumer<LockLostEvent> lossEvents) {
+        this.request = request;
+        this.work = work;
+        this.onFailure = onFailure;
+        this.lossEvents = lossEvents;
+    }
+
+    /**
+     * Acquires the locks on subscription, runs the work, and releases them when it completes, fails or is cancelled.
+     */
+    public static Publisher<?> publisher(
+            LockRequest request,
+            LockedWork<? extends Publisher<?>, ?> work,
+            FailureReaction<? extends Publisher<?>> onFailure,
+            Consumer<LockLostEvent> lossEvents) {
+        return new ReactiveExecution(request, work, onFailure, lossEvents).mono();
+    }
+
+    private Mono<Object> mono() {
+        return Mono.usingWhen(
+                Mono.fromFuture(request::acquireAsync)
+                        .map(held -> new Acquisition(held, null))
+                        .onErrorResume(HoldfastException.class, failure -> Mono.just(new Acquisition(null, failure))),
+                acquisition -> acquisition.held == null ? reaction(acquisition) : run(acquisition, acquisition.held),
+                ReactiveExecution::release,
+                (acquisition, failure) -> release(acquisition),
+                ReactiveExecution::release);
+    }
+
+    private Mono<Object> reaction(Acquisition acquisition) {
+        try {
+            return Mono.from(onFailure.react(acquisition.failure()));
+        } catch (Throwable thrown) {
+            return Mono.error(thrown);
+        }
+    }
+
+    private Mono<Object> run(Acquisition acquisition, HeldLocks held) {
+        held.onLost(loss -> {
+            acquisition.loss.complete(loss);
+            lossEvents.accept(new LockLostEvent(request.work(), request.names(), loss));
+        });
+        Mono<Object> running = running(held);
+        Mono<Object> watched = request.settings().onLoss() == LossReaction.INTERRUPT
+                ? Mono.firstWithSignal(running, acquisition.lost())
+                : running;
+        // Released here, so that a loss is told as it is: what a clean-up throws would be wrapped.
+        return watched.map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .onErrorResume(failure -> ended(acquisition).then(Mono.error(failure)))
+                .flatMap(value -> ended(acquisition).then(Mono.justOrEmpty(value)));
+    }
+
+    private Mono<Object> running(HeldLocks held) {
+        HeldStack stack = HeldStack.push(held);
+        try {
+            return Mono.from(work.run());
+        } catch (Throwable thrown) {
+            return Mono.error(thrown);
+        } finally {
+            stack.pop();
+        }
+    }
+
+    /** Releases the locks; fails if they were lost, and that matters. */
+    private Mono<Object> ended(Acquisition acquisition) {
+        return release(acquisition).flatMap(outcome -> {
+            boolean matters = request.settings().onLoss() != LossReaction.EVENT;
+            return outcome == ReleaseOutcome.LOST && matters ? acquisition.lost() : Mono.empty();
+        });
+    }
+
+    /** Releases the locks, if that was not done. */
+    private static Mono<ReleaseOutcome> release(Acquisition acquisition) {
+        return acquisition.held == null ? Mono.empty() : Mono.fromCompletionStage(acquisition.held::releaseAsync);
+    }
+
+    /** The locks of one subscription, or why there are none. */
+    private static final class Acquisition {
+
+        private final @Nullable HeldLocks held;
+        private final @Nullable HoldfastException failure;
+        private final CompletableFuture<Loss> loss = new CompletableFuture<>();
+
+        Acquisition(@Nullable HeldLocks held, @Nullable HoldfastException failure) {
+            this.held = held;
+            this.failure = failure;
+        }
+
+        HoldfastException failure() {
+            if (failure == null) {
+                throw new IllegalStateException("The locks were acquired");
+            }
+            return failure;
+        }
+
+        /** Fails when the locks are lost; cancelling it leaves the future for the next. */
+        Mono<Object> lost() {
+            return Mono.fromFuture(loss, true).flatMap(lost -> Mono.error(new LockLostException(lost)));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package dev.holdfast.spring.execution;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Loss;
+import dev.holdfast.ReleaseOutcome;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/** One lock in hand. */
+record SingleHold(Hold hold) implements HeldLocks {
+
+    @Override
+    public List<String> names() {
+        return List.of(hold.name());
+    }
+
+    @Override
+    public boolean isHeld() {
+        return hold.isHeld();
+    }
+
+    @Override
+    public void ensureHeld() {
+        hold.ensureHeld();
+    }
+
+    @Override
+    public long fencingToken(String name) {
+        return hold.fencingToken();
+    }
+
+    @Override
+    public void onLost(Consumer<Loss> listener) {
+        hold.onLost(listener);
+    }
+
+    @Override
+    public CompletionStage<ReleaseOutcome> releaseAsync() {
+        return hold.releaseAsync();
+    }
+
+    @Override
+    public void close() {
+        hold.close();
+    }
+}

@@ -1,0 +1,31 @@
+package dev.holdfast.spring.execution;
+
+import dev.holdfast.Hold;
+import dev.holdfast.spring.LockLostEvent;
+import dev.holdfast.spring.LockedWork;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Runs the work of a task under the hold that it was given. */
+public final class TaskExecution {
+
+    private TaskExecution() {}
+
+    /** Runs work as the task of a hold, whose loss is told. */
+    public static <T extends @Nullable Object> T run(
+            Hold hold, String work, LockedWork<T, ?> task, Consumer<LockLostEvent> lossEvents) throws Exception {
+        hold.onLost(loss -> lossEvents.accept(new LockLostEvent(work, List.of(hold.name()), loss)));
+        HeldStack stack = HeldStack.push(HeldLocks.of(hold));
+        try {
+            return task.run();
+        } catch (Exception | Error e) {
+            throw e;
+        } catch (Throwable other) {
+            throw new UndeclaredThrowableException(other);
+        } finally {
+            stack.pop();
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package dev.holdfast.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.LockLostException;
+import dev.holdfast.LockOptions;
+import dev.holdfast.LockWaitTimeoutException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+@DisplayName("A lock template")
+class LockTemplateTest {
+
+    private final World world = new World();
+    private final Holdfast client = Holdfast.connect(world.uri);
+    private final LockTemplate template = new LockTemplate(client).withMaxWait(Duration.ZERO);
+
+    @AfterEach
+    void close() throws Exception {
+        client.close();
+        world.close();
+    }
+
+    private Hold taken() {
+        return world.other.lock("job").tryAcquire().orElseThrow();
+    }
+
+    @Test
+    @DisplayName("runs work under one lock or several, and gives them back")
+    void runs() throws Exception {
+        assertThat(template.call("job", CurrentLocks::names)).containsExactly("job");
+        assertThat(template.call(List.of("job", "account", "job"), CurrentLocks::names))
+                .containsExactly("account", "job");
+        template.run("job", () -> CurrentLocks.ensureHeld("job"));
+        template.run(
+                List.of("job", "other"),
+                () -> assertThatIllegalStateException()
+                        .isThrownBy(CurrentLocks::fencingToken)
+                        .withMessageContaining("several locks"));
+        assertThat(world.isFree("job")).isTrue();
+        assertThat(world.isFree("account")).isTrue();
+    }
+
+    @Test
+    @DisplayName("is re-entrant, with the token of the outer lock")
+    void reentrant() throws Exception {
+        template.run("job", () -> {
+            long token = CurrentLocks.fencingToken();
+            template.run("job", () -> assertThat(CurrentLocks.fencingToken()).isEqualTo(token));
+            assertThat(CurrentLocks.names()).containsExactly("job");
+        });
+    }
+
+    @Test
+    @DisplayName("throws what the work throws")
+    void throwsChecked() {
+        assertThatThrownBy(() -> template.<Object, IOException>call("job", () -> {
+                    throw new IOException("disk");
+                }))
+                .isInstanceOf(IOException.class);
+        assertThat(world.isFree("job")).isTrue();
+    }
+
+    @Test
+    @DisplayName("fails, tries, or does something else when others have the lock")
+    void othersHaveIt() throws Exception {
+        try (Hold hold = taken()) {
+            assertThatThrownBy(() -> template.call("job", () -> "done")).isInstanceOf(LockWaitTimeoutException.class);
+            assertThat(template.tryCall("job", () -> "done")).isEmpty();
+            assertThat(template.callOrElse("job", () -> "done", failure -> failure.resource()))
+                    .isEqualTo("job");
+            // That of an inner lock is no reason to do something else.
+            assertThatThrownBy(() -> template.tryCall("outer", () -> template.call("job", () -> "done")))
+                    .isInstanceOf(LockWaitTimeoutException.class);
+        }
+        assertThat(template.tryCall("job", () -> "done")).hasValue("done");
+    }
+
+    @Test
+    @DisplayName("has the modes and orders of locks")
+    void modes() throws Exception {
+        LockTemplate readers = template.withMode(LockMode.READ);
+        try (Hold hold = world.other.readWriteLock("catalogue").readLock().acquire()) {
+            assertThat(readers.call("catalogue", () -> "read")).isEqualTo("read");
+            assertThat(template.withMode(LockMode.WRITE).tryCall("catalogue", () -> "written"))
+                    .isEmpty();
+        }
+        try (Hold hold = world.other.semaphore("gpu", 2).acquire()) {
+            assertThat(template.withPermits(1, 2).call("gpu", () -> "one")).isEqualTo("one");
+            assertThat(template.withPermits(2, 2).tryCall("gpu", () -> "two")).isEmpty();
+        }
+        assertThat(template.withOptions(LockOptions.barging()).call("any", () -> "barged"))
+                .isEqualTo("barged");
+        assertThatIllegalArgumentException().isThrownBy(() -> template.withMode(LockMode.PERMITS));
+        assertThatIllegalArgumentException().isThrownBy(() -> template.withPermits(3, 2));
+        assertThatIllegalArgumentException().isThrownBy(() -> template.withPermits(0, 2));
+        assertThatIllegalArgumentException().isThrownBy(() -> template.withMaxWait(Duration.ofNanos(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> template.call(List.of(), () -> "nothing"));
+        assertThatIllegalArgumentException().isThrownBy(() -> template.call(" ", () -> "blank"));
+    }
+
+    @Test
+    @DisplayName("publishes losses, and interrupts or not")
+    void losses() throws Exception {
+        Queue<Object> events = new ConcurrentLinkedQueue<>();
+        LockTemplate losing = template.withMaxHold(Duration.ofMillis(200)).withEvents(events::add);
+        assertThatThrownBy(() -> losing.run("job", () -> Thread.sleep(60_000))).isInstanceOf(LockLostException.class);
+        assertThat(losing.withOnLoss(LossReaction.EVENT).<String, InterruptedException>call("job", () -> {
+                    World.awaitLoss();
+                    return "done";
+                }))
+                .isEqualTo("done");
+        await().untilAsserted(() -> assertThat(events)
+                .hasSize(2)
+                .allSatisfy(event -> assertThat(event)
+                        .isInstanceOfSatisfying(
+                                LockLostEvent.class,
+                                lost -> assertThat(lost.loss().name()).isEqualTo("job"))));
+    }
+
+    @Test
+    @DisplayName("runs asynchronous and reactive work under locks until it has ended")
+    void asynchronous() {
+        CompletableFuture<String> work = new CompletableFuture<>();
+        CompletableFuture<String> result =
+                template.callAsync(List.of("job", "other"), () -> work).toCompletableFuture();
+        await().until(() -> !world.isFree("other") && !world.isFree("job"));
+        work.complete("done");
+        assertThat(result.join()).isEqualTo("done");
+        assertThat(world.isFree("job")).isTrue();
+
+        ReactiveLockTemplate reactive = new ReactiveLockTemplate(template);
+        Mono<String> mono =
+                reactive.call("job", () -> Mono.fromSupplier(() -> world.isFree("job") ? "free" : "locked"));
+        assertThat(world.isFree("job")).isTrue();
+        assertThat(mono.block()).isEqualTo("locked");
+        try (Hold hold = taken()) {
+            assertThatThrownBy(mono::block).isInstanceOf(LockWaitTimeoutException.class);
+            assertThatThrownBy(() -> template.callAsync("job", () -> work)
+                            .toCompletableFuture()
+                            .join())
+                    .hasCauseInstanceOf(LockWaitTimeoutException.class);
+        }
+    }
+}
