@@ -54,8 +54,8 @@ final class Lane {
     @Nullable
     RegisterRecord known;
 
-    /** How long a write took lately. */
-    long writeNanos;
+    /** How long a write takes that does not wait for others. */
+    private long writeNanos;
 
     private record Place(ClaimRef claim, int before) {}
 
@@ -115,6 +115,16 @@ final class Lane {
 
     private synchronized void release() {
         isBusy = false;
+    }
+
+    /** Notes how long a write took: of many that wait for each other the quickest tells what one takes. */
+    void wrote(long nanos) {
+        long slower = writeNanos + writeNanos / 16;
+        writeNanos = writeNanos == 0 ? nanos : Math.min(nanos, slower);
+    }
+
+    long writeNanos() {
+        return writeNanos;
     }
 
     /** Notes who holds and waits now, and has those watched whose end matters here. */

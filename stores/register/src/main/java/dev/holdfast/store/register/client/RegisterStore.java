@@ -168,6 +168,7 @@ public final class RegisterStore implements LockStore {
             return sessions.open(command);
         }
 
+        /** Not called: each of these commands has a way of its own. */
         @Override
         public CompletionStage<Reply> onSession(Command.OnSession command) {
             throw new IllegalArgumentException("There is no way to treat " + command);

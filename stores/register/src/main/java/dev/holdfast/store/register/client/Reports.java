@@ -129,7 +129,7 @@ final class Reports {
         Set<SessionId> ids = new HashSet<>();
         page.entries()
                 .forEach(entry ->
-                        ids.addAll(step(entry.resource(), entry.record(), facts).decisive(Integer.MAX_VALUE)));
+                        ids.addAll(step(entry.resource(), entry.record(), facts).parties(Integer.MAX_VALUE)));
         CompletionStage<?> looked = ids.isEmpty()
                 ? CompletableFuture.completedFuture(null)
                 : context.adapter()
@@ -151,7 +151,7 @@ final class Reports {
 
     private CompletionStage<Reply> infos(Page page) {
         Set<SessionId> ids = new HashSet<>();
-        page.steps.forEach(step -> ids.addAll(step.decisive(PAGE)));
+        page.steps.forEach(step -> ids.addAll(step.parties(PAGE)));
         CompletionStage<Map<SessionId, Duration>> left = ids.isEmpty()
                 ? CompletableFuture.completedFuture(Map.of())
                 : context.adapter().remaining(ids);

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>What it needs to know beside is asked, and it is computed again: leases that are to begin, sessions of which
  *       nothing is known, and whether those live on whose life the answers depend and that nobody watches.
  *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there, after
- *       a random pause that grows with the number of those who compete.
+ *       a random pause that grows with the conflicts.
  *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
  * </ol>
  *
@@ -46,6 +46,9 @@ final class Round {
 
     /** After so long the calls fail, and had no effect, if others were always quicker. */
     private static final long MOST_NANOS = 60_000_000_000L;
+
+    /** The longest pause after a conflict is a write's time doubled so many times. */
+    private static final int MOST_DOUBLINGS = 8;
 
     private final Context context;
     private final RegisterAdapter adapter;
@@ -127,7 +130,7 @@ final class Round {
         boolean isChange = step.isChange();
         Set<SessionId> unverified = unverified(step, isChange);
         if (!unverified.isEmpty() || (!isChange && !isFresh)) {
-            verify(unverified, isChange);
+            verify(unverified, isChange || isFresh);
         } else if (isChange) {
             write(record, step, answers);
         } else {
@@ -181,9 +184,9 @@ final class Round {
         return ids;
     }
 
-    private void verify(Set<SessionId> ids, boolean isChange) {
+    private void verify(Set<SessionId> ids, boolean isRecordKnown) {
         CompletionStage<?> sessions = ids.isEmpty() ? CompletableFuture.completedFuture(null) : look(ids);
-        if (isChange || isFresh) {
+        if (isRecordKnown) {
             then(sessions, all -> attempt());
             return;
         }
@@ -210,7 +213,7 @@ final class Round {
                 fail(Failures.of(failure));
                 return;
             }
-            lane.writeNanos = (3 * lane.writeNanos + context.now() - sentAt) / 4;
+            lane.wrote(context.now() - sentAt);
             written(record, step, answers, write, result, left);
         });
     }
@@ -254,14 +257,15 @@ final class Round {
             return;
         }
         // A wrong guess tells nothing of others who are at it.
-        long bound = isGuess ? 0 : lane.writeNanos * (step.view().parties() + Math.min(conflicts, 8));
+        long bound = isGuess ? 0 : lane.writeNanos() << Math.min(conflicts + 2, MOST_DOUBLINGS);
         conflicts += isGuess ? 0 : 1;
         isGuess = false;
         long pause = context.upTo(bound);
         if (pause == 0) {
             attempt();
         } else {
-            context.environment().schedule(pause, this::attempt);
+            // By then it will have changed again, and a read costs less than a write that fails.
+            context.environment().schedule(pause, () -> verify(unverified(step, true), false));
         }
     }
 
@@ -281,10 +285,9 @@ final class Round {
         CompletionStage<?> left = step.isChange() ? CompletableFuture.completedFuture(null) : remaining();
         then(left, all -> {
             long base = step.base(present);
-            lane.learn(step.view(), step.decisive(MOST_DECISIVE));
+            lane.learn(step.view(), step.parties(MOST_DECISIVE));
             List<Reply> replies =
                     answers.stream().map(answer -> answer.on(base)).toList();
-            done.complete(null);
             for (int i = 0; i < calls.size(); i++) {
                 calls.get(i).reply().complete(replies.get(i));
             }
@@ -293,6 +296,8 @@ final class Round {
                 lane.look();
             }
             endLeases(step.endedLeases());
+            // Last, so that what the next round answers comes after this.
+            done.complete(null);
         });
     }
 
@@ -330,8 +335,8 @@ final class Round {
         if (failure.effect() == StoreException.Effect.NONE) {
             endLeases(facts.openedLeases());
         }
-        done.complete(null);
         calls.forEach(call -> call.reply().completeExceptionally(failure));
+        done.complete(null);
     }
 
     /** Goes on when a trip has ended that changes nothing by itself. */

@@ -31,6 +31,9 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
     /** The sessions whose commands these were, each with the lowest epoch that one of them was sent under. */
     final Map<SessionId, Long> writers = new HashMap<>();
 
+    /** How many claims were queued. */
+    int enqueued;
+
     /** @param maxBytes how large an encoded state may become */
     CommandExecutor(Moves moves, int maxBytes) {
         this.moves = moves;
@@ -75,6 +78,7 @@ final class CommandExecutor implements CommandHandler<Answer, RuntimeException> 
             answer = Answers.taken(state);
         } else {
             state.queue.put(claim.ref, claim);
+            enqueued++;
             answer = Answers.queued(moves, claim);
         }
         moves.settle();

@@ -105,16 +105,15 @@ final class ResourceState {
         queue.values().forEach(action);
     }
 
-    /**
-     * The sessions, and leases of the server's, on whose life it depends who is next: those of the holders, and of the
-     * first waiters.
-     *
-     * @param most of holders and of waiters, so many at most
-     */
-    Set<SessionId> decisive(int most) {
+    /** Whether all of it is held, so that it does not matter who waits as long as the holders live. */
+    boolean isHeldWhole() {
+        return declared != null && held() >= capacity && !isCounting();
+    }
+
+    /** The sessions of the first claims that hold or wait, and their leases that the server keeps. */
+    static Set<SessionId> sessions(Collection<ClaimEntry> claims, int most) {
         Set<SessionId> ids = new LinkedHashSet<>();
-        add(ids, grants.values(), most);
-        add(ids, queue.values(), most);
+        add(ids, claims, most);
         return ids;
     }
 

@@ -46,6 +46,9 @@ public final class Step {
     private final CommandExecutor executor;
     private final int maxChanges;
 
+    /** How many commands were carried out. */
+    private int commands;
+
     /**
      * Begins a step, and drops what is over.
      *
@@ -94,11 +97,13 @@ public final class Step {
 
     /** Carries out a command on the resource. */
     public Answer execute(Command.OnResource command) {
+        commands++;
         return command.accept(executor);
     }
 
     /** Looks up the present state of a claim, for its claimant. */
     public Answer poll(ClaimRef claim) {
+        commands++;
         return executor.poll(claim);
     }
 
@@ -190,13 +195,27 @@ public final class Step {
     }
 
     /**
-     * The sessions and leases on whose life it depends what the answers say and who is next: of the holders and of the
-     * first waiters.
+     * The sessions and leases of the holders and of the first waiters.
      *
      * @param most of each, so many at most
      */
+    public Set<SessionId> parties(int most) {
+        Set<SessionId> ids = ResourceState.sessions(state.grants.values(), most);
+        ids.addAll(ResourceState.sessions(state.queue.values(), most));
+        return ids;
+    }
+
+    /**
+     * Those of the parties on whose life it depends what the answers say. To one that is queued behind holders of all
+     * there is it does not matter who else waits.
+     *
+     * @param most as for {@link #parties}
+     */
     public Set<SessionId> decisive(int most) {
-        return state.decisive(most);
+        boolean isOnlyQueued = commands > 0 && executor.enqueued == commands;
+        return isOnlyQueued && state.isHeldWhole()
+                ? ResourceState.sessions(state.grants.values(), most)
+                : parties(most);
     }
 
     /** Whether it has left somebody waiting for whom there is room: the next step goes on. */
