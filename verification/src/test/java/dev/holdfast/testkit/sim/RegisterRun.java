@@ -1,0 +1,188 @@
+package dev.holdfast.testkit.sim;
+
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.ResourceInfo;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.client.RegisterStore;
+import dev.holdfast.store.register.memory.MemoryRegister;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One run of one seed: whole clients on a register, each with a store of its own, whose writes compete, are lost, and
+ * arrive when nobody expects them any more; processes pause, sleep and die. After the chaos everybody is served, and in
+ * the end nothing is left in any record.
+ */
+public final class RegisterRun {
+
+    private static final long MILLI = 1_000_000;
+    private static final long EPOCH_2026 = 1_767_225_600_000_000_000L;
+
+    final World world;
+    final Plan plan;
+    final Weather weather;
+    final HoldJudge judge;
+    final MemoryRegister server;
+    final BrokenRegisters rules;
+    final ClientUnderTest.Starter starter;
+
+    /** How long a client waits for an answer. */
+    final long patience;
+
+    boolean isCalm;
+    private final Dice dice;
+    private final Trace trace;
+    private final List<RegisterClient> clients = new ArrayList<>();
+    private int processes;
+
+    private RegisterRun(
+            long seed,
+            RegisterTraits.Clock clock,
+            Trace trace,
+            ClientUnderTest.Starter starter,
+            BrokenRegisters rules) {
+        this.trace = trace;
+        this.dice = new Dice(seed);
+        this.world = new World(dice.fork(), trace);
+        this.plan = new Plan(dice.fork());
+        this.weather = new Weather(world, plan);
+        this.judge = new HoldJudge(world);
+        this.rules = rules;
+        this.starter = starter;
+        this.patience = Math.max(5 * MILLI, plan.storeTimeout / 3);
+        SimClock serverClock = new SimClock(plan.storeRate, 0, EPOCH_2026, false);
+        this.server = new MemoryRegister(clock, () -> serverClock.wall(world.now()) / 1_000);
+    }
+
+    /** What a run came to. */
+    public record Result(long hash, long events, int grants) {}
+
+    /**
+     * Runs one seed.
+     *
+     * @throws SimulationFailure if a rule was broken
+     */
+    public static Result run(
+            long seed, RegisterTraits.Clock clock, ClientUnderTest.Starter starter, BrokenRegisters rules) {
+        return new RegisterRun(seed, clock, Trace.hashOnly(), starter, rules).play();
+    }
+
+    /** Runs one seed and shows the last lines of what happened if it fails. */
+    public static Result inWords(
+            long seed, RegisterTraits.Clock clock, ClientUnderTest.Starter starter, BrokenRegisters rules) {
+        Trace trace = Trace.inWords(400);
+        try {
+            return new RegisterRun(seed, clock, trace, starter, rules).play();
+        } catch (SimulationFailure failure) {
+            throw failure.told(seed, clock.toString(), trace.lines(), "seed " + seed);
+        }
+    }
+
+    private Result play() {
+        for (int i = 0; i < Math.max(2, plan.processes); i++) {
+            addClient();
+        }
+        spread();
+        tick();
+        go(Math.min(plan.chaos, 3 * plan.ttl));
+        heal();
+        long bound = 8 * plan.ttl
+                + 3 * plan.storeTimeout
+                + 10_000 * MILLI
+                + clients.size() * plan.threads * 4 * plan.holdMax;
+        long until = world.now() + bound;
+        while (clients.stream().anyMatch(client -> client.unserved > 0 && !client.process.isDead())) {
+            if (world.now() > until) {
+                world.fail(Rule.EVERYTHING_ENDS, "somebody was not served within " + bound / MILLI + " ms");
+            }
+            world.step();
+        }
+        go(4 * plan.ttl + plan.holdMax);
+        checkNothingLeft();
+        return new Result(trace.hash(), world.events(), judge.grants);
+    }
+
+    /** The server ends what is over by itself. */
+    private void tick() {
+        server.expire();
+        world.after(50 * MILLI, this::tick);
+    }
+
+    private void addClient() {
+        long rate = dice.between(-plan.clientRateMax, plan.clientRateMax);
+        long origin = dice.chance(0.2) ? Long.MAX_VALUE - dice.between(0, plan.chaos) : dice.between(0, 1L << 50);
+        SimClock clock = new SimClock(rate, origin, EPOCH_2026, dice.chance(0.5));
+        SimProcess process = new SimProcess(world, "p" + ++processes, clock);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), plan.lateness);
+        RegisterClient client = new RegisterClient(this, process, environment, dice.fork());
+        clients.add(client);
+        process.after(dice.between(0, 20 * MILLI), client::open);
+    }
+
+    RegisterStore store(SimProcess process, SimEnvironment environment, Dice its) {
+        return RegisterStore.over(new SimRegister(this, process, its), environment);
+    }
+
+    private void spread() {
+        times(plan.pauses, () -> stop(SimProcess.Stop.PAUSED));
+        times(plan.suspensions, () -> stop(SimProcess.Stop.SUSPENDED));
+        times(plan.freezes, () -> stop(SimProcess.Stop.FROZEN));
+        times(plan.kills, () -> {
+            dice.oneOf(clients).process.kill();
+            addClient();
+        });
+    }
+
+    private void times(long count, Runnable event) {
+        for (long i = 0; i < count; i++) {
+            world.after(dice.between(100 * MILLI, plan.chaos), () -> {
+                if (!isCalm) {
+                    event.run();
+                }
+            });
+        }
+    }
+
+    private void stop(SimProcess.Stop how) {
+        SimProcess process = dice.oneOf(clients).process;
+        if (process.isRunning()) {
+            process.stop(how);
+            long least = how == SimProcess.Stop.FROZEN ? Math.max(plan.ttl / 25, 50 * MILLI) : MILLI;
+            world.after(Math.max(least, dice.heavyTail(MILLI, 2 * plan.ttl)), process::resume);
+        }
+    }
+
+    private void heal() {
+        isCalm = true;
+        weather.clear();
+        clients.forEach(client -> client.process.resume());
+        clients.forEach(RegisterClient::calm);
+    }
+
+    private void checkNothingLeft() {
+        SimClock clock = new SimClock(0, 0, EPOCH_2026, false);
+        SimProcess process = new SimProcess(world, "observer", clock);
+        SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 1);
+        try (RegisterStore observer = RegisterStore.over(server.connect(), environment)) {
+            Command.Inspect all = new Command.Inspect("", Optional.empty(), 1_000);
+            Reply reply = observer.execute(all, CallerMode.ASYNC).toCompletableFuture().join();
+            List<ResourceInfo> left = ((Reply.Inspected) reply).resources();
+            if (!left.isEmpty()) {
+                world.fail(Rule.GIVEN_UP, "nobody holds anything, but there is " + left);
+                world.after(0, () -> {});
+                world.step();
+            }
+        }
+    }
+
+    private void go(long nanos) {
+        boolean[] over = new boolean[1];
+        world.after(nanos, () -> over[0] = true);
+        while (!over[0]) {
+            world.step();
+        }
+    }
+}
