@@ -5,23 +5,14 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockWaitTimeoutException;
-import dev.holdfast.spi.CallerMode;
-import dev.holdfast.spi.Command;
-import dev.holdfast.spi.Command.Inspect.Scope;
-import dev.holdfast.spi.Reply;
-import dev.holdfast.spi.ResourceInfo;
-import dev.holdfast.spi.ResourceInfo.Party;
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.store.memory.ReferenceStore;
 import dev.holdfast.test.FaultyLink.Fault;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,7 +20,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,8 +71,8 @@ public final class TestStore implements AutoCloseable {
     private final ReferenceStore store = new ReferenceStore(timeElsewhere.unixMicros());
     private final FaultyLink link = new FaultyLink(store.connect(), time);
     private final ReferenceStore linkElsewhere = store.connect();
+    private final StoreRecord record = new StoreRecord(store, ELSEWHERE);
     private final Acquisitions acquisitions = new Acquisitions();
-    private final List<Holdfast> clients = new CopyOnWriteArrayList<>();
     private final Holdfast client;
     private final Holdfast elsewhere;
 
@@ -90,7 +80,6 @@ public final class TestStore implements AutoCloseable {
         Holdfast.Builder builder = builder().label("program under test");
         settings.accept(builder);
         client = builder.build();
-        clients.add(client);
         elsewhere = Holdfast.builder(linkElsewhere)
                 .environment(timeElsewhere)
                 .label(ELSEWHERE)
@@ -141,7 +130,7 @@ public final class TestStore implements AutoCloseable {
                         .lock(lock)
                         .acquireAsync(AcquireOptions.defaults().withMaxWait(Duration.ZERO)))
                 .orElseThrow(() -> new IllegalStateException(
-                        "Lock '" + lock + "' can't be taken by somebody else: " + state(lock) + "."));
+                        "Lock '" + lock + "' can't be taken by somebody else: " + record.state(lock) + "."));
     }
 
     private static Optional<Hold> outcome(CompletionStage<Hold> acquisition) {
@@ -309,14 +298,10 @@ public final class TestStore implements AutoCloseable {
      * @throws IllegalStateException if the program does not hold it
      */
     public void loseLock(String name) {
-        List<Party> lost = holders(name);
-        if (lost.isEmpty()) {
-            throw new IllegalStateException("The program can't lose lock '" + name + "': " + state(name) + ".");
+        if (!isHeld(name)) {
+            throw new IllegalStateException("The program can't lose lock '" + name + "': " + record.state(name) + ".");
         }
-        for (Party holder : lost) {
-            long token = holder.tokens().orElseThrow().last();
-            var unused = ask(new Command.ForceRelease(new ResourceName(name), token));
-        }
+        record.takeFromProgram(name);
         advance(Duration.ZERO);
     }
 
@@ -324,7 +309,7 @@ public final class TestStore implements AutoCloseable {
 
     /** Whether the program holds this lock, permits of this semaphore, or this task, by the store's record. */
     public boolean isHeld(String name) {
-        return !holders(name).isEmpty();
+        return record.isHeldByProgram(name);
     }
 
     /** How many acquisitions of the program wait for this name at the moment, of threads and asynchronous ones. */
@@ -350,7 +335,7 @@ public final class TestStore implements AutoCloseable {
      * @throws AssertionError if not, with who holds it
      */
     public void assertHeld(String name) {
-        check(isHeld(name), () -> "The program should hold '" + name + "', but " + state(name) + ".");
+        check(isHeld(name), () -> "The program should hold '" + name + "', but " + record.state(name) + ".");
     }
 
     /**
@@ -359,9 +344,7 @@ public final class TestStore implements AutoCloseable {
      * @throws AssertionError if not, with who holds it
      */
     public void assertFree(String name) {
-        check(
-                resource(name).map(ResourceInfo::holding).orElse(0L) == 0,
-                () -> "Nobody should hold '" + name + "', but " + state(name) + ".");
+        check(record.isFree(name), () -> "Nobody should hold '" + name + "', but " + record.state(name) + ".");
     }
 
     /**
@@ -370,10 +353,7 @@ public final class TestStore implements AutoCloseable {
      * @throws AssertionError if not, with the names
      */
     public void assertNothingHeld() {
-        List<String> held = resources().stream()
-                .filter(one -> !ofProgram(one).isEmpty())
-                .map(one -> one.name().value())
-                .toList();
+        List<String> held = record.heldByProgram();
         check(held.isEmpty(), () -> "The program should hold nothing, but holds " + held + ".");
     }
 
@@ -391,46 +371,11 @@ public final class TestStore implements AutoCloseable {
         }
     }
 
-    private String state(String name) {
-        List<Party> all = resource(name).map(ResourceInfo::holders).orElse(List.of());
-        return all.isEmpty()
-                ? "it is free"
-                : all.stream().map(Party::label).distinct().collect(Collectors.joining("' and '", "'", "' holds it"));
-    }
-
-    private List<Party> holders(String name) {
-        return resource(name).map(TestStore::ofProgram).orElse(List.of());
-    }
-
-    private static List<Party> ofProgram(ResourceInfo resource) {
-        return resource.holders().stream()
-                .filter(holder -> !holder.label().equals(ELSEWHERE))
-                .toList();
-    }
-
-    private Optional<ResourceInfo> resource(String name) {
-        return inspect(new Command.Inspect(name, Optional.empty(), Integer.MAX_VALUE, Scope.NAME)).stream()
-                .findFirst();
-    }
-
-    private List<ResourceInfo> resources() {
-        return inspect(new Command.Inspect("", Optional.empty(), Integer.MAX_VALUE));
-    }
-
-    private List<ResourceInfo> inspect(Command.Inspect question) {
-        return ask(question) instanceof Reply.Inspected answer ? new ArrayList<>(answer.resources()) : List.of();
-    }
-
-    /** The store in memory answers at once. */
-    private Reply ask(Command command) {
-        return store.execute(command, CallerMode.ASYNC).toCompletableFuture().join();
-    }
-
     /** Ends all faults, closes both clients and the store. Idempotent. */
     @Override
     public void close() {
         recover();
-        clients.forEach(Holdfast::close);
+        client.close();
         elsewhere.close();
         link.close();
         linkElsewhere.close();
