@@ -3,12 +3,9 @@ package dev.holdfast.spring.integration;
 import dev.holdfast.Holdfast;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentMap;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
-import org.springframework.util.ConcurrentReferenceHashMap;
-import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
 
 /**
  * A lock registry of Spring Integration on a lock store of Holdfast.
@@ -46,8 +43,8 @@ public final class HoldfastLockRegistry
     private final Holdfast holdfast;
     private final String prefix;
 
-    /** The locks that somebody refers to, by key. Which thread holds one is known by the client. */
-    private final ConcurrentMap<String, RegistryLock> locks = new ConcurrentReferenceHashMap<>(16, ReferenceType.WEAK);
+    /** They have no state: which thread holds one is known by the client. */
+    private final ReferencedLocks locks = new ReferencedLocks();
 
     /** A registry whose locks have names that begin with {@value #DEFAULT_PREFIX}. */
     public HoldfastLockRegistry(Holdfast holdfast) {
@@ -80,13 +77,13 @@ public final class HoldfastLockRegistry
             throw new IllegalArgumentException("The key of a lock must be a String, but was a "
                     + lockKey.getClass().getName());
         }
-        return locks.computeIfAbsent(key, name -> new RegistryLock(name, holdfast.lock(prefix + name)));
+        return locks.get(key, name -> new RegistryLock(name, holdfast.lock(prefix + name)));
     }
 
     /** Does nothing that is needed: locks that nobody refers to are forgotten by themselves. */
     @Override
     public void expireUnusedOlderThan(long age) {
-        ((ConcurrentReferenceHashMap<?, ?>) locks).purgeUnreferencedEntries();
+        locks.forgetUnreferenced();
     }
 
     /**
