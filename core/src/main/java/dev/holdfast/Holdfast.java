@@ -41,9 +41,11 @@ import java.util.stream.Stream;
 public final class Holdfast implements AutoCloseable, LockAdmin {
 
     private final Engine engine;
+    private final String namePrefix;
 
-    private Holdfast(Engine engine) {
+    private Holdfast(Engine engine, String namePrefix) {
         this.engine = engine;
+        this.namePrefix = namePrefix;
     }
 
     /**
@@ -102,7 +104,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedLock lock(String name, LockOptions options) {
-        return engine.primitives().lock(new ResourceName(name), orderOf(options));
+        return engine.primitives().lock(resource(name), orderOf(options));
     }
 
     /**
@@ -126,7 +128,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
-        return engine.primitives().readWriteLock(new ResourceName(name), orderOf(options));
+        return engine.primitives().readWriteLock(resource(name), orderOf(options));
     }
 
     /**
@@ -152,7 +154,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
-        return engine.primitives().semaphore(new ResourceName(name), permits, orderOf(options));
+        return engine.primitives().semaphore(resource(name), permits, orderOf(options));
     }
 
     /**
@@ -163,7 +165,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedCountDownLatch latch(String name) {
-        return engine.primitives().latch(new ResourceName(name));
+        return engine.primitives().latch(resource(name));
     }
 
     /**
@@ -176,7 +178,13 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public DistributedDoubleBarrier barrier(String name, int parties) {
-        return engine.primitives().barrier(new ResourceName(name), parties);
+        return engine.primitives().barrier(resource(name), parties);
+    }
+
+    /** The resource of a name, which is checked before the prefix goes in front of it. */
+    private ResourceName resource(String name) {
+        ResourceName own = new ResourceName(name);
+        return namePrefix.isEmpty() ? own : new ResourceName(namePrefix + own.value());
     }
 
     private static Order orderOf(LockOptions options) {
@@ -224,7 +232,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public LeaderElection election(String name) {
-        return engine.primitives().election(new ResourceName(name));
+        return engine.primitives().election(resource(name));
     }
 
     /**
@@ -237,7 +245,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
      * @throws ClientClosedException if this client was closed
      */
     public ScheduledTaskLock task(String name) {
-        return engine.primitives().task(new ResourceName(name));
+        return engine.primitives().task(resource(name));
     }
 
     // ---- Operating
@@ -357,6 +365,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
         private Duration cohortBudget = Duration.ofMillis(10);
         private Duration storeTimeout = Duration.ofSeconds(10);
         private String label = SystemEnvironment.processLabel();
+        private String namePrefix = "";
+        private ClientOptions.Start start = ClientOptions.Start.WITH_SESSION;
         private Optional<Environment> environment = Optional.empty();
         private final List<HoldfastListener> listeners = new ArrayList<>();
 
@@ -435,6 +445,33 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
             return this;
         }
 
+        /**
+         * What stands before every name at the store, so that several applications or tenants share one and never meet:
+         * {@code "orders:"}; nothing if not set. All whose locks exclude each other have the same prefix. Holds, errors
+         * and listeners tell whole names, and the operator's view, {@link LockAdmin}, takes them.
+         *
+         * @throws IllegalArgumentException if it leaves no room for a name
+         */
+        @CanIgnoreReturnValue
+        public Builder namePrefix(String prefix) {
+            var unused = new ResourceName(prefix + "x");
+            this.namePrefix = prefix;
+            return this;
+        }
+
+        /**
+         * Lets {@link #build()} return before the store has answered. The session is opened in the background, and
+         * tried again until there is one; what is acquired meanwhile waits for the {@linkplain #storeTimeout store
+         * time-out} and then fails with {@link StoreUnavailableException}. {@link Holdfast#state()} tells when the
+         * client is connected. A store that is named by a URI is opened before, and has to be there for that; so is
+         * each that was not made to open later.
+         */
+        @CanIgnoreReturnValue
+        public Builder startInBackground() {
+            this.start = ClientOptions.Start.IN_BACKGROUND;
+            return this;
+        }
+
         /** Adds one who is told of every acquisition; may be called several times. */
         @CanIgnoreReturnValue
         public Builder listener(HoldfastListener listener) {
@@ -461,7 +498,7 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
          * @throws StoreRefusedException if the store can't be used, or not with these settings
          */
         public Holdfast build() {
-            return new Holdfast(Engine.start(opening, storeName, closesStore, options(), environment));
+            return client(Engine.start(opening, storeName, closesStore, options(), environment));
         }
 
         /**
@@ -474,7 +511,11 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
          * @throws StoreRefusedException if the store can't be used
          */
         public CompletionStage<Holdfast> buildAsync() {
-            return Engine.startAsync(opening, storeName, closesStore, options(), environment, Holdfast::new);
+            return Engine.startAsync(opening, storeName, closesStore, options(), environment, this::client);
+        }
+
+        private Holdfast client(Engine engine) {
+            return new Holdfast(engine, namePrefix);
         }
 
         private ClientOptions options() {
@@ -484,7 +525,8 @@ public final class Holdfast implements AutoCloseable, LockAdmin {
                         "keepAliveEvery (" + interval + ") must be at most a third of sessionTtl (" + sessionTtl
                                 + "), so that one lost keep-alive leaves time for another");
             }
-            return new ClientOptions(sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners));
+            return new ClientOptions(
+                    sessionTtl, interval, cohortBudget, storeTimeout, label, List.copyOf(listeners), start);
         }
     }
 }

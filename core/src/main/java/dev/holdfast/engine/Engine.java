@@ -187,6 +187,9 @@ public final class Engine {
         own.schedule(deadline - own.monotonicNanos(), engine::giveUpStarting);
         if (engine.partitions.areSeveral()) {
             engine.ready.complete(engine);
+        } else if (options.start() == ClientOptions.Start.IN_BACKGROUND) {
+            engine.ready.complete(engine);
+            engine.partitions.at(0).keeper.open(CallerMode.ASYNC);
         } else {
             engine.partitions.at(0).keeper.open(caller);
         }

@@ -7,6 +7,9 @@ import dev.holdfast.AcquireOptions;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockOptions;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +53,30 @@ class BuilderTest {
                 Holdfast.builder("memory:").buildAsync().toCompletableFuture().get(60, TimeUnit.SECONDS)) {
             assertThat(holdfast.lock("ledger").tryLock()).isTrue();
         }
+    }
+
+    @Test
+    @DisplayName("a prefix stands before every name, in all that is told of it too")
+    void namePrefix() throws Exception {
+        StoreUri uri = StoreUri.parse("memory:");
+        try (LockStore store = StoreProvider.of(uri).open(uri);
+                Holdfast orders = Holdfast.builder(store).namePrefix("orders:").build();
+                Holdfast stock = Holdfast.builder(store).namePrefix("stock:").build();
+                Holdfast all = Holdfast.builder(store).build();
+                Hold hold = orders.lock("ledger").acquire()) {
+            assertThat(hold.name()).isEqualTo("orders:ledger");
+            assertThat(stock.lock("ledger").tryAcquire()).isPresent();
+            assertThat(all.lock("orders:ledger").tryAcquire()).isEmpty();
+            assertThat(orders.inspect("orders:ledger")).isPresent();
+            assertThat(orders.lockAll("a", "b").acquire().names()).containsExactly("orders:a", "orders:b");
+            assertThat(orders.election("e").toString() + orders.latch("l") + orders.task("t"))
+                    .contains("orders:e", "orders:l", "orders:t");
+            assertThatThrownBy(() -> orders.lock(" ")).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> orders.lock("x".repeat(510)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("517");
+        }
+        assertThatThrownBy(() -> builder.namePrefix("x".repeat(512))).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

@@ -15,6 +15,7 @@ import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
 import dev.holdfast.spi.support.Batcher;
 import dev.holdfast.spi.support.BoundedOpening;
+import dev.holdfast.spi.support.DeferredStore;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.sql.database.Identifiers;
 import dev.holdfast.sql.database.UnproxiedDataSource;
@@ -165,17 +166,22 @@ public final class JdbcStore implements LockStore {
     }
 
     private static StoreTraits traits(Product product, boolean isTold) {
-        return StoreTraits.of(product.title())
+        return traits(product.title(), isTold)
+                .withIf(isTold && product.tellsAll(), Feature.PUSH)
+                .build();
+    }
+
+    /** What holds on every server. */
+    private static StoreTraits.Builder traits(String title, boolean isTold) {
+        return StoreTraits.of(title)
                 .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS, Feature.KNOWN_WAITERS)
                 .with(Feature.ORDERED_INSPECTION, Feature.PORTABLE_SESSIONS)
-                .withIf(isTold && product.tellsAll(), Feature.PUSH)
                 .admitsAll()
                 .minSessionTtl(Duration.ofMillis(200))
                 .ttlGranularity(Duration.ofNanos(1_000))
                 .fixedLease(FixedLease.NATIVE)
                 .tokenSource(TokenSource.CLOCKED)
-                .pollEvery(isTold ? POLL_WHEN_TOLD : POLL)
-                .build();
+                .pollEvery(isTold ? POLL_WHEN_TOLD : POLL);
     }
 
     /**
@@ -517,6 +523,16 @@ public final class JdbcStore implements LockStore {
          */
         public JdbcStore open() {
             return BoundedOpening.uninterruptibly(openTimeout, this::openHere);
+        }
+
+        /**
+         * Makes a store that is opened when it is first used, and tried again with each command until it is open, as
+         * {@link #open()} does. For programs that start while their database is away; see {@link
+         * dev.holdfast.Holdfast.Builder#startInBackground}. Does no I/O. Waiters look for themselves twice a second
+         * even if they are told, for which database it is is not known yet.
+         */
+        public LockStore openLater() {
+            return new DeferredStore(traits("database", listens).build(), this::open);
         }
 
         /** Opens the store for as long as the source lets it, on this thread. */

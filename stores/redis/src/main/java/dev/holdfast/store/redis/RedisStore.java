@@ -13,6 +13,7 @@ import dev.holdfast.spi.StoreTraits.Feature;
 import dev.holdfast.spi.StoreTraits.FixedLease;
 import dev.holdfast.spi.StoreTraits.TokenSource;
 import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.DeferredStore;
 import dev.holdfast.spi.support.Randomness;
 import dev.holdfast.store.redis.connection.ConnectionFactory;
 import dev.holdfast.store.redis.connection.ConnectionOptions;
@@ -85,6 +86,8 @@ public final class RedisStore implements LockStore {
 
     static final Duration MIN_TTL = Duration.ofMillis(200);
 
+    private static final Duration POLL_BEFORE_TOLD = Duration.ofMillis(500);
+
     private final ServerMonitor watch;
     private final Topology topology;
     private final ReplicaAcknowledgement acknowledgement;
@@ -151,15 +154,19 @@ public final class RedisStore implements LockStore {
     }
 
     private static StoreTraits traits(String product) {
+        return traitsOfAny(product).with(Feature.PUSH).build();
+    }
+
+    /** What holds on every server. */
+    private static StoreTraits.Builder traitsOfAny(String product) {
         return StoreTraits.of(product)
-                .with(Feature.PUSH, Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS)
+                .with(Feature.FIFO, Feature.BARGING, Feature.ADVANCE, Feature.DETACHED_GRANTS)
                 .with(Feature.KNOWN_WAITERS, Feature.PORTABLE_SESSIONS)
                 .admitsAll()
                 .minSessionTtl(MIN_TTL)
                 .ttlGranularity(Micros.duration(1))
                 .fixedLease(FixedLease.NATIVE)
-                .tokenSource(TokenSource.CLOCKED)
-                .build();
+                .tokenSource(TokenSource.CLOCKED);
     }
 
     /**
@@ -483,6 +490,21 @@ public final class RedisStore implements LockStore {
             } catch (LinkageError e) {
                 throw DriverVersion.unfit(e);
             }
+        }
+
+        /**
+         * Makes a store that connects when it is first used, and tries again with each command until it is connected,
+         * as {@link #open()} does. For programs that start while their Redis is away; see {@link
+         * dev.holdfast.Holdfast.Builder#startInBackground}. Does no I/O. Waiters look for themselves twice a second
+         * though they are told.
+         *
+         * @throws IllegalArgumentException if the namespace is not of its form
+         */
+        public LockStore openLater() {
+            KeyLayout keys = new KeyLayout(namespace, buckets());
+            StoreTraits traits =
+                    traitsOfAny("Redis").pollEvery(POLL_BEFORE_TOLD).build();
+            return new DeferredStore(traits, buckets(), keys::bucketOf, this::open);
         }
 
         private static Duration checked(String what, Duration timeout) {
