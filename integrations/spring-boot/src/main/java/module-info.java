@@ -17,6 +17,9 @@ module dev.holdfast.spring.boot {
     requires static transitive dev.holdfast.store.redis;
     requires static io.netty.common;
     requires static lettuce.core;
+    requires static spring.boot.actuator;
+    requires static spring.boot.actuator.autoconfigure;
+    requires static spring.boot.health;
     requires static spring.boot.sql;
     requires static spring.data.redis;
 

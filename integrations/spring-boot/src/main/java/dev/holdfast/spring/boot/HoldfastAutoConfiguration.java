@@ -39,8 +39,14 @@ public final class HoldfastAutoConfiguration {
     public HoldfastAutoConfiguration() {}
 
     @Bean
-    HoldfastLifecycle holdfastLifecycle(ConfigurableApplicationContext context, HoldfastProperties properties) {
-        return new HoldfastLifecycle(context, properties.shutdownPhase());
+    HoldfastClients holdfastClients(ConfigurableListableBeanFactory beans) {
+        return new HoldfastClients(beans);
+    }
+
+    @Bean
+    HoldfastLifecycle holdfastLifecycle(
+            ConfigurableApplicationContext context, HoldfastClients clients, HoldfastProperties properties) {
+        return new HoldfastLifecycle(context, clients, properties.shutdownPhase());
     }
 
     @Bean(destroyMethod = "close")
@@ -76,7 +82,11 @@ public final class HoldfastAutoConfiguration {
             Holdfast.Builder builder = Holdfast.builder(lockStore)
                     .sessionTtl(properties.sessionTtl())
                     .storeTimeout(properties.storeTimeout())
-                    .cohortBudget(properties.cohortBudget());
+                    .cohortBudget(properties.cohortBudget())
+                    .namePrefix(properties.namePrefix());
+            if (properties.startsWithoutStore()) {
+                builder.startInBackground();
+            }
             if (properties.label() != null) {
                 builder.label(properties.label());
             }

@@ -1,11 +1,7 @@
 package dev.holdfast.spring.boot;
 
-import dev.holdfast.Holdfast;
 import dev.holdfast.spi.LockStore;
-import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
@@ -24,11 +20,13 @@ final class HoldfastLifecycle implements SmartLifecycle {
     static final int DEFAULT_PHASE = Integer.MAX_VALUE / 4;
 
     private final ConfigurableApplicationContext context;
+    private final HoldfastClients clients;
     private final int phase;
     private volatile boolean running;
 
-    HoldfastLifecycle(ConfigurableApplicationContext context, int phase) {
+    HoldfastLifecycle(ConfigurableApplicationContext context, HoldfastClients clients, int phase) {
         this.context = context;
+        this.clients = clients;
         this.phase = phase;
     }
 
@@ -41,21 +39,13 @@ final class HoldfastLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         if (context.isClosed()) {
-            CompletableFuture.allOf(present(Holdfast.class)
+            CompletableFuture.allOf(clients.present().values().stream()
                             .map(client -> client.closeAsync().toCompletableFuture())
                             .toArray(CompletableFuture[]::new))
                     .join();
-            present(LockStore.class).forEach(LockStore::close);
+            clients.present(LockStore.class).values().forEach(LockStore::close);
         }
         running = false;
-    }
-
-    /** The beans of a type that were made. */
-    private <T> Stream<T> present(Class<T> type) {
-        ConfigurableListableBeanFactory beans = context.getBeanFactory();
-        return Arrays.stream(beans.getBeanNamesForType(type, false, false))
-                .filter(beans::containsSingleton)
-                .map(name -> beans.getBean(name, type));
     }
 
     @Override

@@ -14,11 +14,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param username User at the store, if the URI does not name one.
  * @param password Password at the store, if the URI does not have one.
  * @param label Who this client is, for people who look at holders. User, host and process if not set.
+ * @param namePrefix What stands before every name at the store, so that applications or tenants that share one never
+ *     meet.
+ * @param startupPolicy What happens if the store can't be reached when the application starts.
  * @param sessionTtl How long what this application holds outlives it after a crash.
  * @param storeTimeout How long the store may leave the application without any answer before waiting calls fail.
  * @param cohortBudget How long threads of the application may pass a lock on among themselves while others wait.
  * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
  *     before, connections in lower phases after.
+ * @param healthTimeout How long a look at the health may take.
  * @param ssl TLS of a store that is named by a URI.
  * @param jdbc Store on a database.
  * @param redis Store on Redis.
@@ -30,10 +34,13 @@ record HoldfastProperties(
         @Nullable String username,
         @Nullable String password,
         @Nullable String label,
+        @DefaultValue("") String namePrefix,
+        @DefaultValue("fail") StartupPolicy startupPolicy,
         @DefaultValue("30s") Duration sessionTtl,
         @DefaultValue("10s") Duration storeTimeout,
         @DefaultValue("10ms") Duration cohortBudget,
         @DefaultValue("" + HoldfastLifecycle.DEFAULT_PHASE) int shutdownPhase,
+        @DefaultValue("2s") Duration healthTimeout,
         @DefaultValue Ssl ssl,
         @DefaultValue Jdbc jdbc,
         @DefaultValue Redis redis) {
@@ -66,6 +73,18 @@ record HoldfastProperties(
      * @param commandTimeout After which time a command without an answer ends with an unknown outcome.
      */
     record Redis(@Nullable String namespace, @Nullable Duration commandTimeout) {}
+
+    /** What happens if the store can't be reached when the application starts. */
+    enum StartupPolicy {
+        /** The application does not start. */
+        FAIL,
+        /** The application starts, and the store is tried again in the background until it is there. */
+        RETRY
+    }
+
+    boolean startsWithoutStore() {
+        return startupPolicy == StartupPolicy.RETRY;
+    }
 
     /** When the tables of a store on a database are made. */
     enum SchemaMode {

@@ -9,6 +9,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /** Stores on a database: on a {@link DataSource} bean, or by URI. */
 @Configuration(proxyBeanMethods = false)
@@ -16,6 +17,7 @@ import org.springframework.context.annotation.Configuration;
 class JdbcStoreConfiguration {
 
     @Bean
+    @Lazy
     Connector holdfastJdbcConnector(
             HoldfastProperties properties, ObjectProvider<JdbcStoreBuilderCustomizer> customizers) {
         return new Connector(properties, customizers);
@@ -76,7 +78,7 @@ class JdbcStoreConfiguration {
                 builder.listens(jdbc.listens());
             }
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-            return builder.open();
+            return properties.startsWithoutStore() ? builder.openLater() : builder.open();
         }
     }
 }

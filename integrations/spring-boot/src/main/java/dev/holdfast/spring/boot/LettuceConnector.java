@@ -43,8 +43,7 @@ final class LettuceConnector implements StoreConnector<LettuceConnectionFactory>
             connection.start();
         }
         builder.client(connection.getRequiredNativeClient());
-        RedisStoreConfiguration.configure(builder, properties, customizers);
-        return builder.open();
+        return RedisStoreConfiguration.open(builder, properties, customizers);
     }
 
     private static RedisStore.Builder builder(LettuceConnectionFactory connection) {

@@ -1,5 +1,6 @@
 package dev.holdfast.spring.boot;
 
+import dev.holdfast.spi.LockStore;
 import dev.holdfast.store.redis.RedisStore;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.resource.ClientResources;
@@ -8,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Stores on Redis: by URI, or on a connection factory of Spring Data. */
@@ -16,6 +18,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class RedisStoreConfiguration {
 
     @Bean
+    @Lazy
     RedisUriOpener holdfastRedisUriOpener(
             HoldfastProperties properties,
             ObjectProvider<SslBundles> bundles,
@@ -31,14 +34,15 @@ class RedisStoreConfiguration {
     static class SpringDataConfiguration {
 
         @Bean
+        @Lazy
         LettuceConnector holdfastLettuceConnector(
                 HoldfastProperties properties, ObjectProvider<RedisStoreBuilderCustomizer> customizers) {
             return new LettuceConnector(properties, customizers);
         }
     }
 
-    /** Applies what properties and customizers say of a store. */
-    static void configure(
+    /** Opens a store with what properties and customizers say of it. */
+    static LockStore open(
             RedisStore.Builder builder,
             HoldfastProperties properties,
             ObjectProvider<RedisStoreBuilderCustomizer> customizers) {
@@ -51,5 +55,6 @@ class RedisStoreConfiguration {
             builder.commandTimeout(redis.commandTimeout());
         }
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+        return properties.startsWithoutStore() ? builder.openLater() : builder.open();
     }
 }

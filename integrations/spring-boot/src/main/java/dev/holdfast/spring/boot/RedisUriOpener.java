@@ -51,8 +51,7 @@ final class RedisUriOpener implements StoreUriOpener {
             }
             builder.tls(tls(bundles.getObject().getBundle(bundle)));
         }
-        RedisStoreConfiguration.configure(builder, properties, customizers);
-        return builder.open();
+        return RedisStoreConfiguration.open(builder, properties, customizers);
     }
 
     private static SslOptions tls(SslBundle bundle) {

@@ -9,7 +9,9 @@ final class StoreFailureAnalyzer extends AbstractFailureAnalyzer<StoreOpeningExc
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, StoreOpeningException cause) {
         String action = switch (cause.reason()) {
-            case UNAVAILABLE -> "Start the store, or correct where it is.";
+            case UNAVAILABLE ->
+                "Start the store, or correct where it is. An application that is to start without its store"
+                        + " sets 'holdfast.startup-policy' to 'retry'.";
             case DENIED -> "Give the store what it asks for, or correct the configuration.";
             case CORRUPT -> "Look at what is there: nothing was overwritten.";
             case CLOSED -> "Keep the store open for as long as the application runs.";

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /** Opens the store that a URI names, with the credentials of the properties. */
@@ -52,6 +53,11 @@ final class StoreUriStores {
                         : StoreProvider.of(uri).open(uri));
     }
 
+    /** Whether there is no server that could be away. */
+    private static boolean isLocal(StoreUri uri) {
+        return uri.scheme().equals("memory") || uri.scheme().equals("sqlite");
+    }
+
     private StoreUri withCredentials(StoreUri uri) {
         String user = properties.username();
         String password = properties.password();
@@ -71,7 +77,7 @@ final class StoreUriStores {
         return new StoreUri(uri.scheme(), "//" + credentials + "@" + rest.substring(2), uri.parameters());
     }
 
-    private static String encoded(@org.jspecify.annotations.Nullable String text) {
+    private static String encoded(@Nullable String text) {
         return text == null
                 ? ""
                 : URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");

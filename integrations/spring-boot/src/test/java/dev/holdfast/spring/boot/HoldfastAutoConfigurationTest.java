@@ -210,6 +210,30 @@ class HoldfastAutoConfigurationTest {
     }
 
     @Test
+    @DisplayName("puts a prefix before every name, so that tenants of one store don't meet")
+    void namePrefix(@TempDir Path directory) {
+        String store = "sqlite:" + directory.resolve("locks.db");
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=" + store, "holdfast.name-prefix=orders:")
+                .run(context -> {
+                    assertThat(context.getBean(Hold.class).name()).isEqualTo("orders:nightly-report");
+                    try (Holdfast other = Holdfast.connect(store)) {
+                        assertThat(other.lock("orders:nightly-report").tryAcquire())
+                                .isEmpty();
+                        assertThat(other.lock("nightly-report").tryAcquire()).isPresent();
+                    }
+                });
+    }
+
+    @Test
+    @DisplayName("needs nothing to try again where the store is in the process")
+    void retryOfLocalStore() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=memory:", "holdfast.startup-policy=retry")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
     @DisplayName("refuses an SSL bundle for a store that takes none")
     void bundleThatDoesNotFit() {
         ApplicationContextRunner withBundle =

@@ -8,6 +8,11 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.servers.Certificates;
 import dev.holdfast.servers.PostgresServer;
 import dev.holdfast.servers.RedisServer;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.jdbc.JdbcStore;
+import dev.holdfast.store.redis.RedisStore;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -26,6 +31,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 @DisplayName("On real servers, the auto-configuration")
 @Tag("server")
@@ -142,6 +148,56 @@ class ServersTest {
                         .first()
                         .asString()
                         .contains("certificate"));
+    }
+
+    @Test
+    @DisplayName("starts without Redis if it may, and has locks once Redis is there")
+    void retry() throws Exception {
+        RedisServer away = RedisServer.start();
+        away.kill();
+        ApplicationContextRunner early = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+                .withPropertyValues("holdfast.store=redis://127.0.0.1:" + away.port(), "holdfast.store-timeout=1m");
+        early.withUserConfiguration(UsesLocks.class)
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .anyMatch(text -> text.contains("'holdfast.startup-policy' to 'retry'")));
+        early.withPropertyValues("holdfast.startup-policy=retry").run(context -> {
+            Holdfast holdfast = context.getBean(Holdfast.class);
+            assertThat(holdfast.state().isConnected()).isFalse();
+            away.restart();
+            try (Hold hold = holdfast.lock("nightly-report").acquire()) {
+                assertThat(hold.isHeld()).isTrue();
+            }
+        });
+        away.close();
+    }
+
+    @Test
+    @DisplayName("promises of a store that is opened later no more than what the store keeps")
+    void promises() {
+        RedisStore.Builder redisBuilder =
+                RedisStore.builder(StoreUri.parse("redis://:canary@127.0.0.1:" + redis.port()));
+        JdbcStore.Builder jdbcBuilder = JdbcStore.builder(new DriverManagerDataSource(database));
+        try (LockStore redisStore = redisBuilder.open();
+                LockStore redisLater = redisBuilder.openLater();
+                LockStore jdbcStore = jdbcBuilder.open();
+                LockStore jdbcLater = jdbcBuilder.openLater()) {
+            promisesNoMore(redisLater.traits(), redisStore.traits());
+            promisesNoMore(jdbcLater.traits(), jdbcStore.traits());
+        }
+    }
+
+    private static void promisesNoMore(StoreTraits promised, StoreTraits kept) {
+        for (StoreTraits.Feature feature : StoreTraits.Feature.values()) {
+            assertThat(!promised.has(feature) || kept.has(feature))
+                    .as("%s", feature)
+                    .isTrue();
+        }
+        assertThat(kept.admissions()).containsAll(promised.admissions());
+        assertThat(promised.minSessionTtl()).isEqualTo(kept.minSessionTtl());
+        assertThat(promised.maxSessionTtl()).isEqualTo(kept.maxSessionTtl());
+        assertThat(promised.fixedLease()).isEqualTo(kept.fixedLease());
+        assertThat(promised.tokenSource()).isEqualTo(kept.tokenSource());
     }
 
     @Test

@@ -1,0 +1,29 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.Holdfast;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration of the {@link HoldfastEndpoint}. */
+@AutoConfiguration(after = HoldfastAutoConfiguration.class)
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnAvailableEndpoint(HoldfastEndpoint.class)
+@ConditionalOnBean(HoldfastClients.class)
+// Nobody but Spring has to do with what the annotations name.
+@SuppressWarnings("exports")
+public final class HoldfastEndpointAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastEndpointAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    HoldfastEndpoint holdfastEndpoint(ObjectProvider<Holdfast> client) {
+        return new HoldfastEndpoint(client);
+    }
+}

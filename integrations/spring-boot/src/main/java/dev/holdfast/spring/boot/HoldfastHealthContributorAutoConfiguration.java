@@ -1,0 +1,30 @@
+package dev.holdfast.spring.boot;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration of the health of the lock store, under the name {@code holdfast}. */
+@AutoConfiguration(
+        after = HoldfastAutoConfiguration.class,
+        beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
+@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnEnabledHealthIndicator("holdfast")
+@ConditionalOnBean(HoldfastClients.class)
+// Nobody but Spring has to do with what the annotations name.
+@SuppressWarnings("exports")
+public final class HoldfastHealthContributorAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastHealthContributorAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean(name = "holdfastHealthIndicator")
+    HoldfastHealthIndicator holdfastHealthIndicator(HoldfastClients clients, HoldfastProperties properties) {
+        return new HoldfastHealthIndicator(clients, properties.healthTimeout());
+    }
+}

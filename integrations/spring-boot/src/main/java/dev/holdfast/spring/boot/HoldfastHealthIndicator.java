@@ -1,0 +1,58 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.ClientState;
+import dev.holdfast.HealthReport;
+import dev.holdfast.Holdfast;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+
+/**
+ * Health of the lock store as the application's clients see it: one bounded round trip of each. A client that nothing
+ * has asked for yet is left alone, so that a look at the health opens no store. Thread-safe.
+ */
+final class HoldfastHealthIndicator extends AbstractHealthIndicator {
+
+    private final HoldfastClients clients;
+    private final Duration bound;
+
+    HoldfastHealthIndicator(HoldfastClients clients, Duration bound) {
+        super("The health check of the lock store failed");
+        this.clients = clients;
+        this.bound = bound;
+    }
+
+    /** Blocks for as long as the bound at the most, however many clients there are. */
+    @Override
+    protected void doHealthCheck(Health.Builder health) {
+        Map<String, CompletableFuture<HealthReport>> asked = new LinkedHashMap<>();
+        Map<String, Holdfast> present = clients.present();
+        present.forEach(
+                (name, client) -> asked.put(name, client.checkHealthAsync(bound).toCompletableFuture()));
+        health.status(asked.isEmpty() ? Status.UNKNOWN : Status.UP);
+        asked.forEach((name, report) -> {
+            HealthReport told = report.join();
+            if (!told.isHealthy()) {
+                health.down();
+            }
+            health.withDetail(name, details(told));
+        });
+    }
+
+    private static Map<String, Object> details(HealthReport report) {
+        ClientState client = report.client();
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("status", client.status());
+        report.problem().ifPresent(problem -> details.put("problem", problem));
+        report.roundTrip().ifPresent(time -> details.put("roundTrip", time));
+        client.sinceKeepAlive().ifPresent(time -> details.put("sinceKeepAlive", time));
+        client.sessionLeft().ifPresent(time -> details.put("sessionLeft", time));
+        details.put("holds", client.holds());
+        details.put("waiting", client.waiting());
+        return details;
+    }
+}
