@@ -13,6 +13,7 @@ module dev.holdfast.spring.boot {
     requires spring.core;
 
     // What an application has or has not.
+    requires static dev.holdfast.spring;
     requires static transitive dev.holdfast.store.jdbc;
     requires static transitive dev.holdfast.store.redis;
     requires static io.netty.common;

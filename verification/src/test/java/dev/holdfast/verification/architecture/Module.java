@@ -17,7 +17,7 @@ enum Module {
     REDIS("dev.holdfast.store.redis", CORE),
     QUORUM("dev.holdfast.store.quorum", CORE),
     SPRING("dev.holdfast.spring", CORE),
-    SPRING_BOOT("dev.holdfast.spring.boot", CORE, JDBC, REDIS),
+    SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, JDBC, REDIS),
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
     SHEDLOCK("dev.holdfast.shedlock", CORE),

@@ -16,6 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param label Who this client is, for people who look at holders. User, host and process if not set.
  * @param namePrefix What stands before every name at the store, so that applications or tenants that share one never
  *     meet.
+ * @param maxWait How long locks of annotations and of the LockTemplate wait for others.
  * @param startupPolicy What happens if the store can't be reached when the application starts.
  * @param sessionTtl How long what this application holds outlives it after a crash.
  * @param storeTimeout How long the store may leave the application without any answer before waiting calls fail.
@@ -35,6 +36,7 @@ record HoldfastProperties(
         @Nullable String password,
         @Nullable String label,
         @DefaultValue("") String namePrefix,
+        @DefaultValue("10s") Duration maxWait,
         @DefaultValue("fail") StartupPolicy startupPolicy,
         @DefaultValue("30s") Duration sessionTtl,
         @DefaultValue("10s") Duration storeTimeout,

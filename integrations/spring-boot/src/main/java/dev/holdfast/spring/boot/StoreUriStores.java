@@ -46,6 +46,12 @@ final class StoreUriStores {
                     "Remove 'holdfast.ssl.bundle'; a database takes its TLS settings from the URI or from a"
                             + " DataSource.");
         }
+        if (opener.isEmpty() && properties.startsWithoutStore() && !isLocal(uri)) {
+            throw new HoldfastConfigurationException(
+                    "The property 'holdfast.startup-policy' is 'retry', and the store '" + uri
+                            + "' can't be opened later than the application starts.",
+                    "Set 'holdfast.startup-policy' to 'fail'; a database or a Redis can be opened later.");
+        }
         return StoreOpening.of(
                 "'" + uri + "'",
                 () -> opener.isPresent()

@@ -76,7 +76,8 @@ class GettingStartedTest {
     @Test
     @DisplayName("says what is missing, and what to do, instead of a stack trace")
     void failure(CapturedOutput output) {
-        assertThat(catchThrowable(() -> SpringApplication.run(Application.class))).isNotNull();
+        assertThat(catchThrowable(() -> SpringApplication.run(Application.class)))
+                .isNotNull();
         assertThat(output)
                 .contains("APPLICATION FAILED TO START", "There is no lock store", "Set 'holdfast.store' to the URI");
     }

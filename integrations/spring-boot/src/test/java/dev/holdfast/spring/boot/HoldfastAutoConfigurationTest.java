@@ -234,6 +234,17 @@ class HoldfastAutoConfigurationTest {
     }
 
     @Test
+    @DisplayName("refuses to try a store again later that can't be opened later")
+    void retryThatDoesNotFit() {
+        runner.withUserConfiguration(UsesLocks.class)
+                .withPropertyValues("holdfast.store=custom:place", "holdfast.startup-policy=retry")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("'custom:place' can't be opened later"));
+    }
+
+    @Test
     @DisplayName("refuses an SSL bundle for a store that takes none")
     void bundleThatDoesNotFit() {
         ApplicationContextRunner withBundle =

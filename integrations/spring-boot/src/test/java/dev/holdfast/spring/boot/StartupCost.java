@@ -53,7 +53,8 @@ public final class StartupCost {
             }
         }
         times.forEach((kind, all) -> System.out.printf(
-                "%-10s wall %d ms, processor %d ms (medians of %d)%n", kind, median(all, 0), median(all, 1), all.size()));
+                "%-10s wall %d ms, processor %d ms (medians of %d)%n",
+                kind, median(all, 0), median(all, 1), all.size()));
     }
 
     private static long median(List<long[]> all, int which) {
@@ -76,7 +77,8 @@ public final class StartupCost {
             if (jvm.waitFor() != 0 || from < 0) {
                 throw new IllegalStateException("The start failed: " + text);
             }
-            String[] numbers = text.substring(from + 5, text.indexOf('\n', from)).split(" ");
+            String[] numbers =
+                    text.substring(from + 5, text.indexOf('\n', from)).split(" ");
             return new long[] {Long.parseLong(numbers[0]), Long.parseLong(numbers[1])};
         }
     }
@@ -88,7 +90,8 @@ public final class StartupCost {
         Class<?> application = kind.startsWith("1") ? Plain.class : WithHoldfast.class;
         ConfigurableApplicationContext context =
                 SpringApplication.run(application, "--holdfast.store=memory:", "--logging.level.root=warn");
-        if (kind.startsWith("3") && context.getBean(Holdfast.class).lock("report").tryAcquire().isEmpty()) {
+        if (kind.startsWith("3")
+                && context.getBean(Holdfast.class).lock("report").tryAcquire().isEmpty()) {
             throw new IllegalStateException("Who else has it?");
         }
         System.out.println("took " + (System.nanoTime() - begin) / 1_000_000 + " "

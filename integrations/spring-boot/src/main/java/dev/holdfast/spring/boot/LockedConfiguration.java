@@ -1,0 +1,32 @@
+package dev.holdfast.spring.boot;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.spring.EnableHoldfast;
+import dev.holdfast.spring.LockTemplate;
+import dev.holdfast.spring.LockedDefaults;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+/** Makes the annotations of {@code holdfast-spring} effective; an {@link EnableHoldfast} of the application's wins. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(EnableHoldfast.class)
+@EnableHoldfast
+class LockedConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockedDefaults lockedDefaults(HoldfastProperties properties) {
+        return LockedDefaults.standard().withMaxWait(properties.maxWait());
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    LockTemplate lockTemplate(Holdfast holdfast, LockedDefaults defaults, ApplicationEventPublisher publisher) {
+        return new LockTemplate(holdfast).withMaxWait(defaults.maxWait()).withEvents(publisher);
+    }
+}

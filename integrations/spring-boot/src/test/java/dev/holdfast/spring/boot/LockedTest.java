@@ -1,0 +1,112 @@
+package dev.holdfast.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.spring.CurrentLocks;
+import dev.holdfast.spring.EnableHoldfast;
+import dev.holdfast.spring.LockTemplate;
+import dev.holdfast.spring.Locked;
+import dev.holdfast.spring.LockedDefaults;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@DisplayName("Annotations for locks")
+class LockedTest {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+            .withPropertyValues("holdfast.store=memory:");
+
+    /** A service with a locked method. */
+    static class Ledger {
+        @Locked(name = "ledger", key = "#account")
+        List<String> append(String account) {
+            return CurrentLocks.names();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Application {
+        @Bean
+        Ledger ledger() {
+            return new Ledger();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableHoldfast(order = 7)
+    static class OwnOrder {}
+
+    @Test
+    @DisplayName("are effective without a word, and make the client at the first call")
+    void effective() {
+        runner.withUserConfiguration(Application.class)
+                .withPropertyValues("holdfast.name-prefix=orders:")
+                .run(context -> {
+                    assertThat(context.getBeanFactory().containsSingleton("holdfast"))
+                            .isFalse();
+                    assertThat(context.getBean(Ledger.class).append("7")).containsExactly("orders:ledger/7");
+                    assertThat(context.getBeanFactory().containsSingleton("holdfast"))
+                            .isTrue();
+                });
+    }
+
+    @Test
+    @DisplayName("wait as long as the property says, and so does the template")
+    void maxWait() throws Exception {
+        runner.withUserConfiguration(Application.class)
+                .withPropertyValues("holdfast.max-wait=0s")
+                .run(context -> {
+                    assertThat(context.getBean(LockedDefaults.class).maxWait()).isEqualTo(Duration.ZERO);
+                    LockTemplate locks = context.getBean(LockTemplate.class);
+                    assertThat(locks.call("ledger", CurrentLocks::names)).containsExactly("ledger");
+                });
+    }
+
+    @Test
+    @DisplayName("take defaults of the application's, and its order among other advice")
+    void own() {
+        runner.withUserConfiguration(Application.class, OwnOrder.class)
+                .withBean(LockedDefaults.class, () -> LockedDefaults.standard().withNamePrefix("ours:"))
+                .run(context -> {
+                    assertThat(context.getBean(Ledger.class).append("7")).containsExactly("ours:ledger/7");
+                    assertThat(context.getBeanFactory()
+                                    .getMergedBeanDefinition("dev.holdfast.spring.lockedAdvisor")
+                                    .getPropertyValues()
+                                    .get("order"))
+                            .isEqualTo(7);
+                });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(HoldfastAutoConfiguration.class)
+    static class WithoutAnnotations {
+        @Bean
+        String uses(ObjectProvider<Holdfast> holdfast) {
+            return holdfast.getObject().toString();
+        }
+    }
+
+    @Test
+    @DisplayName("are not needed: a client is there without their module")
+    void withoutModule() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(WithoutAnnotations.class)
+                .withPropertyValues("holdfast.store=memory:")
+                .withClassLoader(new FilteredClassLoader("dev.holdfast.spring.EnableHoldfast"))
+                .run(context -> assertThat(context)
+                        .hasSingleBean(Holdfast.class)
+                        .doesNotHaveBean("lockedDefaults")
+                        .doesNotHaveBean("dev.holdfast.spring.lockedAdvisor"));
+    }
+}
