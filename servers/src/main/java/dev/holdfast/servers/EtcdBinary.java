@@ -45,6 +45,23 @@ final class EtcdBinary {
         return Found.PROGRAM;
     }
 
+    /** The program. */
+    static Path program() {
+        return find().orElseThrow(() -> new IllegalStateException("There is no etcd; its tests carry @NeedsEtcd"));
+    }
+
+    /** What it says of its options. */
+    static String help() {
+        return Help.TEXT;
+    }
+
+    /** Asked once in a JVM. */
+    private static final class Help {
+        static final String TEXT = Command.output(program().toString(), "--help");
+
+        private Help() {}
+    }
+
     private static Optional<Path> onThePath() {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(":"))
                 .filter(directory -> !directory.isEmpty())

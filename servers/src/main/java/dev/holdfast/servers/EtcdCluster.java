@@ -110,6 +110,12 @@ public final class EtcdCluster implements AutoCloseable {
         return members.stream().filter(member -> member != leader).toList();
     }
 
+    /** Starts those members again that were ended, and returns when all serve that run. */
+    public void restart() {
+        members.stream().filter(member -> !member.process().isAlive()).forEach(EtcdServer::relaunch);
+        awaitService();
+    }
+
     @Override
     public void close() {
         members.forEach(EtcdServer::close);
