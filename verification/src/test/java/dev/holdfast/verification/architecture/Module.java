@@ -15,6 +15,7 @@ enum Module {
     SQLITE("dev.holdfast.store.sqlite", CORE, LEDGER),
     JDBC("dev.holdfast.store.jdbc", CORE, SQL, LEDGER),
     REDIS("dev.holdfast.store.redis", CORE),
+    ETCD("dev.holdfast.store.etcd", CORE, REGISTER),
     QUORUM("dev.holdfast.store.quorum", CORE),
     SPRING("dev.holdfast.spring", CORE),
     SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, JDBC, REDIS),

@@ -52,6 +52,22 @@ abstract class IndexRules extends AdapterHarness {
     }
 
     @Test
+    @DisplayName("claims of one number on two resources are two")
+    void numbersAreOfAResource() {
+        OpenedSession session = session(alice);
+        ResourceName first = named("first");
+        ResourceName second = named("second");
+        change(first, new IndexChange(claim(first, session, 3), Kind.GRANTED));
+        change(second, new IndexChange(claim(second, session, 3), Kind.QUEUED));
+        assertThat(answer(bob.claims(session.id())))
+                .containsExactlyInAnyOrder(
+                        new IndexEntry(claim(first, session, 3), true),
+                        new IndexEntry(claim(second, session, 3), false));
+        change(first, new IndexChange(claim(first, session, 3), Kind.ENDED));
+        assertThat(answer(bob.claims(session.id()))).containsExactly(new IndexEntry(claim(second, session, 3), false));
+    }
+
+    @Test
     @DisplayName("a write that fails changes no entry, and a deletion of the record may end some")
     void changesAreAtomic() {
         OpenedSession session = session(alice);

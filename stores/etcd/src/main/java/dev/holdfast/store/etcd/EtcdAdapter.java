@@ -1,0 +1,227 @@
+package dev.holdfast.store.etcd;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.etcd.rpc.EtcdClient;
+import dev.holdfast.store.etcd.rpc.Failures;
+import dev.holdfast.store.etcd.rpc.Range;
+import dev.holdfast.store.etcd.rpc.RangeAnswer;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.RegisterPage;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Registers in etcd. */
+final class EtcdAdapter implements RegisterAdapter {
+
+    private static final int LARGEST_PAGE = 256;
+    private static final int CLAIMS_AT_ONCE = 1_000;
+    private static final RegisterRecord NO_RECORD = new RegisterRecord(Optional.empty(), WriteTransaction.MISSING, 0);
+
+    private final EtcdClient client;
+    private final KeyLayout keys;
+    private final RegisterTraits traits;
+    private final StoreThreads threads;
+    private final Sessions sessions;
+    private volatile @Nullable Watches watches;
+
+    /**
+     * An adapter that asks nothing yet.
+     *
+     * @param threads ended with this, as the client is
+     */
+    EtcdAdapter(EtcdClient client, KeyLayout keys, RegisterTraits traits, StoreThreads threads) {
+        this.client = client;
+        this.keys = keys;
+        this.traits = traits;
+        this.threads = threads;
+        this.sessions = new Sessions(client, keys);
+    }
+
+    @Override
+    public RegisterTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public void listen(RegisterListener listener) {
+        watches = new Watches(client, keys, sessions, threads, listener);
+    }
+
+    private Watches watches() {
+        Watches present = watches;
+        if (present == null) {
+            throw new IllegalStateException("Nobody listens yet");
+        }
+        return present;
+    }
+
+    @Override
+    public long unixMicros() {
+        return 0;
+    }
+
+    /** A transaction that fails tells the record, and costs hardly more than a read. */
+    @Override
+    public Optional<RegisterRecord> guess(ResourceName resource) {
+        return Optional.of(NO_RECORD);
+    }
+
+    @Override
+    public CompletionStage<RegisterRecord> read(ResourceName resource) {
+        return told(() -> client.range(Range.of(keys.record(resource)))
+                .thenApply(answer -> WriteTransaction.record(answer.only())));
+    }
+
+    @Override
+    public CompletionStage<WriteResult> write(ConditionalWrite write) {
+        return told(() -> {
+            WriteTransaction transaction = new WriteTransaction(keys, write);
+            return client.run(transaction.request()).thenApply(transaction::result);
+        });
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
+        return told(() -> open(ttl, label, true));
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openLease(Duration length) {
+        return told(() -> open(length, "", false));
+    }
+
+    private CompletionStage<OpenedSession> open(Duration ttl, String label, boolean hasMailbox) {
+        return sessions.open(ttl, label)
+                .thenCompose(opened -> watches().addOwn(opened.id(), hasMailbox).thenApply(began -> opened));
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+        EtcdClient.Connection used = client.connection();
+        CompletableFuture<Optional<Long>> answer = told(() -> sessions.keepAlive(session, epoch));
+        if (!answer.isDone()) {
+            Future<?> impatience = threads.after(patience, () -> client.suspect(used));
+            var unused = answer.whenComplete((epochThen, failure) -> impatience.cancel(false));
+        }
+        return answer;
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
+        return told(() -> sessions.raiseEpoch(session, epoch));
+    }
+
+    @Override
+    public CompletionStage<Void> closeSession(SessionId session) {
+        return told(() -> sessions.close(session));
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> asked) {
+        return told(() -> sessions.read(asked));
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> asked) {
+        return told(() -> sessions.remaining(asked));
+    }
+
+    @Override
+    public void watch(Set<SessionId> others) {
+        watches().setOthers(others);
+    }
+
+    @Override
+    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
+        return told(() -> claims(session, keys.claims(session).first(CLAIMS_AT_ONCE), List.of()));
+    }
+
+    /** Goes on as of the revision of the first page, so that all pages are of one moment. */
+    private CompletionStage<List<IndexEntry>> claims(SessionId session, Range range, List<IndexEntry> before) {
+        return client.range(range).thenCompose(page -> {
+            List<IndexEntry> all = new ArrayList<>(before);
+            page.keys().forEach(key -> all.add(keys.indexEntry(session, key.key(), key.value())));
+            if (!page.hasMore()) {
+                return CompletableFuture.completedFuture(List.copyOf(all));
+            }
+            byte[] last = page.keys().get(page.keys().size() - 1).key();
+            long then = range.revision() == 0 ? page.header().revision() : range.revision();
+            return claims(session, range.startingAfter(last).at(then), all);
+        });
+    }
+
+    @Override
+    public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
+        return told(() -> {
+            Range all = keys.records(prefix).first(Math.min(limit, LARGEST_PAGE));
+            Range page = cursor.map(last -> all.startingAfter(keys.recordNamed(last)))
+                    .orElse(all);
+            return client.range(page).thenApply(this::page);
+        });
+    }
+
+    private RegisterPage page(RangeAnswer answer) {
+        List<RegisterPage.Entry> entries = answer.keys().stream()
+                .map(key -> new RegisterPage.Entry(keys.resource(key.key()), WriteTransaction.record(Optional.of(key))))
+                .toList();
+        return new RegisterPage(
+                entries,
+                answer.hasMore()
+                        ? Optional.of(entries.get(entries.size() - 1).resource().value())
+                        : Optional.empty());
+    }
+
+    /** The outcome of a request, whose failure is the one that it had, without a wrapper. */
+    private <T> CompletableFuture<T> told(Supplier<CompletionStage<T>> request) {
+        CompletableFuture<T> told = new CompletableFuture<>();
+        var unused = request.get().whenComplete((answer, failure) -> {
+            if (failure == null) {
+                told.complete(answer);
+            } else {
+                told.completeExceptionally(known(Failures.bare(failure)));
+            }
+        });
+        return told;
+    }
+
+    private StoreException known(Throwable failure) {
+        return failure instanceof StoreException known
+                ? known
+                : new StoreException(
+                        Reason.CORRUPT,
+                        Effect.UNKNOWN,
+                        "what " + client.name() + " has in the place of the locks could not be read: " + failure,
+                        failure);
+    }
+
+    @Override
+    public void close() {
+        Watches present = watches;
+        if (present != null) {
+            present.close();
+        }
+        client.close();
+        threads.close();
+    }
+}

@@ -1,0 +1,267 @@
+package dev.holdfast.store.etcd;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreUri;
+import dev.holdfast.store.etcd.rpc.Channels;
+import dev.holdfast.store.etcd.rpc.EtcdClient;
+import dev.holdfast.store.etcd.rpc.Login;
+import dev.holdfast.store.register.client.RegisterStore;
+import io.grpc.ManagedChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks on an etcd cluster, from 3.4 on.
+ *
+ * <pre>{@code
+ * try (Holdfast holdfast = Holdfast.connect("etcd://etcd-1:2379,etcd-2:2379,etcd-3:2379/shop")) { … }
+ * }</pre>
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>An acquire without contention is one transaction, and so is its release, after which etcd keeps nothing of the
+ *   name. Whoever waits is told of its grant by a watch, in the transaction that granted it.
+ *   <li>A session is a lease of etcd's. Its ttl is whole seconds, two at least. Expiry follows the servers' monotonic
+ *   clocks.
+ *   <li>What was acknowledged survives the loss of a minority of the servers.
+ *   <li>Fencing tokens follow etcd's revisions: they start again when a cluster is set up anew or restored.
+ * </ul>
+ *
+ * <p>One instance has a connection to one endpoint at a time, one thread for it, and one for what is due later. No
+ * request is sent twice.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class EtcdStore implements LockStore {
+
+    private final RegisterStore store;
+
+    private EtcdStore(RegisterStore store) {
+        this.store = store;
+    }
+
+    /**
+     * Begins to set up a store on a cluster.
+     *
+     * @param endpoints some of its members, each as {@code host:port}, or {@code [address]:port} for an address of IPv6
+     * @throws IllegalArgumentException if there are none, or one is not of the form
+     */
+    public static Builder builder(String... endpoints) {
+        return new Builder(Endpoints.read(List.of(endpoints)), null);
+    }
+
+    /**
+     * Begins to set up a store on a channel that the program has already. It is never closed here. It must not have a
+     * retry or hedging policy, and should keep to one member at a time, as it does by default ({@code pick_first}).
+     */
+    public static Builder builder(ManagedChannel channel) {
+        return new Builder(List.of(), channel);
+    }
+
+    /**
+     * Begins to set up a store on the cluster that a URI names, as {@link EtcdStoreProvider} knows them, for what the
+     * URI does not say.
+     *
+     * @throws IllegalArgumentException if the URI is not of that form; nothing was touched
+     */
+    public static Builder builder(StoreUri uri) {
+        if (!new EtcdStoreProvider().schemes().contains(uri.scheme())) {
+            throw new IllegalArgumentException("The URI '" + uri + "' names no etcd");
+        }
+        return EtcdUris.builder(uri);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return store.traits();
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        return store.execute(command, caller);
+    }
+
+    @Override
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return store.subscribe(listener);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    /** Sets up a store on a cluster. Each option has a default. */
+    public static final class Builder {
+
+        static final String DEFAULT_NAMESPACE = "holdfast";
+
+        private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_.:/-]{1,64}");
+        private static final Duration SHORTEST = Duration.ofMillis(10);
+        private static final Duration LONGEST = Duration.ofHours(1);
+
+        private final List<Channels.Endpoint> endpoints;
+        private final @Nullable ManagedChannel channel;
+        private String namespace = DEFAULT_NAMESPACE;
+        private Duration requestTimeout = Duration.ofSeconds(5);
+        private Duration connectTimeout = Duration.ofSeconds(10);
+        private Tls tls = Tls.OFF;
+        private @Nullable String user;
+        private Supplier<char[]> password = () -> new char[0];
+
+        private Builder(List<Channels.Endpoint> endpoints, @Nullable ManagedChannel channel) {
+            this.endpoints = endpoints;
+            this.channel = channel;
+        }
+
+        /**
+         * What the keys of the store begin with, before a slash, so that several may share a cluster.
+         *
+         * @param namespace 1 to 64 letters, digits and {@code _ . : / -}; {@code holdfast} by default
+         * @throws IllegalArgumentException if it is not of that form
+         */
+        @CanIgnoreReturnValue
+        public Builder namespace(String namespace) {
+            if (!NAMESPACE.matcher(namespace).matches()) {
+                throw new IllegalArgumentException(
+                        "A namespace is 1 to 64 letters, digits and _ . : / -, not '" + namespace + "'");
+            }
+            this.namespace = namespace;
+            return this;
+        }
+
+        /**
+         * After which time a request that is not answered ends with an unknown outcome; five seconds by default. It
+         * should be longer than the cluster takes to elect a leader.
+         *
+         * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
+         */
+        @CanIgnoreReturnValue
+        public Builder requestTimeout(Duration timeout) {
+            this.requestTimeout = checked("The time-out of a request", timeout);
+            return this;
+        }
+
+        /**
+         * How long it may take to connect to a member; ten seconds by default. Without effect on a channel of the
+         * program's.
+         *
+         * @throws IllegalArgumentException if it is below 10 ms or beyond an hour
+         */
+        @CanIgnoreReturnValue
+        public Builder connectTimeout(Duration timeout) {
+            this.connectTimeout = checked("The time-out of a connection", timeout);
+            return this;
+        }
+
+        /** Uses TLS, and trusts the authorities that the JVM trusts. */
+        @CanIgnoreReturnValue
+        public Builder tls() {
+            this.tls = tls.on();
+            return this;
+        }
+
+        /**
+         * Uses TLS, and trusts these authorities alone.
+         *
+         * @param authorities a file of certificates in PEM form
+         */
+        @CanIgnoreReturnValue
+        public Builder trust(Path authorities) {
+            this.tls = tls.trusting(authorities);
+            return this;
+        }
+
+        /**
+         * Uses TLS, and shows a certificate.
+         *
+         * @param certificate a file in PEM form, with those of intermediate authorities
+         * @param key its key, a file in PEM form (PKCS #8) without a password
+         */
+        @CanIgnoreReturnValue
+        public Builder clientCertificate(Path certificate, Path key) {
+            this.tls = tls.showing(certificate, key);
+            return this;
+        }
+
+        /**
+         * Authenticates as a user.
+         *
+         * @param password is asked each time that etcd is to give a token, on a thread that may wait
+         */
+        @CanIgnoreReturnValue
+        public Builder user(String name, Supplier<char[]> password) {
+            this.user = name;
+            this.password = password;
+            return this;
+        }
+
+        /**
+         * Connects.
+         *
+         * <p><b>Blocking:</b> for the time-out of a connection at most, for each endpoint that can't be reached, and then for two
+         * requests.
+         *
+         * @throws IllegalArgumentException if a file for TLS can't be read
+         * @throws StoreException if no endpoint can be reached, or the cluster does not accept the user, lacks a
+         *     permission or is too old
+         */
+        public EtcdStore open() {
+            return new EtcdStore(RegisterStore.over(adapter()));
+        }
+
+        /** What a store is made of. */
+        EtcdAdapter adapter() {
+            StoreThreads threads = new StoreThreads();
+            EtcdClient client = null;
+            try {
+                client = new EtcdClient(channels(threads), login(threads), requestTimeout);
+                KeyLayout keys = new KeyLayout(namespace);
+                return new EtcdAdapter(client, keys, StartupProbe.run(client, keys, longer(connectTimeout, requestTimeout)), threads);
+            } catch (RuntimeException | Error e) {
+                if (client != null) {
+                    client.close();
+                }
+                threads.close();
+                throw e;
+            }
+        }
+
+        private Channels channels(StoreThreads threads) {
+            ManagedChannel lent = channel;
+            return lent == null
+                    ? Channels.to(endpoints, tls.context(), connectTimeout, threads.lookups())
+                    : Channels.lent(lent);
+        }
+
+        private Login login(StoreThreads threads) {
+            String name = user;
+            return name == null ? Login.nobody() : Login.of(name, password, threads.lookups());
+        }
+
+        private static Duration longer(Duration one, Duration other) {
+            return one.compareTo(other) > 0 ? one : other;
+        }
+
+        private static Duration checked(String what, Duration timeout) {
+            if (timeout.compareTo(SHORTEST) < 0 || timeout.compareTo(LONGEST) > 0) {
+                throw new IllegalArgumentException(what + " is 10 ms to an hour, not " + timeout);
+            }
+            return timeout;
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package dev.holdfast.store.etcd;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.etcd.rpc.Range;
+import dev.holdfast.store.register.IndexEntry;
+import java.util.HexFormat;
+
+/**
+ * The keys, all below a namespace:
+ *
+ * <ul>
+ *   <li>{@code r/<name>}: the record of a resource, which ends with no lease.
+ *   <li>{@code s/<session>}: a session or a lease; attached to the lease of etcd's that has its id, as are the next two.
+ *   <li>{@code m/<session>}: its mailbox, of which each mail is a version.
+ *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
+ * </ul>
+ */
+final class KeyLayout {
+
+    private static final byte HELD = 'h';
+    private static final byte WAITING = 'w';
+    private static final int RADIX = 16;
+
+    private final String root;
+    private final int recordNameAt;
+
+    KeyLayout(String namespace) {
+        this.root = namespace + "/";
+        this.recordNameAt = (root + "r/").getBytes(UTF_8).length;
+    }
+
+    byte[] record(ResourceName resource) {
+        return key("r/" + resource.value());
+    }
+
+    Range records(String prefix) {
+        return Range.withPrefix(key("r/" + prefix));
+    }
+
+    /** The record that this name would have, which need not be a name of a resource. */
+    byte[] recordNamed(String name) {
+        return key("r/" + name);
+    }
+
+    ResourceName resource(byte[] record) {
+        return new ResourceName(new String(record, recordNameAt, record.length - recordNameAt, UTF_8));
+    }
+
+    byte[] session(SessionId session) {
+        return key("s/" + session.value());
+    }
+
+    /** The key of a session, to be read alone. */
+    Range one(SessionId session) {
+        return Range.of(session(session));
+    }
+
+    byte[] mailbox(SessionId session) {
+        return key("m/" + session.value());
+    }
+
+    byte[] claim(ClaimRef claim) {
+        return key("c/" + claim.session().value() + "/" + Long.toString(claim.claim(), RADIX) + "/"
+                + claim.resource().value());
+    }
+
+    Range claims(SessionId session) {
+        return Range.withPrefix(key("c/" + session.value() + "/"));
+    }
+
+    /** A key that nothing else has, for a look at what is permitted. */
+    byte[] probe(SessionId session) {
+        return key("p/" + session.value());
+    }
+
+    static byte[] claimValue(boolean isHeld) {
+        return new byte[] {isHeld ? HELD : WAITING};
+    }
+
+    IndexEntry indexEntry(SessionId session, byte[] key, byte[] value) {
+        String text = new String(key, UTF_8);
+        int claimAt = root.length() + "c/".length() + session.value().length() + 1;
+        int nameAt = text.indexOf('/', claimAt) + 1;
+        long claim = Long.parseLong(text.substring(claimAt, nameAt - 1), RADIX);
+        ResourceName resource = new ResourceName(text.substring(nameAt));
+        return new IndexEntry(new ClaimRef(resource, session, claim), value[0] == HELD);
+    }
+
+    static SessionId sessionOf(long lease) {
+        return new SessionId(HexFormat.of().toHexDigits(lease));
+    }
+
+    /** The lease of a session; 0 for an id that etcd cannot have given, whose keys are not there either. */
+    static long leaseOf(SessionId session) {
+        try {
+            return session.value().length() == Long.BYTES * 2 ? HexFormat.fromHexDigitsToLong(session.value()) : 0;
+        } catch (IllegalArgumentException e) {
+            return 0;
+        }
+    }
+
+    private byte[] key(String rest) {
+        return (root + rest).getBytes(UTF_8);
+    }
+}

@@ -1,0 +1,35 @@
+package dev.holdfast.store.etcd;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Supplier;
+
+/** A password that stands in a file, but for a line end after it, and is read anew each time. */
+record PasswordFile(Path file) implements Supplier<char[]> {
+
+    private static final int LONGEST = 64 * 1024;
+
+    @Override
+    public char[] get() {
+        try {
+            if (Files.size(file) > LONGEST) {
+                throw denied("is no password: it has more than 64 KiB");
+            }
+            return Files.readString(file, StandardCharsets.UTF_8)
+                    .replaceFirst("[\r\n]+$", "")
+                    .toCharArray();
+        } catch (IOException | UncheckedIOException e) {
+            throw denied("can't be read: " + e.getClass().getSimpleName());
+        }
+    }
+
+    private StoreException denied(String why) {
+        return new StoreException(Reason.DENIED, Effect.NONE, "the password file " + file + " " + why, null);
+    }
+}

@@ -1,0 +1,184 @@
+package dev.holdfast.store.etcd;
+
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.etcd.rpc.EtcdClient;
+import dev.holdfast.store.etcd.rpc.Header;
+import dev.holdfast.store.etcd.rpc.LeaseAnswer;
+import dev.holdfast.store.etcd.rpc.RangeAnswer;
+import dev.holdfast.store.etcd.rpc.Transaction;
+import dev.holdfast.store.etcd.rpc.Transaction.Branch;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.SessionRecord;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Sessions and leases: each is a lease of etcd's with a key that ends with it.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks.
+ */
+final class Sessions {
+
+    /** A server takes so many operations in a transaction unless it is told otherwise. */
+    private static final int MOST_AT_ONCE = 100;
+
+    /** A leader may change while a session is renewed; more often than so, the consensus is in trouble. */
+    private static final int RENEWALS = 3;
+
+    private static final long NANOS = 999_999_999;
+
+    private final EtcdClient client;
+    private final KeyLayout keys;
+
+    Sessions(EtcdClient client, KeyLayout keys) {
+        this.client = client;
+        this.keys = keys;
+    }
+
+    CompletionStage<OpenedSession> open(Duration ttl, String label) {
+        return client.grant(wholeSeconds(ttl)).thenCompose(granted -> {
+            OpenedSession opened =
+                    new OpenedSession(KeyLayout.sessionOf(granted.id()), Duration.ofSeconds(granted.seconds()));
+            byte[] value = SessionValue.encoded(new SessionRecord(0, label, opened.ttl()));
+            return client.run(new Transaction().put(keys.session(opened.id()), value, granted.id()))
+                    .thenApply(done -> opened);
+        });
+    }
+
+    private static long wholeSeconds(Duration ttl) {
+        return ttl.plusNanos(NANOS).toSeconds();
+    }
+
+    CompletionStage<Map<SessionId, SessionRecord>> read(Collection<SessionId> sessions) {
+        CompletionStage<Map<SessionId, SessionRecord>> all = CompletableFuture.completedFuture(Map.of());
+        List<SessionId> asked = List.copyOf(sessions);
+        for (int i = 0; i < asked.size(); i += MOST_AT_ONCE) {
+            List<SessionId> some = asked.subList(i, Math.min(asked.size(), i + MOST_AT_ONCE));
+            all = all.thenCombine(readSome(some), (before, more) -> {
+                Map<SessionId, SessionRecord> both = new HashMap<>(before);
+                both.putAll(more);
+                return both;
+            });
+        }
+        return all;
+    }
+
+    private CompletionStage<Map<SessionId, SessionRecord>> readSome(List<SessionId> sessions) {
+        Transaction reads = new Transaction();
+        sessions.forEach(session -> reads.get(Branch.THEN, keys.session(session)));
+        return client.run(reads).thenApply(answer -> {
+            Map<SessionId, SessionRecord> living = new HashMap<>();
+            for (int i = 0; i < sessions.size(); i++) {
+                SessionId session = sessions.get(i);
+                answer.ranges().get(i).only().ifPresent(key -> living.put(session, SessionValue.decoded(key.value())));
+            }
+            return living;
+        });
+    }
+
+    /*
+     * A renewal is no write: the member that believes it leads answers it alone, and one that was cut off or stood still
+     * may believe that for a while, while its successor lets the session end. So a renewal counts only between two
+     * reads that the majority has confirmed, in one and the same term: then whoever answered led until after it, and
+     * whoever leads next gives every session its whole time again.
+     */
+    CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch) {
+        return client.range(keys.one(session)).thenCompose(before -> keepAlive(session, epoch, before, RENEWALS));
+    }
+
+    private CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, RangeAnswer before, int attempts) {
+        Optional<Long> present = epochOf(before);
+        if (present.isEmpty() || present.get() > epoch) {
+            return CompletableFuture.completedFuture(present);
+        }
+        if (attempts == 0) {
+            return CompletableFuture.failedFuture(unavailable("changes its leader again and again"));
+        }
+        return client.renew(KeyLayout.leaseOf(session))
+                .thenCompose(renewed -> client.range(keys.one(session))
+                        .thenCompose(after ->
+                                isOfOneTerm(before.header(), renewed.header(), after.header()) && renewed.seconds() > 0
+                                        ? CompletableFuture.completedFuture(epochOf(after))
+                                        : keepAlive(session, epoch, after, attempts - 1)));
+    }
+
+    private static boolean isOfOneTerm(Header before, Header renewal, Header after) {
+        return before.term() == renewal.term() && renewal.term() == after.term();
+    }
+
+    private static Optional<Long> epochOf(RangeAnswer answer) {
+        return answer.only().map(key -> SessionValue.decoded(key.value()).epoch());
+    }
+
+    private StoreException unavailable(String what) {
+        return new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, client.name() + " " + what, null);
+    }
+
+    CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
+        return client.range(keys.one(session))
+                .thenCompose(read -> read.only()
+                        .map(key -> raise(session, SessionValue.decoded(key.value()), epoch))
+                        .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty())));
+    }
+
+    private CompletionStage<Optional<Long>> raise(SessionId session, SessionRecord read, long epoch) {
+        if (read.epoch() >= epoch) {
+            return CompletableFuture.completedFuture(Optional.of(read.epoch()));
+        }
+        byte[] key = keys.session(session);
+        byte[] raised = SessionValue.encoded(new SessionRecord(epoch, read.label(), read.ttl()));
+        Transaction raise = new Transaction()
+                .valueBefore(key, SessionValue.ofEpochBelow(epoch))
+                .put(key, raised, KeyLayout.leaseOf(session))
+                .get(Branch.ELSE, key);
+        return client.run(raise)
+                .thenApply(answer -> answer.succeeded()
+                        ? Optional.of(epoch)
+                        : epochOf(answer.ranges().get(0)));
+    }
+
+    CompletionStage<Void> close(SessionId session) {
+        long lease = KeyLayout.leaseOf(session);
+        return lease == 0 ? CompletableFuture.completedFuture(null) : client.revoke(lease);
+    }
+
+    CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions) {
+        List<CompletableFuture<LeaseAnswer>> asked = new ArrayList<>();
+        List<SessionId> ids = List.copyOf(sessions);
+        ids.forEach(session -> asked.add(client.left(KeyLayout.leaseOf(session)).toCompletableFuture()));
+        return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
+                .thenCompose(all -> {
+                    Map<SessionId, Duration> told = new HashMap<>();
+                    Set<SessionId> over = new HashSet<>();
+                    for (int i = 0; i < ids.size(); i++) {
+                        long seconds = asked.get(i).join().seconds();
+                        if (seconds >= 0) {
+                            told.put(ids.get(i), Duration.ofSeconds(seconds));
+                        } else {
+                            over.add(ids.get(i));
+                        }
+                    }
+                    return over.isEmpty() ? CompletableFuture.completedFuture(told) : withoutTime(told, over);
+                });
+    }
+
+    /** A lease whose time is over has not ended before its keys are deleted. */
+    private CompletionStage<Map<SessionId, Duration>> withoutTime(Map<SessionId, Duration> told, Set<SessionId> over) {
+        return read(over).thenApply(living -> {
+            living.keySet().forEach(session -> told.put(session, Duration.ZERO));
+            return told;
+        });
+    }
+}

@@ -1,0 +1,71 @@
+package dev.holdfast.store.etcd;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** The threads of one store, but for that of its connections: one for what is due later, and one for what may block. */
+final class StoreThreads implements AutoCloseable {
+
+    private static final Duration IDLE = Duration.ofSeconds(10);
+    private static final Duration LONGEST_END = Duration.ofSeconds(10);
+
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named("holdfast-etcd-timer"));
+    private final ThreadPoolExecutor lookups = new ThreadPoolExecutor(
+            1, 1, IDLE.toSeconds(), TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named("holdfast-etcd-lookup"));
+
+    StoreThreads() {
+        timer.setRemoveOnCancelPolicy(true);
+        lookups.allowCoreThreadTimeOut(true);
+    }
+
+    private ThreadFactory named(String name) {
+        return task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            threads.removeIf(before -> before.getState() == Thread.State.TERMINATED);
+            threads.add(thread);
+            return thread;
+        };
+    }
+
+    /** Runs something later; never, after the end. */
+    Future<?> after(Duration pause, Runnable what) {
+        try {
+            return timer.schedule(what, pause.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    /** For names of hosts that are looked up, and passwords that are asked for. */
+    Executor lookups() {
+        return lookups;
+    }
+
+    /** Ends both, and waits for that; a look-up that can't be interrupted is not waited for for ever. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        lookups.shutdownNow();
+        try {
+            for (Thread thread : threads) {
+                if (thread != Thread.currentThread()) {
+                    thread.join(LONGEST_END.toMillis());
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package dev.holdfast.store.etcd;
+
+import io.grpc.netty.GrpcSslContexts;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What secures connections. The name of the host is checked always.
+ *
+ * @param isOn whether there is TLS at all
+ * @param authorities who is trusted; null for whoever the JVM trusts
+ * @param certificate what is shown; null for nothing
+ * @param key the key of that
+ */
+record Tls(
+        boolean isOn,
+        @Nullable Path authorities,
+        @Nullable Path certificate,
+        @Nullable Path key) {
+
+    static final Tls OFF = new Tls(false, null, null, null);
+
+    Tls on() {
+        return new Tls(true, authorities, certificate, key);
+    }
+
+    Tls trusting(Path others) {
+        return new Tls(true, readable(others), certificate, key);
+    }
+
+    Tls showing(Path own, Path itsKey) {
+        return new Tls(true, authorities, readable(own), readable(itsKey));
+    }
+
+    private static Path readable(Path file) {
+        if (!Files.isReadable(file) || Files.isDirectory(file)) {
+            throw new IllegalArgumentException("There is no file in PEM form to be read at '" + file + "'");
+        }
+        return file;
+    }
+
+    /** For connections; null if they are plain. */
+    @Nullable
+    SslContext context() {
+        if (!isOn) {
+            return null;
+        }
+        SslContextBuilder builder = SslContextBuilder.forClient();
+        Path trusted = authorities;
+        Path own = certificate;
+        Path itsKey = key;
+        try {
+            if (trusted != null) {
+                builder.trustManager(trusted.toFile());
+            }
+            if (own != null && itsKey != null) {
+                builder.keyManager(own.toFile(), itsKey.toFile());
+            }
+            return GrpcSslContexts.configure(builder, SslProvider.JDK).build();
+        } catch (SSLException | IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "The files for TLS are not certificates and a key in PEM form (PKCS #8): " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package dev.holdfast.store.etcd;
+
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.etcd.rpc.KeyValue;
+import dev.holdfast.store.etcd.rpc.Transaction;
+import dev.holdfast.store.etcd.rpc.Transaction.Branch;
+import dev.holdfast.store.etcd.rpc.TxnAnswer;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.RecordVersion;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A conditional write as one transaction. If a comparison fails, it reads all that was compared instead, so that the
+ * answer says which, at no further trip.
+ */
+final class WriteTransaction {
+
+    /** What a creation compares with. */
+    static final RecordVersion MISSING = new RecordVersion(0, 0);
+
+    private final KeyLayout keys;
+    private final ConditionalWrite write;
+
+    /** All whose sessions must live, in the order in which they are read. */
+    private final List<SessionId> sessions;
+
+    WriteTransaction(KeyLayout keys, ConditionalWrite write) {
+        this.keys = keys;
+        this.write = write;
+        Set<SessionId> involved = new LinkedHashSet<>(write.writers().keySet());
+        involved.addAll(write.mail().keySet());
+        write.index().forEach(change -> involved.add(change.claim().session()));
+        this.sessions = List.copyOf(involved);
+    }
+
+    Transaction request() {
+        Transaction transaction = new Transaction();
+        compare(transaction);
+        byte[] record = keys.record(write.resource());
+        write.state().ifPresentOrElse(state -> transaction.put(record, state, 0), () -> transaction.delete(record));
+        write.mail()
+                .forEach((session, mail) -> transaction.put(keys.mailbox(session), mail, KeyLayout.leaseOf(session)));
+        write.index().forEach(change -> change(transaction, change));
+        transaction.get(Branch.ELSE, record);
+        sessions.forEach(session -> transaction.get(Branch.ELSE, keys.session(session)));
+        return transaction;
+    }
+
+    private void compare(Transaction transaction) {
+        byte[] record = keys.record(write.resource());
+        if (isCreation()) {
+            transaction.createdBy(record, 0);
+        } else {
+            transaction.changedBy(record, write.expected().change());
+        }
+        for (SessionId session : sessions) {
+            Long epoch = write.writers().get(session);
+            if (epoch == null) {
+                transaction.exists(keys.session(session));
+            } else {
+                // As bytes, the number after the highest one is not negative, but higher still.
+                transaction.valueBefore(keys.session(session), SessionValue.ofEpochBelow(epoch + 1));
+            }
+        }
+    }
+
+    private void change(Transaction transaction, IndexChange change) {
+        byte[] key = keys.claim(change.claim());
+        long lease = KeyLayout.leaseOf(change.claim().session());
+        switch (change.kind()) {
+            case QUEUED, REQUEUED -> transaction.put(key, KeyLayout.claimValue(false), lease);
+            case GRANTED, PROMOTED -> transaction.put(key, KeyLayout.claimValue(true), lease);
+            case ENDED -> transaction.delete(key);
+        }
+    }
+
+    private boolean isCreation() {
+        return write.expected().equals(MISSING);
+    }
+
+    WriteResult result(TxnAnswer answer) {
+        return answer.succeeded()
+                ? new WriteResult.Written(written(answer.header().revision()))
+                : failed(answer);
+    }
+
+    private RecordVersion written(long revision) {
+        if (write.state().isEmpty()) {
+            return MISSING;
+        }
+        return new RecordVersion(isCreation() ? revision : write.expected().incarnation(), revision);
+    }
+
+    private WriteResult failed(TxnAnswer answer) {
+        List<WriteResult> stale = new ArrayList<>();
+        for (int i = 0; i < sessions.size(); i++) {
+            SessionId session = sessions.get(i);
+            Optional<KeyValue> found = answer.ranges().get(i + 1).only();
+            if (found.isEmpty()) {
+                return new WriteResult.Gone(session);
+            }
+            SessionRecord present = SessionValue.decoded(found.get().value());
+            Long epoch = write.writers().get(session);
+            if (epoch != null && present.epoch() > epoch) {
+                stale.add(new WriteResult.Stale(session, present.epoch()));
+            }
+        }
+        return stale.isEmpty()
+                ? new WriteResult.Conflict(record(answer.ranges().get(0).only()))
+                : stale.get(0);
+    }
+
+    static RegisterRecord record(Optional<KeyValue> found) {
+        return found.map(key -> new RegisterRecord(
+                        Optional.of(key.value()), new RecordVersion(key.createRevision(), key.modRevision()), 0))
+                .orElseGet(() -> new RegisterRecord(Optional.empty(), MISSING, 0));
+    }
+}

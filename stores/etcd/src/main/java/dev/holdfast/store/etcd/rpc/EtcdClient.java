@@ -1,0 +1,242 @@
+package dev.holdfast.store.etcd.rpc;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client of etcd for what locks need. Each call is sent once; only what was refused for the sake of its token is
+ * sent again, with a new one. What comes out of it fails with a {@link StoreException}.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread; none blocks but {@link #close}.
+ */
+public final class EtcdClient implements AutoCloseable {
+
+    private final Channels channels;
+    private final Login login;
+    private final Duration timeout;
+
+    /** The cluster that answered first; 0 before that. */
+    private final AtomicLong cluster = new AtomicLong();
+
+    private volatile boolean isClosed;
+
+    /** A client that asks for nothing yet. */
+    public EtcdClient(Channels channels, Login login, Duration timeout) {
+        this.channels = channels;
+        this.login = login;
+        this.timeout = timeout;
+    }
+
+    /** What this is connected to, for people. */
+    public String name() {
+        return channels.name();
+    }
+
+    /** How many endpoints there are to turn to. */
+    public int endpoints() {
+        return channels.size();
+    }
+
+    /** How long a call waits for its answer. */
+    public Duration timeout() {
+        return timeout;
+    }
+
+    /** Reads keys, as they are after all writes that were acknowledged before. */
+    public CompletionStage<RangeAnswer> range(Range range) {
+        return call(EtcdMethods.RANGE, range.message().toBytes(), answer -> {
+            RangeAnswer read = RangeAnswer.of(new MessageReader(answer));
+            check(read.header());
+            return read;
+        });
+    }
+
+    /** Runs a transaction. */
+    public CompletionStage<TxnAnswer> run(Transaction transaction) {
+        return call(EtcdMethods.TXN, transaction.toBytes(), answer -> {
+            TxnAnswer done = TxnAnswer.of(new MessageReader(answer));
+            check(done.header());
+            return done;
+        });
+    }
+
+    /** Makes a lease. */
+    public CompletionStage<LeaseAnswer> grant(long seconds) {
+        return call(EtcdMethods.GRANT, new MessageWriter().number(1, seconds).toBytes(), answer -> {
+            LeaseAnswer granted = LeaseAnswer.of(new MessageReader(answer));
+            check(granted.header());
+            return granted;
+        });
+    }
+
+    /** Gives a lease its whole time again. */
+    public CompletionStage<LeaseAnswer> renew(long lease) {
+        return call(EtcdMethods.KEEP_ALIVE, ofLease(lease), answer -> LeaseAnswer.of(new MessageReader(answer)));
+    }
+
+    /** Asks what is left of a lease. */
+    public CompletionStage<LeaseAnswer> left(long lease) {
+        return call(EtcdMethods.LEFT, ofLease(lease), answer -> LeaseAnswer.of(new MessageReader(answer)));
+    }
+
+    /** Ends a lease with all its keys, if it has not ended yet. */
+    public CompletionStage<Void> revoke(long lease) {
+        CompletableFuture<Void> revoked = new CompletableFuture<>();
+        var unused = call(EtcdMethods.REVOKE, ofLease(lease), answer -> answer).whenComplete((answer, failure) -> {
+            if (failure == null
+                    || (Failures.bare(failure).getCause() instanceof CallFailure known
+                            && Failures.isLeaseMissing(known))) {
+                revoked.complete(null);
+            } else {
+                revoked.completeExceptionally(Failures.bare(failure));
+            }
+        });
+        return revoked;
+    }
+
+    private static byte[] ofLease(long lease) {
+        return new MessageWriter().number(1, lease).toBytes();
+    }
+
+    /**
+     * The version of the server that answers.
+     *
+     * @param patience how long to wait for it, since it may have to be connected to first
+     */
+    public CompletionStage<String> version(Duration patience) {
+        return call(EtcdMethods.STATUS, new byte[0], patience, answer -> {
+            MessageReader message = new MessageReader(answer);
+            for (int field = message.next(); field != 0; field = message.next()) {
+                if (field == 2) {
+                    return new String(message.bytes(), StandardCharsets.UTF_8);
+                }
+            }
+            return "";
+        });
+    }
+
+    /** Opens a stream of watches. */
+    public CompletionStage<WatchStream> watch(WatchStream.Listener listener) {
+        CompletableFuture<WatchStream> opened = new CompletableFuture<>();
+        ManagedChannel channel = channels.current();
+        var unused = token(channel, null).whenComplete((token, failure) -> {
+            if (isClosed) {
+                opened.completeExceptionally(Failures.closed(Effect.NONE));
+            } else if (failure != null) {
+                opened.completeExceptionally(understood(failure, channel));
+            } else {
+                opened.complete(WatchStream.open(channel, token, listener));
+            }
+        });
+        return opened;
+    }
+
+    /** Turns from the member that a stream is connected to, since it is silent. */
+    public void suspect(WatchStream stream) {
+        channels.suspect(stream.channel());
+    }
+
+    /** Which connection is used at present, for {@link #suspect(Connection)}. */
+    public Connection connection() {
+        return new Connection(channels.current());
+    }
+
+    /** A connection that may turn out to be silent. */
+    public record Connection(ManagedChannel channel) {}
+
+    /** Turns from a connection, if it is the present one. */
+    public void suspect(Connection connection) {
+        channels.suspect(connection.channel());
+    }
+
+    /** The token that a stream was opened with may be the reason why it was refused. */
+    public void renewToken(WatchStream stream) {
+        var unused = token(channels.current(), stream.token());
+    }
+
+    private CompletableFuture<String> token(ManagedChannel channel, @Nullable String refused) {
+        return login.token(
+                refused, request -> Call.start(channel, EtcdMethods.AUTHENTICATE, request, Login.NONE, timeout));
+    }
+
+    private <T> CompletionStage<T> call(
+            MethodDescriptor<byte[], byte[]> method, byte[] request, Function<byte[], T> reading) {
+        return call(method, request, timeout, reading);
+    }
+
+    private <T> CompletionStage<T> call(
+            MethodDescriptor<byte[], byte[]> method, byte[] request, Duration patience, Function<byte[], T> reading) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        if (isClosed) {
+            result.completeExceptionally(Failures.closed(Effect.NONE));
+            return result;
+        }
+        ManagedChannel channel = channels.current();
+        var unused = attempt(channel, method, request, patience).whenComplete((answer, failure) -> {
+            if (failure != null) {
+                result.completeExceptionally(understood(failure, channel));
+                return;
+            }
+            try {
+                result.complete(reading.apply(answer));
+            } catch (StoreException known) {
+                result.completeExceptionally(known);
+            } catch (RuntimeException e) {
+                result.completeExceptionally(Failures.nonsense(name(), e));
+            }
+        });
+        return result;
+    }
+
+    private CompletionStage<byte[]> attempt(
+            ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] request, Duration patience) {
+        return token(channel, null).thenCompose(token -> {
+            CompletableFuture<byte[]> first = Call.start(channel, method, request, token, patience);
+            return first.handle((answer, failure) -> failure != null
+                            && Failures.bare(failure) instanceof CallFailure known
+                            && Failures.isOfToken(known))
+                    .thenCompose(isTokenStale -> isTokenStale
+                            ? token(channel, token)
+                                    .thenCompose(next -> Call.start(channel, method, request, next, patience))
+                            : first);
+        });
+    }
+
+    private StoreException understood(Throwable failure, ManagedChannel channel) {
+        Throwable cause = Failures.bare(failure);
+        if (cause instanceof StoreException known) {
+            return known;
+        } else if (cause instanceof CallFailure known) {
+            if (isClosed) {
+                return Failures.closed(known.wasSent() ? Effect.UNKNOWN : Effect.NONE);
+            }
+            if (Failures.isOfConnection(known)) {
+                channels.suspect(channel);
+            }
+            return Failures.of(known, name());
+        }
+        return new StoreException(
+                StoreException.Reason.UNAVAILABLE, Effect.UNKNOWN, name() + " could not be asked: " + cause, cause);
+    }
+
+    private void check(Header header) {
+        if (!cluster.compareAndSet(0, header.cluster()) && cluster.get() != header.cluster()) {
+            throw Failures.anotherCluster(name());
+        }
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        channels.close();
+    }
+}

@@ -1,0 +1,125 @@
+package dev.holdfast.store.etcd.rpc;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** What the failures of calls mean. */
+public final class Failures {
+
+    /** The server refuses these before it proposes anything to the others. */
+    private static final List<String> REFUSED_AT_THE_DOOR =
+            List.of("etcdserver: no leader", "etcdserver: too many requests", "etcdserver: not capable", "learner");
+
+    private static final List<String> STALE_TOKEN = List.of("invalid auth token", "auth: revision in header is old");
+
+    private static final List<String> WRONG_USER =
+            List.of("authentication failed", "user name is empty", "user name not found");
+
+    /** Codes by which the server refuses a request, before it does any of it. */
+    private static final Set<Status.Code> REFUSALS = Set.of(
+            Status.Code.INVALID_ARGUMENT,
+            Status.Code.NOT_FOUND,
+            Status.Code.FAILED_PRECONDITION,
+            Status.Code.OUT_OF_RANGE,
+            Status.Code.UNIMPLEMENTED);
+
+    private Failures() {}
+
+    /** The failure itself, without what stages put around it. */
+    public static Throwable bare(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? bare(cause) : failure;
+    }
+
+    /** After the end of the store. */
+    public static StoreException closed(Effect effect) {
+        return new StoreException(Reason.CLOSED, effect, "the connection to etcd was closed by this client", null);
+    }
+
+    /** The answer is none that etcd gives. */
+    static StoreException nonsense(String server, RuntimeException why) {
+        return new StoreException(
+                Reason.CORRUPT, Effect.UNKNOWN, server + " answered something that is no answer of etcd", why);
+    }
+
+    static StoreException anotherCluster(String server) {
+        return new StoreException(
+                Reason.CORRUPT,
+                Effect.UNKNOWN,
+                server + " is another cluster than it was, or was restored from a backup: its tokens may be lower than"
+                        + " those that were given out. Open the store anew when the guarded resources are prepared;"
+                        + " the manual says how, in docs/stores/etcd.md",
+                null);
+    }
+
+    /** Whether the token of this user is not valid any more; nothing was done. */
+    static boolean isOfToken(CallFailure failure) {
+        return STALE_TOKEN.stream().anyMatch(failure.words()::contains);
+    }
+
+    static boolean isAuthenticationOff(CallFailure failure) {
+        return failure.words().contains("authentication is not enabled");
+    }
+
+    static boolean isLeaseMissing(CallFailure failure) {
+        return failure.words().contains("requested lease not found");
+    }
+
+    /** Whether another member, or another connection, might do better. */
+    static boolean isOfConnection(CallFailure failure) {
+        return failure.code() == Status.Code.UNAVAILABLE
+                || failure.code() == Status.Code.DEADLINE_EXCEEDED
+                || failure.code() == Status.Code.INTERNAL
+                || failure.code() == Status.Code.UNKNOWN;
+    }
+
+    static StoreException of(CallFailure failure, String server) {
+        String words = failure.words();
+        if (words.contains("database space exceeded")) {
+            return new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    server + " has used up its space quota; compact and defragment it, then disarm the alarm",
+                    failure);
+        } else if (failure.code() == Status.Code.PERMISSION_DENIED) {
+            return new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    server + " does not permit this user what locks need (" + words + "); the manual lists the"
+                            + " permissions, in docs/stores/etcd.md",
+                    failure);
+        } else if (isOfToken(failure) || WRONG_USER.stream().anyMatch(words::contains)) {
+            return new StoreException(
+                    Reason.DENIED, Effect.NONE, server + " does not accept the user or the password", failure);
+        } else if (tlsProblem(failure) != null) {
+            return new StoreException(
+                    Reason.DENIED, Effect.NONE, "no TLS connection to " + server + " could be made: " + words, failure);
+        }
+        boolean hadNoEffect = !failure.wasSent()
+                || REFUSALS.contains(failure.code())
+                || REFUSED_AT_THE_DOOR.stream().anyMatch(words::contains);
+        return new StoreException(
+                Reason.UNAVAILABLE,
+                hadNoEffect ? Effect.NONE : Effect.UNKNOWN,
+                (failure.wasSent() ? server + " did not answer as it should: " : server + " can't be reached: ")
+                        + words,
+                failure);
+    }
+
+    /** Something of TLS, if nothing was sent because of it. */
+    private static @Nullable Throwable tlsProblem(CallFailure failure) {
+        for (Throwable t = failure.wasSent() ? null : failure.getCause(); t != null; t = t.getCause()) {
+            if (t instanceof SSLException) {
+                return t;
+            }
+        }
+        return null;
+    }
+}

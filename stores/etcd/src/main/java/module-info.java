@@ -1,0 +1,20 @@
+/** Locks on etcd. */
+// What stands on Guava and others are modules by their names only.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module dev.holdfast.store.etcd {
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires transitive dev.holdfast;
+    requires dev.holdfast.store.register;
+    requires transitive io.grpc;
+    requires io.grpc.netty;
+    requires io.netty.common;
+    requires io.netty.handler;
+    requires io.netty.transport;
+    requires org.slf4j;
+
+    exports dev.holdfast.store.etcd;
+
+    provides dev.holdfast.spi.StoreProvider with
+            dev.holdfast.store.etcd.EtcdStoreProvider;
+}

@@ -1,0 +1,166 @@
+package dev.holdfast.store.etcd;
+
+import static dev.holdfast.store.etcd.TestStores.client;
+import static dev.holdfast.store.etcd.TestStores.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.Loss;
+import dev.holdfast.StoreRefusedException;
+import dev.holdfast.servers.EtcdServer;
+import dev.holdfast.servers.FaultProxy;
+import dev.holdfast.servers.NeedsEtcd;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of locks when the server, or the way to it, fails. */
+@Tag("server")
+@NeedsEtcd
+class EtcdFaultsTest {
+
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    @Test
+    void holdOutlivesARestartOfTheServer() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                Holdfast one = client(server.endpoint(), LONG);
+                Holdfast two = client(server.endpoint(), LONG)) {
+            Hold hold = one.lock("ledger").acquire();
+            CompletableFuture<Hold> waiting = two.lock("ledger").acquireAsync().toCompletableFuture();
+            server.kill();
+            server.restart();
+            assertThat(hold.isHeld()).isTrue();
+            long token = hold.fencingToken();
+            hold.close();
+            try (Hold next = waiting.get(1, TimeUnit.MINUTES)) {
+                assertThat(next.fencingToken()).isGreaterThan(token);
+            }
+        }
+    }
+
+    @Test
+    void leaseThatIsRevokedByHandIsALoss() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                Holdfast one = client(server.endpoint(), LONG);
+                Holdfast two = client(server.endpoint(), LONG)) {
+            Hold hold = one.lock("ledger").acquire();
+            long token = hold.fencingToken();
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            hold.onLost(told::complete);
+            CompletableFuture<Hold> waiting = two.lock("ledger").acquireAsync().toCompletableFuture();
+            until("the other one waits", () -> below(server, "holdfast/c/").contains("\"count\":\"2\""));
+            server.call("/v3/lease/revoke", "{\"ID\": \"" + leaseOfHolder(server) + "\"}");
+            assertThat(told.get(1, TimeUnit.MINUTES).name()).isEqualTo("ledger");
+            try (Hold next = waiting.get(1, TimeUnit.MINUTES)) {
+                assertThat(next.fencingToken()).isGreaterThan(token);
+            }
+            assertThat(hold.isHeld()).isFalse();
+        }
+    }
+
+    /** The keys that begin so; versions of etcd differ in the blanks. */
+    private static String below(EtcdServer server, String prefix) {
+        return server.call("/v3/kv/range", range(prefix)).replace(" ", "");
+    }
+
+    /** The lease that the index entry of the claim that holds is attached to. */
+    private static String leaseOfHolder(EtcdServer server) {
+        String held = Base64.getEncoder().encodeToString(new byte[] {'h'});
+        String entries = below(server, "holdfast/c/");
+        Matcher entry = Pattern.compile("\"value\":\"" + Pattern.quote(held) + "\",\"lease\":\"(\\d+)\"")
+                .matcher(entries);
+        assertThat(entry.find()).as(entries).isTrue();
+        return entry.group(1);
+    }
+
+    private static String range(String prefix) {
+        String end = prefix.substring(0, prefix.length() - 1) + (char) (prefix.charAt(prefix.length() - 1) + 1);
+        return "{\"key\": \"" + encoded(prefix) + "\", \"range_end\": \"" + encoded(end) + "\"}";
+    }
+
+    private static String encoded(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void waiterIsServedThoughItsWatchWasLostAndTheHistoryCompacted() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                FaultProxy network = FaultProxy.to(server.port());
+                Holdfast one = client(server.endpoint(), LONG);
+                Holdfast two = client("127.0.0.1:" + network.port(), LONG)) {
+            Hold hold = one.lock("ledger").acquire();
+            CompletableFuture<Hold> waiting = two.lock("ledger").acquireAsync().toCompletableFuture();
+            until("the other one waits", () -> below(server, "holdfast/c/").contains("\"count\":\"2\""));
+            network.refuse();
+            network.reset();
+            hold.close();
+            String revision = revision(server);
+            server.call("/v3/kv/compaction", "{\"revision\": \"" + revision + "\", \"physical\": true}");
+            network.heal();
+            waiting.get(1, TimeUnit.MINUTES).close();
+        }
+    }
+
+    private static String revision(EtcdServer server) {
+        Matcher revision = Pattern.compile("\"revision\":\"(\\d+)\"").matcher(below(server, "holdfast/"));
+        assertThat(revision.find()).isTrue();
+        return revision.group(1);
+    }
+
+    @Test
+    void fullServerRefusesAndKeepsWhatIsHeld() throws Exception {
+        try (EtcdServer server = EtcdServer.builder()
+                        .option("quota-backend-bytes", String.valueOf(4 * 1024 * 1024))
+                        .start();
+                Holdfast one = client(server.endpoint(), Duration.ofSeconds(30))) {
+            Hold hold = one.lock("held").acquire();
+            fill(server);
+            assertThatThrownBy(() -> one.lock("another").acquire())
+                    .isInstanceOf(StoreRefusedException.class)
+                    .hasMessageContaining("quota");
+            assertThat(one.checkHealth(Duration.ofMinutes(1)).isHealthy()).isTrue();
+            assertThat(hold.isHeld()).isTrue();
+        }
+    }
+
+    private static void fill(EtcdServer server) {
+        String value = "x".repeat(512 * 1024);
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        server.call(
+                                "/v3/kv/put",
+                                "{\"key\": \"" + encoded("filler/" + i) + "\", \"value\": \"" + value + "\"}");
+                    }
+                })
+                .hasMessageContaining("database space exceeded");
+    }
+
+    @Test
+    void silentConnectionIsReplaced() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                FaultProxy network = FaultProxy.to(server.port());
+                Holdfast one = renewedOften("127.0.0.1:" + network.port())) {
+            Hold hold = one.lock("ledger").acquire();
+            network.silence();
+            until("another connection was made", () -> network.connections() - network.silent() > 0);
+            assertThat(hold.isHeld()).isTrue();
+            hold.close();
+        }
+    }
+
+    private static Holdfast renewedOften(String endpoint) {
+        return Holdfast.builder("etcd://" + endpoint + "?timeout=PT30S&connectTimeout=PT1M")
+                .sessionTtl(Duration.ofSeconds(24))
+                .keepAliveEvery(Duration.ofSeconds(1))
+                .build();
+    }
+}
