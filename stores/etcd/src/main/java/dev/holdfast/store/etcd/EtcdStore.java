@@ -231,7 +231,8 @@ public final class EtcdStore implements LockStore {
             try {
                 client = new EtcdClient(channels(threads), login(threads), requestTimeout);
                 KeyLayout keys = new KeyLayout(namespace);
-                return new EtcdAdapter(client, keys, StartupProbe.run(client, keys, longer(connectTimeout, requestTimeout)), threads);
+                return new EtcdAdapter(
+                        client, keys, StartupProbe.run(client, keys, longer(connectTimeout, requestTimeout)), threads);
             } catch (RuntimeException | Error e) {
                 if (client != null) {
                     client.close();

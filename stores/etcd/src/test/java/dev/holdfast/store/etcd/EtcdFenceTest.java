@@ -37,12 +37,14 @@ class EtcdFenceTest {
             assertThat(write(fence, "by one")).isTrue();
             CompletableFuture<Hold> waiting =
                     two.lock("ledger / \u00e4").acquireAsync().toCompletableFuture();
-            assertThat(two.forceRelease("ledger / \u00e4", stale.fencingToken())).isTrue();
+            assertThat(two.forceRelease("ledger / \u00e4", stale.fencingToken()))
+                    .isTrue();
             Hold next = waiting.get(1, TimeUnit.MINUTES);
             assertThat(write(fence, "late")).isFalse();
             assertThat(write(EtcdFence.of(next, "fenced"), "by two")).isTrue();
             next.close();
-            assertThat(write(EtcdFence.of("ledger / \u00e4", next.holdId(), "fenced"), "after the end")).isFalse();
+            assertThat(write(EtcdFence.of("ledger / \u00e4", next.holdId(), "fenced"), "after the end"))
+                    .isFalse();
             assertThat(write(fence, "later")).isFalse();
         }
     }
@@ -52,7 +54,8 @@ class EtcdFenceTest {
         String answer = server.call(
                 "/v3/kv/txn",
                 "{\"compare\": [{\"target\": \"VALUE\", \"result\": \"EQUAL\", \"key\": \"" + encoded(fence.key())
-                        + "\", \"value\": \"" + encoded(fence.value()) + "\"}], \"success\": [{\"request_put\": {\"key\": \""
+                        + "\", \"value\": \"" + encoded(fence.value())
+                        + "\"}], \"success\": [{\"request_put\": {\"key\": \""
                         + encoded("report".getBytes(StandardCharsets.UTF_8)) + "\", \"value\": \""
                         + encoded(what.getBytes(StandardCharsets.UTF_8)) + "\"}}]}");
         return answer.replace(" ", "").contains("\"succeeded\":true");
