@@ -423,9 +423,18 @@ public class LocalHold implements HoldHandle {
         isClosed = true;
         CompletableFuture<ReleaseOutcome> stage = resource.release(this, caller);
         if (observer != null) {
-            var unused = stage.thenAccept(observer::released);
+            tellReleased(stage, observer);
         }
         return stage;
+    }
+
+    private static void tellReleased(CompletableFuture<ReleaseOutcome> stage, AcquisitionObserver observer) {
+        if (stage.isDone() && !stage.isCompletedExceptionally()) {
+            // Handed over in memory: no stage is made that would be complete at once.
+            observer.released(stage.join());
+        } else {
+            var unused = stage.thenAccept(observer::released);
+        }
     }
 
     public void requireOwner() {

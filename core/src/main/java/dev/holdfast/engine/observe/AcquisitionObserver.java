@@ -1,40 +1,37 @@
 package dev.holdfast.engine.observe;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.holdfast.AcquisitionListener;
 import dev.holdfast.AcquisitionListener.GrantSource;
 import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
-import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+/*
+ * A hold can be lost before the thread that waited for it runs again. So the state is one reference, which this object
+ * is, to be one object less in each acquisition: null while the grant has not been told; the loss, if that came first;
+ * and GRANTED from when the grant was told. Whoever moves it there second tells the loss.
+ */
+
 /**
- * Notifies the listeners of one acquisition, in the order of its events. All but {@link #serve} is called without any
+ * Notifies the listener of one acquisition, in the order of its events. All but {@link #serve} is called without any
  * lock of the engine.
  */
-public final class AcquisitionObserver {
+public final class AcquisitionObserver extends AtomicReference<Object> {
     private static final Logger log = LoggerFactory.getLogger(AcquisitionObserver.class);
 
-    private final List<AcquisitionListener> listeners;
-    private final ReentrantLock lock = new ReentrantLock();
+    private static final long serialVersionUID = 1L;
+    private static final Object GRANTED = new Object();
+
+    private final transient AcquisitionListener listener;
 
     /** Written before the request ends, read after. */
     private GrantSource source = GrantSource.STORE;
 
-    // A hold can be lost before the thread that waited for it runs again.
-    @GuardedBy("lock")
-    private boolean wasGranted;
-
-    @GuardedBy("lock")
-    private @Nullable Loss loss;
-
-    AcquisitionObserver(List<AcquisitionListener> listeners) {
-        this.listeners = listeners;
+    AcquisitionObserver(AcquisitionListener listener) {
+        this.listener = listener;
     }
 
     /** A hold is made. Called under the lock of its resource. */
@@ -43,63 +40,50 @@ public final class AcquisitionObserver {
     }
 
     public void granted(long token) {
-        notifyAll(one -> one.onGranted(token, source));
-        Loss before;
-        lock.lock();
         try {
-            wasGranted = true;
-            before = loss;
-        } finally {
-            lock.unlock();
+            listener.onGranted(token, source);
+        } catch (RuntimeException | Error e) {
+            log(e);
         }
-        if (before != null) {
-            notifyAll(one -> one.onLost(before));
+        if (getAndSet(GRANTED) instanceof Loss before) {
+            tell(before);
         }
     }
 
     public void notGranted(WaitEnd end) {
-        notifyAll(one -> one.onNotGranted(end));
+        try {
+            listener.onNotGranted(end);
+        } catch (RuntimeException | Error e) {
+            log(e);
+        }
     }
 
     public void lost(Loss lost) {
-        boolean isNow;
-        lock.lock();
-        try {
-            isNow = wasGranted;
-            loss = lost;
-        } finally {
-            lock.unlock();
+        if (!compareAndSet(null, lost) && get() == GRANTED) {
+            tell(lost);
         }
-        if (isNow) {
-            notifyAll(one -> one.onLost(lost));
+    }
+
+    private void tell(Loss lost) {
+        try {
+            listener.onLost(lost);
+        } catch (RuntimeException | Error e) {
+            log(e);
         }
     }
 
     /** A grant that came after its request had been cancelled is not reported. */
     public void released(ReleaseOutcome outcome) {
-        boolean isKnown;
-        lock.lock();
-        try {
-            isKnown = wasGranted;
-        } finally {
-            lock.unlock();
-        }
-        if (isKnown) {
-            notifyAll(one -> one.onReleased(outcome));
+        if (get() == GRANTED) {
+            try {
+                listener.onReleased(outcome);
+            } catch (RuntimeException | Error e) {
+                log(e);
+            }
         }
     }
 
-    private void notifyAll(Consumer<AcquisitionListener> event) {
-        for (AcquisitionListener one : listeners) {
-            guarded(() -> event.accept(one));
-        }
-    }
-
-    static void guarded(Runnable call) {
-        try {
-            call.run();
-        } catch (RuntimeException | Error e) {
-            log.warn("a listener of the client failed", e);
-        }
+    static void log(Throwable thrown) {
+        log.warn("a listener of the client failed", thrown);
     }
 }

@@ -36,19 +36,39 @@ public final class ClientObservers {
             return null;
         }
         AcquireRequest request = new AcquireRequest(name.value(), kind, weight, store);
+        if (listeners.size() == 1 && !isRecording) {
+            // The common case, without a list.
+            AcquisitionListener only = ask(listeners.get(0), request);
+            return only == null ? null : new AcquisitionObserver(only);
+        }
         List<AcquisitionListener> observing = new ArrayList<>(listeners.size() + 1);
         if (isRecording) {
             observing.add(new JfrEvents(request));
         }
         for (HoldfastListener listener : listeners) {
-            AcquisitionObserver.guarded(() -> {
-                AcquisitionListener one = listener.onRequested(request);
-                if (one != null) {
-                    observing.add(one);
-                }
-            });
+            AcquisitionListener one = ask(listener, request);
+            if (one != null) {
+                observing.add(one);
+            }
         }
-        return observing.isEmpty() ? null : new AcquisitionObserver(observing);
+        return observing.isEmpty() ? null : new AcquisitionObserver(new SeveralListeners(observing));
+    }
+
+    private static @Nullable AcquisitionListener ask(HoldfastListener listener, AcquireRequest request) {
+        try {
+            return listener.onRequested(request);
+        } catch (RuntimeException | Error e) {
+            AcquisitionObserver.log(e);
+            return null;
+        }
+    }
+
+    private static void guarded(Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException | Error e) {
+            AcquisitionObserver.log(e);
+        }
     }
 
     /** Whether there are listeners: if not, nothing need be measured for them. */
@@ -70,7 +90,7 @@ public final class ClientObservers {
         if (hasListeners()) {
             SessionEvent event = new SessionEvent(type, store, partition, cause);
             for (HoldfastListener listener : listeners) {
-                AcquisitionObserver.guarded(() -> listener.onSession(event));
+                guarded(() -> listener.onSession(event));
             }
         }
     }
@@ -79,7 +99,7 @@ public final class ClientObservers {
     public void called(Command command, long nanos, StoreCall.Outcome outcome) {
         StoreCall call = new StoreCall(command.accept(CommandName.INSTANCE), store, Duration.ofNanos(nanos), outcome);
         for (HoldfastListener listener : listeners) {
-            AcquisitionObserver.guarded(() -> listener.onStoreCall(call));
+            guarded(() -> listener.onStoreCall(call));
         }
     }
 }
