@@ -21,6 +21,7 @@ enum Module {
     SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, JDBC, REDIS),
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
+    MICROMETER("dev.holdfast.micrometer", CORE),
     SHEDLOCK("dev.holdfast.shedlock", CORE),
     SPRING_INTEGRATION("dev.holdfast.spring.integration", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),

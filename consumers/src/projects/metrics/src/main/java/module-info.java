@@ -1,0 +1,3 @@
+module com.example.metrics {
+    requires dev.holdfast.micrometer;
+}

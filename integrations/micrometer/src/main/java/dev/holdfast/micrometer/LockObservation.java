@@ -1,0 +1,105 @@
+package dev.holdfast.micrometer;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.Observation.Context;
+import io.micrometer.observation.ObservationConvention;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/** The observations of locks, documented. */
+public enum LockObservation implements ObservationDocumentation {
+
+    /** From the request for a lock to its grant, or to the end of the wait. */
+    WAIT {
+        @Override
+        public Class<? extends ObservationConvention<? extends Context>> getDefaultConvention() {
+            return DefaultLockObservationConvention.Wait.class;
+        }
+    },
+
+    /** From the grant of a lock to its release. */
+    HOLD {
+        @Override
+        public Class<? extends ObservationConvention<? extends Context>> getDefaultConvention() {
+            return DefaultLockObservationConvention.Hold.class;
+        }
+
+        @Override
+        public Observation.Event[] getEvents() {
+            return HoldEvent.values();
+        }
+    };
+
+    @Override
+    public KeyName[] getLowCardinalityKeyNames() {
+        return LowCardinality.values();
+    }
+
+    @Override
+    public KeyName[] getHighCardinalityKeyNames() {
+        return HighCardinality.values();
+    }
+
+    @Override
+    public String getPrefix() {
+        return "holdfast";
+    }
+
+    /** Keys with few values: tags of meters and spans. */
+    public enum LowCardinality implements KeyName {
+        /** What is locked: {@code mutex}, {@code read-write}, {@code semaphore} or {@code latch}. */
+        KIND("holdfast.kind"),
+        /** How it ended, as {@link LockObservationContext#outcome()} says. */
+        OUTCOME("holdfast.outcome"),
+        /** The store, for people. */
+        STORE("holdfast.store");
+
+        private final String key;
+
+        LowCardinality(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+
+    /** Keys with any number of values: tags of spans only. */
+    public enum HighCardinality implements KeyName {
+        /** The name of the lock. */
+        LOCK("holdfast.lock"),
+        /** The fencing token; {@code none} without a grant. */
+        TOKEN("holdfast.token"),
+        /** How much of it: permits of a semaphore; of a read-write lock 1 for a reader. */
+        WEIGHT("holdfast.weight");
+
+        private final String key;
+
+        HighCardinality(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+
+    /** What happens to a hold before it is released. */
+    public enum HoldEvent implements Observation.Event {
+        /** The hold was lost: another may have the lock from here on. */
+        LOST;
+
+        @Override
+        public String getName() {
+            return "holdfast.lost";
+        }
+
+        @Override
+        public String getContextualName() {
+            return "lost";
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package dev.holdfast.micrometer;
+
+import dev.holdfast.HoldfastListener.AcquireRequest;
+import dev.holdfast.HoldfastListener.SessionEvent;
+import dev.holdfast.HoldfastListener.StoreCall;
+import dev.holdfast.spi.Kind;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.stream.Stream;
+
+/**
+ * The meters of a client that have tags of their own, made when they are first needed and found without the registry
+ * after that. There are as many as kinds of locks, listed names and commands to the store allow, and no more.
+ * Thread-safe.
+ */
+final class MeterCatalog {
+
+    private static final String OTHER_LOCKS = "other";
+
+    /** What tells the meters of listed locks apart. */
+    private record NamedLock(Kind kind, String lock) {}
+
+    /** What tells the timers of commands apart. */
+    private record Call(String command, StoreCall.Outcome outcome) {}
+
+    private final MeterRegistry registry;
+    private final String client;
+    private final Set<String> lockNames;
+    /** Where no names are listed. */
+    private final ConcurrentMap<Kind, LockMeters> kinds = new ConcurrentHashMap<>();
+
+    /** Where some are. */
+    private final ConcurrentMap<NamedLock, LockMeters> named = new ConcurrentHashMap<>();
+
+    private final ConcurrentMap<Call, Timer> calls = new ConcurrentHashMap<>();
+
+    MeterCatalog(MeterRegistry registry, String client, Set<String> lockNames) {
+        this.registry = registry;
+        this.client = client;
+        this.lockNames = lockNames;
+    }
+
+    LockMeters of(AcquireRequest request) {
+        if (!lockNames.isEmpty()) {
+            String lock = lockNames.contains(request.name()) ? request.name() : OTHER_LOCKS;
+            return named.computeIfAbsent(
+                    new NamedLock(request.kind(), lock),
+                    key -> new LockMeters(registry, tags(request).and("lock", lock)));
+        }
+        LockMeters present = kinds.get(request.kind());
+        return present != null
+                ? present
+                : kinds.computeIfAbsent(request.kind(), key -> new LockMeters(registry, tags(request)));
+    }
+
+    private Tags tags(AcquireRequest request) {
+        return Tags.of("client", client, "store", request.store(), "kind", TagValue.of(request.kind()));
+    }
+
+    /** How many requests were granted. */
+    long granted() {
+        return all().mapToLong(LockMeters::granted).sum();
+    }
+
+    /** How many requests have ended. */
+    long ended() {
+        return all().mapToLong(LockMeters::ended).sum();
+    }
+
+    private Stream<LockMeters> all() {
+        return Stream.concat(kinds.values().stream(), named.values().stream());
+    }
+
+    Timer of(StoreCall call) {
+        return calls.computeIfAbsent(
+                new Call(call.command(), call.outcome()),
+                key -> Timer.builder("holdfast.store.calls")
+                        .description("Round trips to the store, by command")
+                        .tags("client", client, "store", call.store())
+                        .tags("command", call.command(), "outcome", TagValue.of(call.outcome()))
+                        .register(registry));
+    }
+
+    Counter of(SessionEvent event) {
+        // Rare: once in a keep-alive.
+        return Counter.builder("holdfast.session.events")
+                .description("What became of the client's sessions: opened, renewed, in doubt, settled, lost, closed")
+                .tags("client", client, "store", event.store(), "event", TagValue.of(event.type()))
+                .tags("cause", event.cause().map(TagValue::of).orElse("none"))
+                .register(registry);
+    }
+}
