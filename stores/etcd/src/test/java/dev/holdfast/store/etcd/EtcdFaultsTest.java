@@ -129,6 +129,10 @@ class EtcdFaultsTest {
                     .hasMessageContaining("quota");
             assertThat(one.checkHealth(Duration.ofMinutes(1)).isHealthy()).isTrue();
             assertThat(hold.isHeld()).isTrue();
+            hold.close();
+            until(
+                    "nothing is left of the name",
+                    () -> !below(server, "holdfast/r/").contains("\"kvs\""));
         }
     }
 

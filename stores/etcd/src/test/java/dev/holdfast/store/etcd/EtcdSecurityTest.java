@@ -30,6 +30,11 @@ class EtcdSecurityTest {
     /** A server that knows the root and the user of the manual. */
     private static EtcdServer serverWithUsers() {
         EtcdServer server = EtcdServer.start();
+        introduceUsers(server);
+        return server;
+    }
+
+    private static void introduceUsers(EtcdServer server) {
         server.call("/v3/auth/user/add", "{\"name\": \"root\", \"password\": \"root-secret\"}");
         server.call("/v3/auth/user/grant", "{\"user\": \"root\", \"role\": \"root\"}");
         server.call("/v3/auth/role/add", "{\"name\": \"locks\"}");
@@ -40,7 +45,6 @@ class EtcdSecurityTest {
         server.call("/v3/auth/user/add", "{\"name\": \"locks\", \"password\": \"change-me\"}");
         server.call("/v3/auth/user/grant", "{\"user\": \"locks\", \"role\": \"locks\"}");
         server.call("/v3/auth/enable", "{}");
-        return server;
     }
 
     private static String encoded(String text) {
@@ -87,6 +91,17 @@ class EtcdSecurityTest {
     void serverThatKnowsNoUsersTakesAnybody() throws Exception {
         String endpoint = EtcdUnderTest.server().endpoint();
         try (Holdfast client = Holdfast.connect("etcd://locks:change-me@" + endpoint + "/anybody?" + PATIENT)) {
+            client.lock("ledger").acquire(Duration.ofMinutes(1)).close();
+        }
+    }
+
+    @Test
+    void usersThatAreIntroducedLaterAreKnown() throws Exception {
+        try (EtcdServer server = EtcdServer.start();
+                Holdfast client =
+                        Holdfast.connect("etcd://locks:change-me@" + server.endpoint() + "/shop?" + PATIENT)) {
+            client.lock("ledger").acquire(Duration.ofMinutes(1)).close();
+            introduceUsers(server);
             client.lock("ledger").acquire(Duration.ofMinutes(1)).close();
         }
     }

@@ -17,10 +17,11 @@ public final class Failures {
     private static final List<String> REFUSED_AT_THE_DOOR =
             List.of("etcdserver: no leader", "etcdserver: too many requests", "etcdserver: not capable", "learner");
 
-    private static final List<String> STALE_TOKEN = List.of("invalid auth token", "auth: revision in header is old");
+    /** The last is said to who has no token, since the server knew no users when one was asked for. */
+    private static final List<String> STALE_TOKEN =
+            List.of("invalid auth token", "auth: revision in header is old", "user name is empty");
 
-    private static final List<String> WRONG_USER =
-            List.of("authentication failed", "user name is empty", "user name not found");
+    private static final List<String> WRONG_USER = List.of("authentication failed", "user name not found");
 
     /** Codes by which the server refuses a request, before it does any of it. */
     private static final Set<Status.Code> REFUSALS = Set.of(
