@@ -60,7 +60,9 @@ final class SimRegister implements RegisterAdapter {
         if (dice.chance(weather.requestLoss())) {
             if (dice.chance(weather.lateCopy())) {
                 // Outside of the process: what is on its way arrives, whatever becomes of its sender.
-                run.world.after(weather.longDelay(dice), request::get);
+                run.world.after(weather.longDelay(dice), () -> {
+                    var unused = request.get();
+                });
             }
             return future;
         }
