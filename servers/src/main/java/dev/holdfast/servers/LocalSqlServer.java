@@ -1,9 +1,14 @@
 package dev.holdfast.servers;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * A database server that was started here, with what a test may do to it.
@@ -11,6 +16,51 @@ import java.util.List;
  * <p><b>Thread-safety:</b> connections may be made from any thread, the rest from one at a time.
  */
 public abstract class LocalSqlServer extends SqlServer {
+
+    /**
+     * What a server is to be like.
+     *
+     * @param <S> the server
+     * @param <B> the builder itself
+     */
+    public abstract static class Builder<S extends LocalSqlServer, B extends Builder<S, B>> {
+        final Map<String, String> options = new LinkedHashMap<>();
+        private final Set<String> forSpeed = new HashSet<>();
+
+        Builder() {}
+
+        /** An option that makes tests faster; measurements go without. */
+        final void forSpeed(String name, String value) {
+            options.put(name, value);
+            forSpeed.add(name);
+        }
+
+        /** To be called when the usual options are set. */
+        final void asItComesIfWanted() {
+            if (DefaultSettings.areWanted()) {
+                B unused = asItComes();
+            }
+        }
+
+        abstract B self();
+
+        /** Sets a parameter of the server, written as on the command line or in its configuration. */
+        @CanIgnoreReturnValue
+        public final B option(String name, String value) {
+            options.put(name, value);
+            return self();
+        }
+
+        /** Flushes what is committed, and has the sizes that it comes with: for measurements. */
+        @CanIgnoreReturnValue
+        public B asItComes() {
+            options.keySet().removeAll(forSpeed);
+            return self();
+        }
+
+        /** Starts it with a new data directory, and returns when it answers. */
+        public abstract S start();
+    }
 
     private final Path directory;
     private final List<String> command;

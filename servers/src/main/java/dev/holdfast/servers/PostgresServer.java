@@ -4,10 +4,8 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
  * A PostgreSQL server, of the version whose archive is among the resources, or in the directory that the system
@@ -30,8 +28,7 @@ public final class PostgresServer extends LocalSqlServer {
     }
 
     /** What a server is to be like. */
-    public static final class Builder {
-        private final Map<String, String> options = new LinkedHashMap<>();
+    public static final class Builder extends LocalSqlServer.Builder<PostgresServer, Builder> {
 
         /** The size of a file of the log, in megabytes: a copy of the empty cluster has one. */
         private int segment = 1;
@@ -39,31 +36,25 @@ public final class PostgresServer extends LocalSqlServer {
         private Builder() {
             options.put("listen_addresses", "127.0.0.1");
             options.put("unix_socket_directories", "");
-            options.put("fsync", "off");
-            options.put("shared_buffers", "32MB");
             options.put("max_connections", "200");
-            if (DefaultSettings.areWanted()) {
-                asItComes();
-            }
+            forSpeed("fsync", "off");
+            forSpeed("shared_buffers", "32MB");
+            asItComesIfWanted();
         }
 
-        /** Sets a parameter of postgresql.conf. */
-        @CanIgnoreReturnValue
-        public Builder option(String name, String value) {
-            options.put(name, value);
+        @Override
+        Builder self() {
             return this;
         }
 
-        /** Flushes what is committed, and has the sizes that it comes with: for measurements. */
+        @Override
         @CanIgnoreReturnValue
         public Builder asItComes() {
-            options.remove("fsync");
-            options.remove("shared_buffers");
             segment = 16;
-            return this;
+            return super.asItComes();
         }
 
-        /** Starts it with a new database cluster, and returns when it answers. */
+        @Override
         public PostgresServer start() {
             Path home = home();
             Path template = template(home, segment);
