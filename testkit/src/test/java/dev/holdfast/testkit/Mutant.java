@@ -37,7 +37,35 @@ record Mutant(String name, Set<String> broken, List<Edit> edits, boolean seenInR
         return new Mutant(name, all, edits, seenInRuns, parts);
     }
 
-    Mutant in(String file, String original, String replacement) {
+    Mutant inExecutor(String original, String replacement) {
+        return in("CommandExecutor", original, replacement);
+    }
+
+    Mutant inStore(String original, String replacement) {
+        return in("ReferenceStore", original, replacement);
+    }
+
+    Mutant inState(String original, String replacement) {
+        return in("State", original, replacement);
+    }
+
+    Mutant inClaim(String original, String replacement) {
+        return in("Claim", original, replacement);
+    }
+
+    Mutant inResource(String original, String replacement) {
+        return in("Resource", original, replacement);
+    }
+
+    Mutant inLatch(String original, String replacement) {
+        return in("Latch", original, replacement);
+    }
+
+    Mutant inReports(String original, String replacement) {
+        return in("Reports", original, replacement);
+    }
+
+    private Mutant in(String file, String original, String replacement) {
         List<Edit> more = new ArrayList<>(edits);
         more.add(new Edit(file, original, replacement));
         return new Mutant(name, broken, more, seenInRuns, parts);
