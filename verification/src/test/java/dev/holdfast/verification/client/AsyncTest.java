@@ -26,7 +26,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,15 +34,12 @@ import org.junit.jupiter.api.Test;
 @DisplayName("An asynchronous acquisition")
 class AsyncTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private static <T> T result(CompletionStage<T> stage) throws Exception {
         return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);

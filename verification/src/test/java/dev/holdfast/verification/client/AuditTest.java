@@ -16,7 +16,7 @@ import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,14 +26,11 @@ class AuditTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @Tag("C13")

@@ -11,27 +11,22 @@ import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
-import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A store that answers at once, and never what is asked, is asked again after pauses:")
 class BackoffTest {
 
+    @AutoClose
     private final World world = World.still();
-    private final FaultyLink link = world.link();
 
-    @AfterEach
-    void close() {
-        world.close();
-    }
+    private final FaultyLink link = world.link();
 
     @Test
     @DisplayName("for a session whose ttl is over when the store has opened it")
@@ -46,7 +41,7 @@ class BackoffTest {
         late.proceed();
 
         assertThat(link.sent(Command.OpenSession.class)).hasSize(1);
-        passesUntil("there is a session", building::isDone);
+        world.advanceUntil("there is a session", building::isDone);
         building.join().close();
     }
 
@@ -62,7 +57,7 @@ class BackoffTest {
         assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
         link.mend();
 
-        passesUntil("it is granted", asked::isDone);
+        world.advanceUntil("it is granted", asked::isDone);
         asked.join().close();
     }
 
@@ -78,7 +73,7 @@ class BackoffTest {
         assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
         link.mend();
 
-        passesUntil("it is granted", asked::isDone);
+        world.advanceUntil("it is granted", asked::isDone);
         asked.join().close();
     }
 
@@ -95,7 +90,7 @@ class BackoffTest {
         assertThat(link.sent(Command.SetCount.class)).hasSizeBetween(5, 40);
         link.mend();
 
-        passesUntil("it is set", asked::isDone);
+        world.advanceUntil("it is set", asked::isDone);
         assertThat(asked.join()).isTrue();
         alice.latch("imported").countDown();
     }
@@ -115,7 +110,7 @@ class BackoffTest {
         assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
         link.mend();
 
-        passesUntil("it is run", asked::isDone);
+        world.advanceUntil("it is run", asked::isDone);
     }
 
     @Test
@@ -131,7 +126,7 @@ class BackoffTest {
         assertThat(link.sent(Command.OpenSession.class)).hasSizeBetween(3, 60);
         link.mend();
 
-        passesUntil("it is granted", asked::isDone);
+        world.advanceUntil("it is granted", asked::isDone);
         asked.join().close();
         // The store has not heard that they ended.
         world.advance(Duration.ofMinutes(2));
@@ -147,7 +142,7 @@ class BackoffTest {
         CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
         environment.forgets = false;
 
-        passesUntil("it is granted", asked::isDone);
+        world.advanceUntil("it is granted", asked::isDone);
         asked.join().close();
     }
 
@@ -165,14 +160,7 @@ class BackoffTest {
         environment.forgets = false;
         assertThat(world.holderOf("ledger")).contains("alice");
 
-        passesUntil("it is withdrawn", () -> world.holderOf("ledger").isEmpty());
-    }
-
-    private void passesUntil(String what, BooleanSupplier condition) {
-        Eventually.holds(what, () -> {
-            world.advance(Duration.ofMillis(50));
-            return condition.getAsBoolean();
-        });
+        world.advanceUntil("it is withdrawn", () -> world.holderOf("ledger").isEmpty());
     }
 
     /** Loses timers, as long as it is told to. */

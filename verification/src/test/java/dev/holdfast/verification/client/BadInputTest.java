@@ -22,7 +22,7 @@ import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -33,14 +33,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("Odd input")
 class BadInputTest {
 
+    @AutoClose
     private final World world = World.live();
+
     private final FaultyLink link = world.link();
     private final Holdfast holdfast = world.client("alice", link);
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Nested
     @DisplayName("as a name")

@@ -19,7 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -28,14 +28,11 @@ import org.junit.jupiter.api.Test;
 @DisplayName("What users do in callbacks never stops the client")
 class CallbackTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     /** An environment of the test's, but for the executor of the callbacks. */
     private Holdfast clientWith(Executor callbacks) {

@@ -33,7 +33,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -43,15 +43,12 @@ import org.junit.jupiter.api.Test;
 @Tag("C9")
 class ClosingTest {
 
+    @AutoClose
     private final World world = World.live();
+
     private final FaultyLink link = world.link();
     private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("frees what it held, at once and for all: its holds are lost, and told so")

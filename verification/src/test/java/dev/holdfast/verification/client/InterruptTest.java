@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,17 +28,14 @@ import org.junit.jupiter.api.Test;
 @DisplayName("An interrupt")
 class InterruptTest {
 
+    @AutoClose
     private final World world = World.live();
+
     private final FaultyLink link = world.link();
     private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
     private final Actor holder = world.actor("holder");
     private final Actor waiter = world.actor("waiter");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private List<Callable<?>> interruptible() {
         return List.of(

@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -62,17 +62,14 @@ class ListenerTest {
         }
     }
 
+    @AutoClose
     private final World world = World.still();
+
     private final Diary diary = new Diary();
     private final Holdfast client = world.client(world.builder("alice").listener(diary));
     private final DistributedLock lock = client.lock("ledger");
     private final Actor alice = world.actor("alice");
     private final Actor bob = world.actor("bob");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("granted, handed over to another thread, released")

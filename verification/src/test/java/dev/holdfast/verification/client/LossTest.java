@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.holdfast.AcquireOptions;
 import dev.holdfast.DistributedLock;
 import dev.holdfast.Hold;
-import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
 import dev.holdfast.Loss;
-import dev.holdfast.spi.ClaimRef;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Command.KeepAlive;
 import dev.holdfast.spi.Reply;
@@ -20,11 +17,9 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.Actor.Doing;
 import dev.holdfast.verification.world.FaultyLink;
-import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -32,31 +27,7 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("A loss is told, never silent")
 @Tag("C2")
-class LossTest {
-
-    private static final Duration TTL = Duration.ofSeconds(30);
-    private static final Duration DEADLINE = Duration.ofSeconds(27);
-
-    private final World world = World.still();
-    private final FaultyLink link = world.link();
-    private final Holdfast holdfast = world.client("alice", link);
-    private final DistributedLock lock = holdfast.lock("ledger");
-    private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
-
-    private Hold acquired() throws InterruptedException {
-        Hold hold = lock.acquire();
-        hold.onLost(loss -> told.add(loss.cause()));
-        return hold;
-    }
-
-    private ClaimRef claimOfHolder() {
-        return world.recordOf("ledger").orElseThrow().holders().get(0).claim();
-    }
+class LossTest extends LossFixture {
 
     @Nested
     @DisplayName("when no keep-alive is acknowledged")
@@ -322,217 +293,6 @@ class LossTest {
             assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
             assertThatThrownBy(other::close).isInstanceOf(LockLostException.class);
             lock.acquire().close();
-        }
-    }
-
-    @Nested
-    @DisplayName("when clocks do what they like")
-    class Clocks {
-
-        @Test
-        @DisplayName("a forward step of the wall clock puts holds in doubt, which a keep-alive sent after it ends")
-        @Tag("C10")
-        void wallStep() throws InterruptedException {
-            Hold hold = acquired();
-            link.forget();
-            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
-
-            world.time().stepWall(Duration.ofHours(1));
-
-            assertThat(hold.isHeld()).isFalse();
-            assertThat(hold.remaining()).isPositive();
-            assertThat(told).isEmpty();
-            world.advance(Duration.ofSeconds(10));
-            question.proceed();
-            assertThat(hold.isHeld()).isTrue();
-            hold.ensureHeld();
-            assertThat(told).isEmpty();
-            hold.close();
-        }
-
-        @Test
-        @DisplayName("a step that nobody has noticed before a regular keep-alive is over with it")
-        void stepBeforeAKeepAlive() throws InterruptedException {
-            Hold hold = acquired();
-            world.time().stepWall(Duration.ofHours(1));
-
-            world.advance(Duration.ofSeconds(10));
-
-            assertThat(link.sent(KeepAlive.class)).hasSize(1);
-            assertThat(hold.isHeld()).isTrue();
-            hold.close();
-        }
-
-        @Test
-        @DisplayName("a keep-alive that was sent before the step does not end the doubt")
-        void keepAliveFromBefore() throws InterruptedException {
-            Hold hold = acquired();
-            FaultyLink.HeldUp before = link.holdUpNext(KeepAlive.class);
-            world.advance(Duration.ofSeconds(10));
-            before.awaitCommand();
-
-            world.time().stepWall(Duration.ofHours(1));
-            before.proceed();
-            assertThat(hold.isHeld()).isFalse();
-
-            hold.ensureHeld();
-            assertThat(hold.isHeld()).isTrue();
-            hold.close();
-        }
-
-        @Test
-        @DisplayName("ensureHeld() waits for the end of the doubt; an interrupt ends that wait, and the hold stays")
-        @Tag("C15")
-        void ensureHeldWaits() throws Exception {
-            Actor bob = world.actor("bob");
-            Hold hold = bob.call(() -> lock.acquire());
-            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
-            world.time().stepWall(Duration.ofHours(1));
-            Doing<Boolean> ensuring = bob.start(() -> {
-                assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
-                return Thread.interrupted();
-            });
-            question.awaitCommand();
-            bob.interrupt();
-            assertThat(ensuring.result()).isTrue();
-
-            Doing<Boolean> again = bob.start(() -> {
-                hold.ensureHeld();
-                return hold.isHeld();
-            });
-            question.proceed();
-
-            assertThat(again.result()).isTrue();
-            bob.run(hold::close);
-        }
-
-        @Test
-        @DisplayName("a re-entrant lock() in doubt survives an interrupt, as any lock() does")
-        void reentryInDoubt() throws Exception {
-            Actor bob = world.actor("bob");
-            Hold hold = bob.call(() -> lock.acquire());
-            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
-            world.time().stepWall(Duration.ofHours(1));
-            Doing<Boolean> locking = bob.start(() -> {
-                Thread.currentThread().interrupt();
-                lock.lock();
-                lock.unlock();
-                return Thread.interrupted();
-            });
-            question.awaitCommand();
-            question.proceed();
-
-            assertThat(locking.result()).isTrue();
-            bob.run(hold::close);
-        }
-
-        @Test
-        @DisplayName(
-                "an interrupt while a re-entrant acquisition is in doubt is an InterruptedException, and the hold stays")
-        void interruptedReentryInDoubt() throws Exception {
-            Actor bob = world.actor("bob");
-            Hold hold = bob.call(() -> lock.acquire());
-            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
-            world.time().stepWall(Duration.ofHours(1));
-            Doing<Hold> acquiring = bob.start(() -> lock.acquire());
-            question.awaitCommand();
-            bob.interrupt();
-
-            assertThatThrownBy(acquiring::result).isInstanceOf(InterruptedException.class);
-            question.proceed();
-            assertThat(bob.<Integer>call(lock::holdCount)).isEqualTo(1);
-            bob.run(hold::ensureHeld);
-            bob.run(hold::close);
-        }
-
-        @Test
-        @DisplayName("nothing is handed on in doubt; the hand-over goes on when it is over")
-        @Tag("C8")
-        void noHandOverInDoubt() throws Exception {
-            Actor bob = world.actor("bob");
-            Hold hold = acquired();
-            Doing<Hold> waiting = bob.startWaiting(() -> lock.acquire());
-            FaultyLink.HeldUp question = link.holdUpNext(KeepAlive.class);
-            world.time().stepWall(Duration.ofHours(1));
-
-            hold.close();
-            question.awaitCommand();
-            assertThat(waiting.isDone()).isFalse();
-
-            question.proceed();
-            bob.run(waiting.result()::close);
-        }
-
-        @Test
-        @DisplayName("a doubt that nobody can clear ends as a loss, at the deadline")
-        @Tag("C15")
-        void doubtEndsAsLoss() throws Exception {
-            Hold hold = acquired();
-            link.cut();
-            world.time().stepWall(Duration.ofHours(1));
-            world.advance(DEADLINE);
-
-            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
-            assertThatThrownBy(hold::ensureHeld).isInstanceOf(LockLostException.class);
-            link.mend();
-            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
-        }
-
-        @Test
-        @DisplayName("the doubt about a lease of its own is ended by a poll of that very claim")
-        void doubtOfOwnLease() throws InterruptedException {
-            Hold hold = lock.acquire(AcquireOptions.defaults().withFixedLease(Duration.ofMinutes(1)));
-            world.time().stepWall(Duration.ofHours(1));
-            assertThat(hold.isHeld()).isFalse();
-            link.forget();
-
-            hold.ensureHeld();
-
-            assertThat(hold.isHeld()).isTrue();
-            assertThat(link.sent(Command.Poll.class)).isNotEmpty();
-            assertThat(link.sent(KeepAlive.class)).isNotEmpty();
-            hold.close();
-        }
-
-        @Test
-        @DisplayName("a step back, or a small step forward, changes nothing")
-        @Tag("C10")
-        void harmlessSteps() throws InterruptedException {
-            Hold hold = acquired();
-            world.time().stepWall(Duration.ofHours(-1));
-            assertThat(hold.isHeld()).isTrue();
-            world.time().stepWall(Duration.ofMillis(900));
-            assertThat(hold.isHeld()).isTrue();
-            hold.close();
-        }
-
-        @Test
-        @DisplayName("time that the machine slept counts: a hold is lost on waking when its lease ran out meanwhile")
-        @Tag("C1")
-        void suspended() throws Exception {
-            Hold hold = acquired();
-            Actor bob = world.actor("bob");
-            bob.startWaiting(() -> lock.tryLock(1, java.util.concurrent.TimeUnit.HOURS));
-            world.time().suspend(Duration.ofSeconds(31));
-
-            assertThat(hold.isHeld()).isFalse();
-            world.time().settle();
-            assertThat(told).containsExactly(Loss.Cause.EXPIRED);
-            assertThatThrownBy(hold::close).isInstanceOf(LockLostException.class);
-            bob.interrupt();
-            bob.call(Thread::interrupted);
-        }
-
-        @Test
-        @DisplayName("a short sleep costs its own time only")
-        @Tag("C14")
-        void sleptShortly() throws InterruptedException {
-            Hold hold = acquired();
-            world.time().suspend(Duration.ofSeconds(20));
-
-            assertThat(hold.isHeld()).isTrue();
-            assertThat(hold.remaining()).isEqualTo(Duration.ofSeconds(7));
-            hold.close();
         }
     }
 

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,18 +25,15 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Many threads that want one lock")
 class ManyThreadsTest {
 
+    @AutoClose
     private final World world = World.live();
+
     private final DistributedLock lock = world.client("alice").lock("hot");
 
     // Plain fields on purpose: nothing but the lock guards them.
     private long counter;
     private long lastToken;
     private boolean tokensRise = true;
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("see what the owner before them in this JVM did, whatever way the lock is taken and given back")

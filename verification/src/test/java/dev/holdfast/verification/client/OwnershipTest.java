@@ -14,7 +14,7 @@ import dev.holdfast.verification.world.Actor;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -23,14 +23,11 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A lock belongs to the thread that acquired it")
 class OwnershipTest {
 
+    @AutoClose
     private final World world = World.live();
+
     private final Holdfast holdfast = world.client("alice");
     private final DistributedLock lock = holdfast.lock("ledger");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Nested
     @DisplayName("The owner may acquire it again")

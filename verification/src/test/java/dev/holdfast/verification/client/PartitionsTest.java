@@ -30,7 +30,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,7 +42,9 @@ class PartitionsTest {
     private static final int PARTS = 8;
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
 
+    @AutoClose
     private final World world = World.inParts(PARTS);
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final Actor actor = world.actor("actor");
@@ -55,11 +57,6 @@ class PartitionsTest {
                     .findFirst()
                     .orElseThrow())
             .toList();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     /** All that is about a part: what opens its sessions, what is sent under them, and what is about its names. */
     private boolean isOf(int partition, Command command) {

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -39,17 +39,14 @@ class ReadWriteEndingTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final DistributedReadWriteLock here = alice.readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
     private final Queue<String> told = new ConcurrentLinkedQueue<>();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private Asker<Hold> reading(String name) throws Exception {
         return Asker.holding(world, name, () -> {

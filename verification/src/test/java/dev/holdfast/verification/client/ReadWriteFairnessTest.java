@@ -17,7 +17,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,15 +28,12 @@ class ReadWriteFairnessTest {
     private static final Duration BUDGET = Duration.ofMillis(10);
     private static final Duration TURN = Duration.ofMillis(1);
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final DistributedReadWriteLock here = world.client("alice", link).readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private Asker<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
         return Asker.holding(world, name, () -> lock.readLock().acquire());

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -30,17 +30,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("A thread and both sides of a lock")
 class ReadWriteReentrancyTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final DistributedReadWriteLock lock = world.client("alice", link).readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
     private final DistributedLock read = lock.readLock();
     private final DistributedLock write = lock.writeLock();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private Asker<Hold> toRead(String name, DistributedReadWriteLock which) {
         return Asker.waiting(world, name, () -> which.readLock().acquire());

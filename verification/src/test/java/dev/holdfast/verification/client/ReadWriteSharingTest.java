@@ -21,7 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,16 +31,13 @@ class ReadWriteSharingTest {
 
     private static final AcquireOptions BOUNDED = AcquireOptions.defaults().withMaxHold(Duration.ofMinutes(1));
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final DistributedReadWriteLock here = alice.readWriteLock("catalogue");
     private final DistributedReadWriteLock there = world.client("bob").readWriteLock("catalogue");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private Asker<Hold> reading(String name, DistributedReadWriteLock lock) throws Exception {
         return Asker.holding(world, name, () -> lock.readLock().acquire());

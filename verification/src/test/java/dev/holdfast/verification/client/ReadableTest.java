@@ -14,19 +14,15 @@ import dev.holdfast.TaskRun;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What a person reads in a debugger or a log, and what the compiler lets them write. */
 class ReadableTest {
 
+    @AutoClose
     private final Holdfast holdfast =
             Holdfast.builder("memory:").label("web1 pid 12").build();
-
-    @AfterEach
-    void close() {
-        holdfast.close();
-    }
 
     @Test
     void holdsTellWhatTheyAreAndWhatBecameOfThem() throws Exception {

@@ -12,22 +12,19 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("An asynchronous task that runs while the lock is held")
 class RunWhileHeldAsyncTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final DistributedLock lock = world.client("alice").lock("ledger");
     private final AtomicReference<Hold> hold = new AtomicReference<>();
     private final CompletableFuture<String> work = new CompletableFuture<>();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private CompletableFuture<String> start() {
         CompletableFuture<String> result = lock.runWhileHeldAsync(granted -> {

@@ -15,22 +15,19 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A task that runs while the lock is held")
 class RunWhileHeldTest {
 
+    @AutoClose
     private final World world = World.live();
+
     private final DistributedLock lock = world.client("alice").lock("ledger");
     private final Actor worker = world.actor("worker");
     private final CountDownLatch begun = new CountDownLatch(1);
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("has the hold, and gives its result; the lock is free afterwards")

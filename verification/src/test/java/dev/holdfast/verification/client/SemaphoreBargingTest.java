@@ -14,7 +14,7 @@ import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,16 +25,13 @@ class SemaphoreBargingTest {
 
     private static final int N = 10;
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("bus", N, LockOptions.barging());
     private final DistributedSemaphore there = world.client("bob").semaphore("bus", N, LockOptions.barging());
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private Asker<Permits> waiting(String name, int permits) {
         return Asker.waiting(world, name, () -> here.acquire(permits));

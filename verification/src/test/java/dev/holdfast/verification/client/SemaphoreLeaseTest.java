@@ -24,7 +24,7 @@ import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -39,17 +39,14 @@ class SemaphoreLeaseTest {
     private static final AcquireOptions FIXED = AcquireOptions.defaults().withFixedLease(MINUTE);
     private static final AcquireOptions DETACHED = AcquireOptions.defaults().withDetachedLease(MINUTE);
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("gpu", 10);
     private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
     private final List<Loss.Cause> told = new CopyOnWriteArrayList<>();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Nested
     @DisplayName("a fixed lease")

@@ -23,7 +23,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,16 +31,13 @@ import org.junit.jupiter.api.Test;
 @DisplayName("How many permits there are")
 class SemaphoreSizeTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final DistributedSemaphore here = alice.semaphore("gpu", 10);
     private final DistributedSemaphore there = world.client("bob").semaphore("gpu", 10);
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     private Asker<Permits> waiting(String name, DistributedSemaphore semaphore, int permits) {
         return Asker.waiting(world, name, () -> semaphore.acquire(permits));

@@ -8,7 +8,7 @@ import dev.holdfast.verification.world.Eventually;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -16,16 +16,13 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Clients that share one store object")
 class SharedStoreTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast alice = world.client("alice", link);
     private final Holdfast carol = world.client("carol", link);
     private final Holdfast bob = world.client("bob");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("each learn of their own grants")

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,12 +40,8 @@ class SharingManyThreadsTest {
 
     private static final int THREADS = 8;
 
+    @AutoClose
     private final World world = World.live();
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     /** What a thread does once. */
     private interface Pass {

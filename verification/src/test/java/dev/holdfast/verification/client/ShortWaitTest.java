@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,17 +32,14 @@ class ShortWaitTest {
     private static final Duration ROUND_TRIP = Duration.ofMillis(60);
     private static final AcquireOptions BRIEFLY = AcquireOptions.defaults().withMaxWait(WAIT);
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final DistributedLock lock = world.client("alice", link).lock("ledger");
     private final Actor bob = world.actor("bob");
     private final Actor carol = world.actor("carol");
     private final Actor dave = world.actor("dave");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("that it is granted: the caller has the lock")

@@ -14,21 +14,18 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("What depends on a stage never runs on the thread of a store")
 class StageThreadTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink link = world.link();
     private final Holdfast holdfast = world.client("alice", link);
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     /** The thread of the dependents of a stage whose end comes when the store answers, which it does on this thread. */
     private static void endsElsewhere(FaultyLink.HeldUp command, CompletionStage<?> stage) throws Exception {

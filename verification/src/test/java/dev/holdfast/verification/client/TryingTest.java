@@ -23,7 +23,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,15 +33,12 @@ class TryingTest {
 
     private static final AcquireOptions AT_ONCE = AcquireOptions.defaults().withMaxWait(Duration.ZERO);
 
+    @AutoClose
     private final World world = World.live();
+
     private final FaultyLink link = world.link();
     private final Holdfast holdfast = world.client("alice", link);
     private final DistributedLock lock = holdfast.lock("ledger");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     @Test
     @DisplayName("a free lock is acquired, by every form")

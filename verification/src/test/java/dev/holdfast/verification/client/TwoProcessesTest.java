@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,16 +27,13 @@ class TwoProcessesTest {
 
     private static final Duration BUDGET = Duration.ofMillis(10);
 
+    @AutoClose
     private final World world = World.still();
+
     private final FaultyLink aliceLink = world.link();
     private final FaultyLink bobLink = world.link();
     private final DistributedLock atAlice = world.client("alice", aliceLink).lock("ledger");
     private final DistributedLock atBob = world.client("bob", bobLink).lock("ledger");
-
-    @AfterEach
-    void close() {
-        world.close();
-    }
 
     /** A thread that asks for a lock, one after another, so that the order of the queue is known. */
     private final class Asker {

@@ -10,7 +10,7 @@ import dev.holdfast.spi.StoreException.Reason;
 import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,13 +20,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("C19")
 class UnansweredKeepAliveTest {
 
+    @AutoClose
     private final World world = World.still();
-    private final FaultyLink link = world.link();
 
-    @AfterEach
-    void close() {
-        world.close();
-    }
+    private final FaultyLink link = world.link();
 
     private Holdfast client(Duration ttl) {
         return world.client(world.builder("alice", link).sessionTtl(ttl));

@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -30,7 +30,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("C15")
 class WaitingTest {
 
+    @AutoClose
     private final World world = World.still();
+
     private final Actor holder = world.actor("holder");
     private final Actor waiter = world.actor("waiter");
     private final Holdfast holdfast = world.client("alice");
@@ -40,11 +42,6 @@ class WaitingTest {
     @BeforeEach
     void someoneHoldsTheLock() throws Exception {
         held = holder.call(() -> lock.acquire());
-    }
-
-    @AfterEach
-    void close() {
-        world.close();
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -25,6 +26,8 @@ public final class World implements AutoCloseable {
      * Short beside all time-outs: what the timers of a step set off has no more than the rest of the step to answer in.
      */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(1);
+
+    private static final Duration SHORT_STEP = Duration.ofMillis(50);
 
     private final Optional<ManualEnvironment> time;
     private final ReferenceStore store;
@@ -73,6 +76,14 @@ public final class World implements AutoCloseable {
             left = left.minus(step);
         } while (!left.isZero());
         awaitRest();
+    }
+
+    /** Advances time by small steps until something holds; fails the test if it does not come about. */
+    public void advanceUntil(String what, BooleanSupplier condition) {
+        Eventually.holds(what, () -> {
+            advance(SHORT_STEP);
+            return condition.getAsBoolean();
+        });
     }
 
     private void awaitRest() {

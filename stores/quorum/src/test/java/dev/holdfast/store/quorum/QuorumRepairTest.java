@@ -109,9 +109,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         c.isCutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
-        time.advance(PATIENCE.plus(MOMENT));
-        c.dropKept();
-        c.isBack();
+        comesBack(c);
         time.advance(PATIENCE.multipliedBy(5));
         assertThat(c.names()).isEmpty();
         keptAlive(session);
@@ -195,9 +193,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         for (int i = 0; i < 60; i++) {
             assertThat(isGranted(acquire("ledger/" + i, session))).isTrue();
         }
-        time.advance(PATIENCE.plus(MOMENT));
-        c.dropKept();
-        c.isBack();
+        comesBack(c);
         time.advance(PATIENCE.multipliedBy(5));
         List<Command> asked = new ArrayList<>();
         c.isListenedTo(command -> {
@@ -225,9 +221,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         c.isCutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
-        time.advance(PATIENCE.plus(MOMENT));
-        c.dropKept();
-        c.isBack();
+        comesBack(c);
         time.advance(PATIENCE.multipliedBy(5));
         c.keepsCommands(command -> command instanceof Command.Acquire);
         keptAlive(session);
@@ -269,9 +263,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         SessionId other = session();
         c.isCutOff();
         assertThat(isGranted(acquire("ledger", session))).isTrue();
-        time.advance(PATIENCE.plus(MOMENT));
-        c.dropKept();
-        c.isBack();
+        comesBack(c);
         // What is left of another's try: it was answered, and the release does not come through.
         c.keepsCommands(command -> command instanceof Command.Release);
         assertThat(isGranted(acquire("ledger", other))).isFalse();
@@ -307,9 +299,7 @@ class QuorumRepairTest extends ScriptedQuorum {
         c.isCutOff();
         Command.Acquire held = acquire("ledger", session);
         assertThat(isGranted(held)).isTrue();
-        time.advance(PATIENCE.plus(MOMENT));
-        c.dropKept();
-        c.isBack();
+        comesBack(c);
         time.advance(PATIENCE.multipliedBy(5));
         c.isListenedTo(command -> {
             if (command instanceof Command.Acquire acquire
@@ -411,9 +401,7 @@ class QuorumRepairTest extends ScriptedQuorum {
             c.isCutOff();
             Command.Acquire held = acquire("ledger", session, new Lease(binding, Duration.ofSeconds(20)));
             assertThat(isGranted(held)).isTrue();
-            time.advance(PATIENCE.plus(MOMENT));
-            c.dropKept();
-            c.isBack();
+            comesBack(c);
             time.advance(Duration.ofSeconds(9));
             keptAlive(session);
             keptAlive(session);

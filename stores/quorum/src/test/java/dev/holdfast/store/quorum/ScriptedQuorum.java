@@ -70,6 +70,13 @@ abstract class ScriptedQuorum {
         store = quorum(rules);
     }
 
+    /** Lets a member that was cut off come back when it is waited for no longer; what was sent meanwhile is lost. */
+    void comesBack(ScriptedMember member) {
+        time.advance(PATIENCE.plus(MOMENT));
+        member.dropKept();
+        member.isBack();
+    }
+
     @AfterEach
     void closeAll() {
         open.forEach(QuorumStore::close);

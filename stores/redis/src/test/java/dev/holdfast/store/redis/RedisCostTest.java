@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -26,12 +26,8 @@ class RedisCostTest {
     /** Nothing is renewed meanwhile, and nothing is sent again. */
     private static final Duration HOUR = Duration.ofHours(1);
 
+    @AutoClose
     private final TestServer server = TestServer.start();
-
-    @AfterEach
-    void end() {
-        server.close();
-    }
 
     private Holdfast client() {
         return Holdfast.builder(server.server().uri() + "?timeout=PT1M")

@@ -1,0 +1,282 @@
+package dev.holdfast.verification.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.DistributedLock;
+import dev.holdfast.Hold;
+import dev.holdfast.ReleaseOutcome;
+import dev.holdfast.StoreUnavailableException;
+import dev.holdfast.spi.Command.Acquire;
+import dev.holdfast.spi.Command.Release;
+import dev.holdfast.spi.Command.Sending;
+import dev.holdfast.spi.Command.Withdraw;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.verification.world.Actor;
+import dev.holdfast.verification.world.Actor.Doing;
+import dev.holdfast.verification.world.FaultyLink;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Granted, refused and unknown are never mixed")
+@Tag("C7")
+class SilentStoreTest extends UnknownOutcomeFixture {
+
+    @Nested
+    @DisplayName("While the store is silent")
+    class Silence {
+
+        @Test
+        @DisplayName("who waits is told so within the store time-out and a quarter, and that is not 'taken'")
+        @Tag("C15")
+        void waitersFail() throws Exception {
+            link.cut();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            Actor carol = world.actor("carol");
+            Doing<Boolean> locking = carol.startWaiting(() -> {
+                lock.lock();
+                return true;
+            });
+            CompletableFuture<Hold> stage = lock.acquireAsync().toCompletableFuture();
+
+            world.advance(STORE_TIMEOUT.plus(STORE_TIMEOUT.dividedBy(4)));
+
+            assertThatThrownBy(acquiring::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("ledger");
+            assertThatThrownBy(locking::result).isInstanceOf(StoreUnavailableException.class);
+            assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("a wait that ends before the store has said anything is not 'taken' either")
+        void shortWait() throws Exception {
+            link.cut();
+            Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(1, TimeUnit.SECONDS));
+            CompletableFuture<Hold> stage = holdfast.lock("other")
+                    .acquireAsync(dev.holdfast.AcquireOptions.defaults().withMaxWait(Duration.ofSeconds(1)))
+                    .toCompletableFuture();
+
+            world.advance(Duration.ofSeconds(2));
+
+            assertThatThrownBy(trying::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("PT1S");
+            assertThatThrownBy(() -> stage.get(60, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("PT1S");
+        }
+
+        @Test
+        @DisplayName("a try is told so within the store time-out")
+        @Tag("C15")
+        void tries() throws Exception {
+            link.cut();
+            Doing<Boolean> trying = bob.startWaiting(lock::tryLock);
+
+            world.advance(STORE_TIMEOUT);
+
+            assertThatThrownBy(trying::result).isInstanceOf(StoreUnavailableException.class);
+        }
+
+        @Test
+        @DisplayName("a wait that is over while another's claim is being settled is 'taken': the store had spoken")
+        void spokenBefore() throws Exception {
+            Hold first = lock.acquire(dev.holdfast.AcquireOptions.defaults().withMaxHold(Duration.ofSeconds(20)));
+            Doing<Boolean> trying = bob.startWaiting(() -> lock.tryLock(5, TimeUnit.SECONDS));
+            world.advance(Duration.ofSeconds(5).minusNanos(1));
+            FaultyLink.HeldUp next = link.holdUpNext(Acquire.class);
+            first.close();
+            next.awaitCommand();
+
+            world.advance(Duration.ofNanos(1));
+
+            assertThat(trying.result()).isFalse();
+            next.proceed();
+        }
+
+        @Test
+        @DisplayName("waiters go on when the store comes back in time")
+        @Tag("C15")
+        void comesBack() throws Exception {
+            link.cut();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            world.advance(Duration.ofSeconds(4));
+            assertThat(acquiring.isDone()).isFalse();
+
+            link.mend();
+
+            world.advanceUntil("it is granted", acquiring::isDone);
+            bob.run(acquiring.result()::close);
+        }
+
+        @Test
+        @DisplayName("a waiter whose place is at the store keeps it, and is granted though the push was lost")
+        void keepsItsPlace() throws Exception {
+            DistributedLock theirs = world.client("carol").lock("ledger");
+            Actor carol = world.actor("carol");
+            Hold first = carol.call(() -> theirs.acquire());
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            link.loseSignals();
+            carol.run(first::close);
+            assertThat(world.holderOf("ledger")).contains("alice");
+            assertThat(acquiring.isDone()).isFalse();
+
+            world.advanceUntil("a poll finds the grant", acquiring::isDone);
+
+            bob.run(acquiring.result()::close);
+        }
+
+        @Test
+        @DisplayName("a waiter that the store has forgotten is queued again under a new id")
+        void forgotten() throws Exception {
+            DistributedLock theirs = world.client("carol").lock("ledger");
+            Actor carol = world.actor("carol");
+            Hold first = carol.call(() -> theirs.acquire());
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            var claim = world.recordOf("ledger").orElseThrow().waiters().get(0).claim();
+            world.ask(new Withdraw(claim, Sending.FIRST));
+            assertThat(world.waitersOf("ledger")).isZero();
+
+            link.signal(new dev.holdfast.spi.Signal.Resubscribed());
+
+            assertThat(world.waitersOf("ledger")).isEqualTo(1);
+            assertThat(world.recordOf("ledger").orElseThrow().waiters().get(0).claim())
+                    .isNotEqualTo(claim);
+            carol.run(first::close);
+            bob.run(acquiring.result()::close);
+        }
+
+        @Test
+        @DisplayName("a hold stays good to its deadline, and can be entered again")
+        @Tag("C14")
+        void holdsStayGood() throws Exception {
+            Hold hold = lock.acquire();
+            link.cut();
+            world.advance(Duration.ofSeconds(16));
+
+            assertThat(hold.isHeld()).isTrue();
+            lock.acquire().close();
+
+            link.mend();
+            world.advance(Duration.ofSeconds(5));
+            hold.close();
+        }
+    }
+
+    @Nested
+    @DisplayName("A release whose outcome is unknown")
+    @Tag("C13")
+    class Releasing {
+
+        @Test
+        @DisplayName("is told as such within the store time-out, and repeated until the store has it")
+        void unconfirmed() throws Exception {
+            Hold hold = bob.call(() -> lock.acquire());
+            link.cut();
+            Doing<Boolean> closing = bob.start(() -> {
+                hold.close();
+                return true;
+            });
+            world.advanceUntil("the owner is told", closing::isDone);
+
+            assertThatThrownBy(closing::result)
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("ledger")
+                    .hasMessageContaining("release");
+            assertThat(hold.isHeld()).isFalse();
+            assertThat(bob.<Integer>call(lock::holdCount)).isZero();
+            assertThat(world.holderOf("ledger")).contains("alice");
+
+            link.mend();
+            world.advanceUntil(
+                    "the store has it", () -> world.holderOf("ledger").isEmpty());
+        }
+
+        @Test
+        @DisplayName("is UNCONFIRMED as a value")
+        void asAValue() throws Exception {
+            Hold hold = lock.acquire();
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
+
+            world.advance(STORE_TIMEOUT);
+
+            assertThat(outcome.get(60, TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            link.mend();
+            world.advanceUntil(
+                    "the store has it", () -> world.holderOf("ledger").isEmpty());
+        }
+
+        @Test
+        @DisplayName("ends within the store time-out also where only releases fail, and all else is answered")
+        void onlyReleasesFail() throws Exception {
+            Hold hold = lock.acquire();
+            link.fail(Release.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
+            CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
+            for (int i = 0; i < 10; i++) {
+                assertThat(holdfast.lock("other").tryLock()).isTrue();
+                world.advance(STORE_TIMEOUT.dividedBy(10));
+            }
+
+            assertThat(outcome.isDone()).isTrue();
+            assertThat(outcome.get()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            link.mend();
+            world.advanceUntil(
+                    "the store has it", () -> world.holderOf("ledger").isEmpty());
+            while (holdfast.lock("other").holdCount() > 0) {
+                holdfast.lock("other").unlock();
+            }
+        }
+
+        @Test
+        @DisplayName("that had taken effect is a release: the repeat finds nothing, and that is not a loss")
+        void replyLost() throws Exception {
+            Hold hold = lock.acquire();
+            link.loseReplyToNext(Release.class);
+            CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
+
+            world.advanceUntil("it is repeated", outcome::isDone);
+
+            assertThat(outcome.get()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(link.sent(Release.class)).hasSize(2);
+        }
+
+        @Test
+        @DisplayName("keeps the next thread of the process waiting no longer than the store needs")
+        @Tag("C15")
+        void nextThread() throws Exception {
+            Hold hold = lock.acquire();
+            link.loseNext(Release.class);
+            CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
+            Doing<Hold> acquiring = bob.startWaiting(() -> lock.acquire());
+            assertThat(acquiring.isDone()).isFalse();
+
+            world.advanceUntil("it is granted", acquiring::isDone);
+
+            assertThat(outcome.isDone()).isTrue();
+            bob.run(acquiring.result()::close);
+        }
+
+        @Test
+        @DisplayName("ends with the session at the latest: the store never answers again")
+        void endsWithTheSession() throws Exception {
+            Hold hold = lock.acquire();
+            link.cut();
+            CompletableFuture<ReleaseOutcome> outcome = hold.releaseAsync().toCompletableFuture();
+            world.advance(Duration.ofMinutes(2));
+
+            assertThat(outcome.get()).isEqualTo(ReleaseOutcome.UNCONFIRMED);
+            int sent = link.sent(Release.class).size();
+            world.advance(Duration.ofMinutes(10));
+            assertThat(link.sent(Release.class)).as("nothing is sent for ever").hasSize(sent);
+        }
+    }
+}
