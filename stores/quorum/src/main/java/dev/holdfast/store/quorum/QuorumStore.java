@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
 public final class QuorumStore implements LockStore {
 
     private final Quorum quorum;
-    private final Commands commands;
+    private final Repairs repairs;
     private final StoreTraits traits;
     private final List<LockStore> opened;
     private final @Nullable SystemTime time;
@@ -69,7 +69,7 @@ public final class QuorumStore implements LockStore {
         this.time = given == null ? new SystemTime("holdfast-quorum-timer") : null;
         Environment environment = given == null ? java.util.Objects.requireNonNull(time) : given;
         this.quorum = new Quorum(environment, builder.rules, builder.answerWithin, builder.longestLease);
-        this.commands = new Commands(quorum);
+        this.repairs = new Repairs(quorum);
         this.opened = List.copyOf(opened);
         for (NamedStore member : members) {
             quorum.members.add(
@@ -104,7 +104,7 @@ public final class QuorumStore implements LockStore {
         endWithClose(future);
         quorum.loop.post(() -> {
             try {
-                commands.carryOut(command, future);
+                CommandExecution.start(quorum, repairs, command, future);
             } catch (RuntimeException e) {
                 future.completeExceptionally(new StoreException(
                         Reason.CORRUPT,

@@ -1,0 +1,474 @@
+package dev.holdfast.store.quorum;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.CommandHandler;
+import dev.holdfast.spi.Kind;
+import dev.holdfast.spi.Refusal;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Execution of one command on a quorum. */
+final class CommandExecution implements CommandHandler<CompletableFuture<Reply>, RuntimeException> {
+
+    /** Older than any epoch: what carries it has no effect, but tells whether the session lives. */
+    private static final long NO_EPOCH = -1;
+
+    private final Quorum quorum;
+    private final Repairs repairs;
+    private final CompletableFuture<Reply> future;
+    private final long askedAt;
+
+    private CommandExecution(Quorum quorum, Repairs repairs, CompletableFuture<Reply> future) {
+        this.quorum = quorum;
+        this.repairs = repairs;
+        this.future = future;
+        this.askedAt = quorum.loop.now();
+    }
+
+    static void start(Quorum quorum, Repairs repairs, Command command, CompletableFuture<Reply> future) {
+        CommandExecution execution = new CommandExecution(quorum, repairs, future);
+        var unused = command instanceof Command.OnResource on && on.resource().equals(Markers.NAME)
+                ? execution.answer(new Reply.Refused(Refusal.MISMATCH, "the name belongs to the quorum itself"))
+                : command.accept(execution);
+    }
+
+    private CompletableFuture<Reply> answer(Reply reply) {
+        future.complete(reply);
+        return future;
+    }
+
+    private CompletableFuture<Reply> fail(StoreException.Reason reason, StoreException.Effect effect, String message) {
+        future.completeExceptionally(Quorum.failed(reason, effect, message));
+        return future;
+    }
+
+    // ---- Sessions
+
+    @Override
+    public CompletableFuture<Reply> openSession(Command.OpenSession command) {
+        new SessionOpening(quorum, command, future).begin();
+        return future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> keepAlive(Command.KeepAlive command) {
+        Session session = quorum.opener.find(command.session());
+        if (session == null) {
+            return answer(new Reply.SessionEnded());
+        } else if (session.isRetired || command.epoch() < session.epoch) {
+            return stale(session);
+        }
+        session.epoch = command.epoch();
+        new KeepAliveRound(quorum, repairs, session, command.patience(), future).begin();
+        return future;
+    }
+
+    /** Of a session that has ended, that is told first. */
+    private CompletableFuture<Reply> stale(Session session) {
+        return ifAlive(session, () -> future.complete(new Reply.Stale()));
+    }
+
+    /** Asks whether a session lives, without moving its end, and answers if it doesn't. */
+    private CompletableFuture<Reply> ifAlive(Session session, Runnable alive) {
+        int[] counts = {0, 0};
+        for (MemberSession there : session.at.clone()) {
+            if (there == null) {
+                continue;
+            }
+            counts[0]++;
+            there.member.ask(new Command.KeepAlive(there.id, NO_EPOCH), (reply, failure) -> {
+                counts[0]--;
+                counts[1] += reply instanceof Reply.Stale ? 1 : 0;
+                if (reply instanceof Reply.SessionEnded) {
+                    quorum.opener.endedAt(session, there);
+                }
+                if (future.isDone()) {
+                    return;
+                }
+                if (session.isOver) {
+                    future.complete(new Reply.SessionEnded());
+                } else if (counts[1] >= quorum.majority() || counts[0] == 0) {
+                    alive.run();
+                }
+            });
+        }
+        return counts[0] == 0 ? answer(new Reply.SessionEnded()) : future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> retire(Command.Retire command) {
+        Session session = quorum.opener.find(command.session());
+        if (session == null) {
+            return answer(new Reply.Done());
+        }
+        session.isRetired = true;
+        for (Claim claim : List.copyOf(session.claims.values())) {
+            if (claim.state == Claim.State.WAITING && claim.attempt != null) {
+                claim.attempt.abandon();
+            }
+        }
+        return toAll(
+                session,
+                (there, done) -> there.member.ask(new Command.Retire(there.id), (reply, failure) -> {
+                    if (reply != null) {
+                        there.isRetired = true;
+                        there.goOn();
+                    }
+                    done.accept(failure);
+                }));
+    }
+
+    @Override
+    public CompletableFuture<Reply> closeSession(Command.CloseSession command) {
+        Session session = quorum.opener.find(command.session());
+        if (session == null) {
+            return answer(new Reply.Done());
+        }
+        session.isOver = true;
+        var unused = toAll(session, (there, done) -> {
+            quorum.settlement.tell(
+                    session,
+                    there,
+                    new Command.CloseSession(there.id),
+                    () -> {
+                        there.isOver = true;
+                        there.goOn();
+                        done.accept(null);
+                    },
+                    0);
+            quorum.loop.later(
+                    quorum.patience + quorum.patience / 2,
+                    () -> done.accept(Quorum.failed(
+                            StoreException.Reason.UNAVAILABLE, StoreException.Effect.UNKNOWN, "it did not answer")));
+        });
+        quorum.sessions.remove(session.id, session);
+        for (Claim claim : List.copyOf(session.claims.values())) {
+            claim.state = Claim.State.OVER;
+            Claim.Attempt attempt = claim.attempt;
+            if (attempt != null) {
+                attempt.abandon();
+            }
+        }
+        session.claims.clear();
+        return future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> audit(Command.Audit command) {
+        Session session = quorum.opener.find(command.session());
+        if (session == null) {
+            return answer(new Reply.Audited(List.of(), List.of(), Optional.empty()));
+        }
+        SessionAudit.audit(quorum, session, command, future);
+        return future;
+    }
+
+    private interface Telling {
+        void tell(MemberSession there, Consumer<@Nullable StoreException> done);
+    }
+
+    /** Answers when so many members have done it that no majority is against it. */
+    private CompletableFuture<Reply> toAll(Session session, Telling telling) {
+        int[] counts = {0, 0};
+        List<MemberSession> all = new ArrayList<>();
+        for (MemberSession there : session.at) {
+            if (there != null) {
+                all.add(there);
+            }
+        }
+        int needed = Math.max(0, all.size() - quorum.majority() + 1);
+        if (needed == 0) {
+            future.complete(new Reply.Done());
+        }
+        List<String> failures = new ArrayList<>();
+        for (MemberSession there : all) {
+            boolean[] isDone = {false};
+            telling.tell(there, failure -> {
+                if (isDone[0]) {
+                    return;
+                }
+                isDone[0] = true;
+                counts[0] += failure == null ? 1 : 0;
+                counts[1]++;
+                if (failure != null) {
+                    failures.add(there.member + ": " + failure.getMessage());
+                }
+                if (counts[0] >= needed) {
+                    future.complete(new Reply.Done());
+                } else if (counts[1] == all.size()) {
+                    future.completeExceptionally(quorum.unavailable(
+                            StoreException.Effect.UNKNOWN, "The end of a session was heard", failures));
+                }
+            });
+        }
+        return future;
+    }
+
+    // ---- Claims
+
+    @Override
+    public CompletableFuture<Reply> acquire(Command.Acquire command) {
+        Session session = quorum.opener.find(command.claim().session());
+        Kind kind = command.spec().kind();
+        if (kind == Kind.SEMAPHORE || kind == Kind.LATCH) {
+            return answer(new Reply.Unsupported(
+                    "a quorum admits exclusive and shared claims only: counts of members do not add up"));
+        } else if (session == null) {
+            return answer(new Reply.SessionEnded());
+        } else if (session.isRetired || command.epoch() < session.epoch) {
+            return stale(session);
+        } else if (!session.isTold) {
+            return ifAlive(session, () -> {
+                var unused = fail(
+                        StoreException.Reason.UNAVAILABLE,
+                        StoreException.Effect.NONE,
+                        "another connection opened the session, and this one has not kept it alive yet");
+            });
+        }
+        return make(session, command, false, false);
+    }
+
+    private CompletableFuture<Reply> make(
+            Session session, Command.Acquire command, boolean isAfterYield, boolean isSeenAlive) {
+        Claim known = session.claim(command.claim());
+        if (known != null && known.state == Claim.State.HELD && known.isDetached() && !isSeenAlive) {
+            // The grant may outlive the session, which then has an answer of its own.
+            return ifAlive(session, () -> {
+                var unused = make(session, command, isAfterYield, true);
+            });
+        }
+        if (known != null && known.state != Claim.State.OVER) {
+            var unused = state(known).whenComplete((reply, failure) -> {
+                if (failure == null && reply instanceof Reply.Absent) {
+                    // It is over, and is asked for again: a new claim.
+                    quorum.loop.post(() -> {
+                        var unusedAgain = make(session, command, isAfterYield, isSeenAlive);
+                    });
+                } else {
+                    pass(reply, failure, future);
+                }
+            });
+            return future;
+        }
+        Claim claim = new Claim(session.nextNumber(), session, command.claim(), command.lease(), command);
+        if (GrantChange.isTooLong(quorum, claim, command.lease().length())) {
+            return answer(new Reply.Unsupported(
+                    "a detached lease of " + command.lease().length()
+                            + " is longer than the longest lease of this quorum, " + quorum.longestLease));
+        }
+        if (known != null) {
+            // What members may still have of it must not be forgotten.
+            claim.attempts = known.attempts;
+            claim.repaired = known.repaired;
+            claim.ending.addAll(known.ending);
+        }
+        session.claims.put(claim.ref, claim);
+        if (isAfterYield) {
+            return answer(RetrySchedule.pause(quorum, session));
+        }
+        ask(claim, command, future);
+        return future;
+    }
+
+    private void ask(Claim claim, Command.Acquire request, CompletableFuture<Reply> asked) {
+        if (claim.attempts >= MemberIds.MAX_ATTEMPTS) {
+            quorum.drop(claim);
+            asked.complete(new Reply.Absent());
+            return;
+        }
+        GrantAttempt attempt = new GrantAttempt(quorum, claim, request, 0);
+        attempt.join(asked, askedAt);
+        attempt.begin();
+    }
+
+    /** The present state of a claim that is known here, asked of the members. */
+    private CompletableFuture<Reply> state(Claim claim) {
+        CompletableFuture<Reply> state = new CompletableFuture<>();
+        Claim.Attempt attempt = claim.attempt;
+        if (claim.state == Claim.State.HELD) {
+            return ClaimPoll.at(quorum, claim, askedAt);
+        } else if (claim.state == Claim.State.OVER || claim.request == null) {
+            state.complete(new Reply.Absent());
+        } else if (attempt != null) {
+            attempt.join(state, askedAt);
+        } else if (claim.session.isRetired) {
+            state.complete(RetrySchedule.look(quorum, claim.session));
+        } else {
+            ask(claim, claim.request, state);
+        }
+        return state;
+    }
+
+    @Override
+    public CompletableFuture<Reply> poll(Command.Poll command) {
+        List<CompletableFuture<Reply>> states = new ArrayList<>();
+        for (ClaimRef ref : command.claims()) {
+            CompletableFuture<Reply> state = new CompletableFuture<>();
+            states.add(on(ref, state, claim -> {
+                if (claim == null) {
+                    state.complete(new Reply.Absent());
+                } else {
+                    var unused = state(claim).whenComplete((reply, failure) -> pass(reply, failure, state));
+                }
+            }));
+        }
+        var unused = CompletableFuture.allOf(states.toArray(CompletableFuture[]::new))
+                .<Reply>thenApply(all -> new Reply.Polled(states.stream()
+                        .map(state -> (Reply.ClaimReply) state.join())
+                        .toList()))
+                .whenComplete((reply, failure) -> pass(reply, failure, future));
+        return future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> yieldFor(Command.Yield command) {
+        Session session = quorum.opener.find(command.claim().session());
+        if (session == null) {
+            return answer(new Reply.SessionEnded());
+        } else if (session.isRetired || command.next().epoch() < session.epoch) {
+            return stale(session);
+        } else if (!session.isTold) {
+            return acquire(command.next());
+        }
+        Claim held = session.claim(command.claim());
+        if (held != null && held.state == Claim.State.HELD && held.request != null) {
+            if (!held.request.spec().equals(command.next().spec())) {
+                return answer(new Reply.Refused(Refusal.MISMATCH, "it is in use as another kind of lock"));
+            }
+            quorum.drop(held);
+        }
+        // Nobody can know who waits, so it gives way in any case, and asks a little later than the others.
+        return make(session, command.next(), true, false);
+    }
+
+    @Override
+    public CompletableFuture<Reply> release(Command.Release command) {
+        return on(command.claim(), future, claim -> {
+            if (claim == null || (claim.tokens == null && claim.state == Claim.State.WAITING)) {
+                future.complete(new Reply.Absent());
+            } else {
+                ClaimEnd.release(quorum, claim, future);
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<Reply> withdraw(Command.Withdraw command) {
+        return on(command.claim(), future, claim -> {
+            if (claim == null) {
+                future.complete(new Reply.Done());
+            } else {
+                ClaimEnd.withdraw(quorum, claim, future);
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<Reply> advance(Command.Advance command) {
+        return onHeld(command, claim -> GrantChange.advance(quorum, claim, command, future));
+    }
+
+    @Override
+    public CompletableFuture<Reply> shrinkTo(Command.ShrinkTo command) {
+        return onHeld(command, claim -> GrantChange.shrink(quorum, claim, command, future, askedAt));
+    }
+
+    @Override
+    public CompletableFuture<Reply> extend(Command.Extend command) {
+        return onHeld(command, claim -> {
+            if (!claim.hasOwnLease()) {
+                future.complete(new Reply.Absent());
+            } else if (GrantChange.isTooLong(quorum, claim, command.lease())) {
+                var unused = fail(
+                        StoreException.Reason.DENIED,
+                        StoreException.Effect.NONE,
+                        "a lease of " + command.lease() + " is longer than the longest lease of this quorum, "
+                                + quorum.longestLease);
+            } else {
+                GrantChange.extend(quorum, claim, command, future, askedAt);
+            }
+        });
+    }
+
+    private CompletableFuture<Reply> onHeld(Command.OnClaim command, Consumer<Claim> action) {
+        return on(command.claim(), future, claim -> {
+            if (claim == null || claim.state != Claim.State.HELD) {
+                future.complete(new Reply.Absent());
+            } else {
+                action.accept(claim);
+            }
+        });
+    }
+
+    /** Finds a claim, at the members if need be: another connection may have made it. */
+    private CompletableFuture<Reply> on(
+            ClaimRef ref, CompletableFuture<Reply> asked, Consumer<@Nullable Claim> action) {
+        Session session = quorum.opener.find(ref.session());
+        Claim known = session == null ? null : session.claim(ref);
+        if (session == null || known != null || !session.isForeign) {
+            action.accept(known);
+            return asked;
+        }
+        ForeignClaims.claims(quorum, session, (claims, failure) -> {
+            if (failure != null) {
+                asked.completeExceptionally(failure);
+            } else {
+                action.accept(claims.stream()
+                        .filter(claim -> claim.ref.equals(ref))
+                        .findFirst()
+                        .orElse(null));
+            }
+        });
+        return asked;
+    }
+
+    // ---- The rest
+
+    @Override
+    public CompletableFuture<Reply> inspect(Command.Inspect command) {
+        Inspection.inspect(quorum, command, future);
+        return future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> forceRelease(Command.ForceRelease command) {
+        ForcedRelease.release(quorum, command, future);
+        return future;
+    }
+
+    @Override
+    public CompletableFuture<Reply> setCount(Command.SetCount command) {
+        return unsupported();
+    }
+
+    @Override
+    public CompletableFuture<Reply> countDown(Command.CountDown command) {
+        return unsupported();
+    }
+
+    @Override
+    public CompletableFuture<Reply> resize(Command.Resize command) {
+        return unsupported();
+    }
+
+    private CompletableFuture<Reply> unsupported() {
+        return answer(new Reply.Unsupported("a quorum has no latches and no permits"));
+    }
+
+    private static void pass(@Nullable Reply reply, @Nullable Throwable failure, CompletableFuture<Reply> asked) {
+        if (reply != null) {
+            asked.complete(reply);
+        } else if (failure != null) {
+            boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
+            asked.completeExceptionally(isWrapped ? failure.getCause() : failure);
+        }
+    }
+}
