@@ -3,18 +3,13 @@ package dev.holdfast.store.jdbc.server;
 import dev.holdfast.spi.StoreException;
 import dev.holdfast.spi.StoreException.Effect;
 import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.ledger.table.SqlScript;
 import dev.holdfast.store.ledger.table.SqlTemplates;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * The tables on a server, and their version.
@@ -49,9 +44,6 @@ public abstract class ServerSchema {
 
     /** Where the files are, in the package that users know. */
     private static final String FILES = "/dev/holdfast/store/jdbc/";
-
-    /** What of a file of statements is no statement. */
-    private static final Pattern COMMENT = Pattern.compile("(?m)^--.*$|\\s--\\s.*$");
 
     private static final int MAJOR = 1_000;
 
@@ -177,20 +169,10 @@ public abstract class ServerSchema {
 
     /** The statements of a version, with the names of the tables as they are here. */
     public final List<String> statements(String version) {
-        try (InputStream in = ServerSchema.class.getResourceAsStream(FILES + file(version))) {
-            if (in == null) {
-                throw new IllegalStateException("The resource " + FILES + file(version) + " is missing");
-            }
-            String text = COMMENT.matcher(new String(in.readAllBytes(), StandardCharsets.UTF_8))
-                    .replaceAll("");
-            return Stream.of(text.split(";\\s*\n"))
-                    .map(String::strip)
-                    .filter(one -> !one.isEmpty())
-                    .map(templates::of)
-                    .toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        String name = FILES + file(version);
+        return SqlScript.statements(name, ServerSchema.class.getResourceAsStream(name)).stream()
+                .map(templates::of)
+                .toList();
     }
 
     private String file(String version) {
