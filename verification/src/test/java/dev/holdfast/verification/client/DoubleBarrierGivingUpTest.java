@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A double barrier, for a party that gives up,")
+@Tag("H4")
 class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
 
     /** It takes as long to open as the test wants. */
     private final Party slow = new Party("slow", Duration.ofDays(1));
 
     @Test
-    @Tag("H4")
     @DisplayName("opens without it, for as many as are needed")
     void timesOut() throws Exception {
         Doing<Optional<BarrierMembership>> trying = alice.tries();
@@ -56,7 +56,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("has opened if it was opened before it gave up, and takes it in")
     void openedFirst() throws Exception {
         Doing<Optional<BarrierMembership>> trying = alice.triesWhile(bob);
@@ -76,7 +75,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("has opened if it was counted before it knew of its place, and takes it in")
     void countedFirst() throws Exception {
         FaultyLink.HeldUp asking = alice.link.holdUpNext(Acquire.class);
@@ -96,7 +94,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("takes it in as well if who opened has died since, with the lock that giving up needs")
     void openedAndDied() throws Exception {
         Doing<Optional<BarrierMembership>> trying = alice.triesWhile(bob);
@@ -118,7 +115,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("says so if who would open has died before: for the time of the lease nobody else can tell")
     void openerDied() throws Exception {
         Doing<Optional<BarrierMembership>> trying = alice.triesWhile(bob);
@@ -142,7 +138,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
 
     @Test
     @Tag("H3")
-    @Tag("H4")
     @DisplayName("and was counted by one that takes long to open, keeps its place until it is open, and says so")
     void openerIsSlow() throws Exception {
         Doing<Optional<BarrierMembership>> trying = alice.triesWhile(bob);
@@ -171,7 +166,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("and can't know whether it was counted, gives its place back before another can open with it")
     void openerDiedAndAnotherComes() throws Exception {
         Doing<Optional<BarrierMembership>> trying = alice.triesWhile(bob);
@@ -194,7 +188,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("stops waiting for the opener when it has lost its place, or its client is closed")
     void placeIsLost() throws Exception {
         alice.isBlind();
@@ -221,7 +214,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("and can't have the lock for another reason, asks for it again")
     void lockRefused() throws Exception {
         alice.link.failFor(
@@ -246,7 +238,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("is not opened by who comes while it gives up")
     void gaveUpFirst() throws Exception {
         FaultyLink.HeldUp release = alice.link.holdUpNext(Release.class);
@@ -271,7 +262,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("at an interrupt or because its stage is cancelled, leaves nothing behind")
     void interrupted() throws Exception {
         alice.hasPlace();
@@ -293,7 +283,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("at an interrupt after it was opened, takes it in, and the flag stays set")
     void interruptedTooLate() throws Exception {
         alice.isBlind();
@@ -318,7 +307,6 @@ class DoubleBarrierGivingUpTest extends DoubleBarrierFixture {
     }
 
     @Test
-    @Tag("H4")
     @DisplayName("because the store does not answer, says so")
     void storeSilent() throws Exception {
         alice.hasPlace();

@@ -44,10 +44,10 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
 
     @Nested
     @DisplayName("opens")
+    @Tag("H1")
     class Opening {
 
         @Test
-        @Tag("H1")
         @DisplayName("when all parties are there, and not before, generation after generation")
         void generations() throws Exception {
             long before = 0;
@@ -65,7 +65,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H1")
         @DisplayName("for threads of one process as well, each of which has a place and a token of its own")
         void oneProcess() throws Exception {
             FaultyLink link = world.link();
@@ -101,7 +100,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H1")
         @DisplayName("for one party alone, and without blocking")
         void alone() throws Exception {
             DistributedDoubleBarrier barrier = alice.holdfast.barrier("alone", 1);
@@ -115,7 +113,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H1")
         @DisplayName("not for a party that comes while others are still inside, nor for one more than there are places")
         void lateComers() throws Exception {
             allEnter(alice, bob, carol);
@@ -147,7 +144,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H1")
         @DisplayName(
                 "not for a party that comes while others are inside, even if the store has forgotten all else meanwhile")
         void nothingIsForgotten() throws Exception {
@@ -169,10 +165,10 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
 
     @Nested
     @DisplayName("lets go")
+    @Tag("H2")
     class Leaving {
 
         @Test
-        @Tag("H2")
         @DisplayName("when all have left; who does not wait for that leaves at once")
         void together() throws Exception {
             allEnter(alice, bob, carol);
@@ -194,7 +190,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H2")
         @DisplayName(
                 "of who has waited long enough for the others, or was interrupted: that party has left all the same")
         void impatient() throws Exception {
@@ -213,7 +208,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H2")
         @DisplayName("and says so if the store does not confirm that a party has left")
         void unconfirmed() throws Exception {
             allEnter(alice, bob, carol);
@@ -230,10 +224,10 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
 
     @Nested
     @DisplayName("after a crash")
+    @Tag("H3")
     class Crash {
 
         @Test
-        @Tag("H3")
         @DisplayName("does not count who has died before it opened")
         void beforeTheOpening() throws Exception {
             alice.hasPlace();
@@ -250,7 +244,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H3")
         @DisplayName("does not wait for who has died inside")
         void inside() throws Exception {
             allEnter(alice, bob, carol);
@@ -275,7 +268,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H3")
         @DisplayName("of the opener after it has opened, lets the others in")
         void afterTheOpening() throws Exception {
             haveBlindPlaces(alice, bob);
@@ -293,7 +285,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H3")
         @DisplayName(
                 "of the opener before it has opened, opens it only when one more has come, and its writing has no effect")
         void beforeTheWriting() throws Exception {
@@ -315,7 +306,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H3")
         @DisplayName("or without one: a writing whose answer is lost opens it once")
         void answerLost() throws Exception {
             haveBlindPlaces(alice, bob);
@@ -331,7 +321,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H3")
         @DisplayName("or without one: a writing that failed and may come later can't, once the lock is given back")
         void lateWriting() throws Exception {
             haveBlindPlaces(alice, bob);
@@ -355,10 +344,10 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
 
     @Nested
     @DisplayName("refuses")
+    @Tag("H5")
     class BadInput {
 
         @Test
-        @Tag("H5")
         @DisplayName("odd input, before anything is asked")
         void oddInput() {
             alice.link.forget();
@@ -374,7 +363,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H5")
         @DisplayName("another number of parties while somebody is there, and a name that is used otherwise")
         void mismatch() throws Exception {
             alice.hasPlace();
@@ -390,7 +378,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H5")
         @DisplayName("names of its own that are used otherwise, as soon as it needs them")
         void misusedNames() throws Exception {
             for (String mark : List.of("#opened", "#door")) {
@@ -405,7 +392,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H5")
         @DisplayName("a client that is closed, before or meanwhile")
         void closed() throws Exception {
             alice.hasPlace();
@@ -430,7 +416,6 @@ class DoubleBarrierTest extends DoubleBarrierFixture {
         }
 
         @Test
-        @Tag("H5")
         @DisplayName("a client that is closed, by its name also if it looks after its place has ended")
         void looksWhileClosed() throws Exception {
             Environment direct = (Environment) Proxy.newProxyInstance(

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("An election")
+@Tag("E8")
 class ElectionObserverTest extends ElectionFixture {
 
     // ---- Observing
 
     @Test
-    @Tag("E8")
     @DisplayName(
             "E8: an observer sees the present state and each change once, terms never go back, labels name the leader")
     void observes() {
@@ -62,7 +62,6 @@ class ElectionObserverTest extends ElectionFixture {
     }
 
     @Test
-    @Tag("E8")
     @DisplayName("E8: names that begin like the one that is observed are not mistaken for it, nor is a lock")
     void observesExactly() throws Exception {
         List<LeaderView> seen = Collections.synchronizedList(new ArrayList<>());
@@ -80,7 +79,6 @@ class ElectionObserverTest extends ElectionFixture {
     }
 
     @Test
-    @Tag("E8")
     @DisplayName(
             "E8: an observer looks less and less often while nothing changes, and at once when its own client is elected")
     void observesAdaptively() {
@@ -97,7 +95,6 @@ class ElectionObserverTest extends ElectionFixture {
     }
 
     @Test
-    @Tag("E8")
     @DisplayName("E8: a view that is older than one that was told is not told")
     void observesNothingStale() {
         List<LeaderView> seen = Collections.synchronizedList(new ArrayList<>());
@@ -124,7 +121,6 @@ class ElectionObserverTest extends ElectionFixture {
     }
 
     @Test
-    @Tag("E8")
     @DisplayName("E8: one look tells who leads")
     void looksOnce() throws Exception {
         LeaderElection election = atBob.election("scheduler");

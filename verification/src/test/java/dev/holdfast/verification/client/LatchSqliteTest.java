@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("A count-down latch between two clients on SQLite")
+@Tag("N2")
 class LatchSqliteTest {
 
     private static final int WORKERS = 6;
@@ -35,7 +36,6 @@ class LatchSqliteTest {
 
     @Test
     @Tag("N1")
-    @Tag("N2")
     @Tag("N3")
     @DisplayName("is set by one of all that try, counts what all count, each id once, and lets all pass, over and over")
     void generations() throws Exception {
@@ -65,7 +65,6 @@ class LatchSqliteTest {
     }
 
     @Test
-    @Tag("N2")
     @DisplayName("lets all threads pass that wait when it opens, though it is set anew at once")
     void setAnewAtOnce() throws Exception {
         try (Holdfast alice = connect();

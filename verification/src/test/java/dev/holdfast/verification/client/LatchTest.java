@@ -30,10 +30,10 @@ class LatchTest extends LatchFixture {
 
     @Nested
     @DisplayName("is set")
+    @Tag("N1")
     class Setting {
 
         @Test
-        @Tag("N1")
         @DisplayName("once, and who comes later learns that another was quicker")
         void once() {
             assertThat(atAlice.count()).isZero();
@@ -49,7 +49,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N1")
         @DisplayName("by one of two that ask at the same moment, and each knows by which")
         void race() throws Exception {
             for (int i = 0; i < 5; i++) {
@@ -67,7 +66,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N1")
         @DisplayName("by a call whose answer was lost, and which knows it all the same")
         void answerLost() throws Exception {
             link.loseReplyToNext(SetCount.class);
@@ -83,7 +81,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N1")
         @DisplayName("by a call whose request was lost and that another has overtaken, and which knows that too")
         void overtaken() throws Exception {
             link.loseNext(SetCount.class);
@@ -98,7 +95,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N1")
         @DisplayName("or says that it does not know, where a later generation hides what became of its own")
         void hidden() throws Exception {
             link.loseReplyToNext(SetCount.class);
@@ -113,7 +109,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N1")
         @DisplayName("under the next session if the one that asked has ended")
         void sessionEnded() throws Exception {
             link.answerNext(SetCount.class, new Reply.SessionEnded());
@@ -125,7 +120,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N1")
         @DisplayName("without blocking")
         void async() {
             assertThat(atAlice.trySetCountAsync(2).toCompletableFuture().join()).isTrue();
@@ -322,10 +316,10 @@ class LatchTest extends LatchFixture {
 
     @Nested
     @DisplayName("refuses")
+    @Tag("N7")
     class BadInput {
 
         @Test
-        @Tag("N7")
         @DisplayName("odd input, before anything is asked")
         void oddInput() {
             link.forget();
@@ -344,7 +338,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N7")
         @DisplayName("a name that is in use as something else, and is refused to who uses it otherwise")
         void mismatch() throws Exception {
             Hold hold = bob.lock("ledger").acquire();
@@ -360,7 +353,6 @@ class LatchTest extends LatchFixture {
         }
 
         @Test
-        @Tag("N7")
         @DisplayName("to guess what the store means by an answer, or by none")
         void storeRefuses() {
             link.failNext(CountDown.class, Reason.DENIED, Effect.NONE);

@@ -93,10 +93,10 @@ class MultiLockFailureTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("gives all or nothing")
+    @Tag("J4")
     class AllOrNothing {
 
         @Test
-        @Tag("J4")
         @DisplayName("an interrupt while waiting ends it, and nothing is held or waited for")
         void interrupt() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -113,7 +113,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("a pending interrupt ends it before anything is asked, but not a try")
         void pendingInterrupt() throws Exception {
             link.forget();
@@ -132,7 +131,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("cancelling the stage ends it, and nothing is held or waited for")
         void cancel() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -148,7 +146,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("a part that fails fails the whole, under its own name")
         void mismatch() throws Exception {
             Hold c = bob.lock("c", LockOptions.barging()).acquire();
@@ -165,7 +162,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("what is not confirmed to be given back is suppressed in the failure, and the rest is given back")
         void undoUnconfirmed() throws Exception {
             Hold c = bob.lock("c", LockOptions.barging()).acquire();
@@ -194,7 +190,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("a try that could not be confirmed to give back is more than empty")
         void tryUndoUnconfirmed() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -214,7 +209,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("a part that is lost while others are waited for is given up, and all begins anew")
         void lostWhileWaiting() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -238,7 +232,6 @@ class MultiLockFailureTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J4")
         @DisplayName("closing the client ends it")
         void clientClosed() throws Exception {
             Hold c = bob.lock("c").acquire();

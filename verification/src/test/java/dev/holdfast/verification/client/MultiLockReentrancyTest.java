@@ -34,10 +34,10 @@ class MultiLockReentrancyTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("asked for by a thread that holds a part")
+    @Tag("J5")
     class HeldBefore {
 
         @Test
-        @Tag("J5")
         @DisplayName("acquires that once more, with the same token, and leaves it as it was")
         void reentrant() throws Exception {
             DistributedLock b = alice.lock("b");
@@ -55,7 +55,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J5")
         @DisplayName("does not wait for one that comes before it, but tries, gives back, and tries again")
         void triesEarlierParts() throws Exception {
             Hold b = caller.call(() -> alice.lock("b").acquire());
@@ -75,7 +74,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J5")
         @DisplayName("waits for those that come after it")
         void waitsForLaterParts() throws Exception {
             Hold b = caller.call(() -> alice.lock("b").acquire());
@@ -90,7 +88,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J5")
         @DisplayName("two that each hold what the other lacks are parted by their maximum waits")
         void eachHoldsOne() throws Exception {
             Actor other = world.actor("other");
@@ -110,7 +107,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J5")
         @DisplayName("an interrupt in the pause between two tries ends it")
         void interruptedInPause() throws Exception {
             Hold b = caller.call(() -> alice.lock("b").acquire());
@@ -129,7 +125,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J5")
         @DisplayName("can't ask for a lease, for the outer hold has one; nothing is asked for")
         void leaseOfOuter() throws Exception {
             Hold b = alice.lock("b").acquire();
@@ -144,7 +139,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J5")
         @DisplayName("learns it if that hold was lost, and keeps nothing else")
         void outerLost() throws Exception {
             Hold b = caller.call(() -> alice.lock("b").acquire());
@@ -159,10 +153,10 @@ class MultiLockReentrancyTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("is good while every part is")
+    @Tag("J6")
     class WhileHeld {
 
         @Test
-        @Tag("J6")
         @DisplayName("the loss of one is told once, with its name, and the others stay held until the close")
         void loss() throws Exception {
             List<Loss> told = new CopyOnWriteArrayList<>();
@@ -195,7 +189,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J6")
         @DisplayName("who asks to be told after the loss is told at once, and a listener that throws hurts nobody")
         void lateListener() throws Exception {
             List<Loss> told = new CopyOnWriteArrayList<>();
@@ -213,7 +206,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J6")
         @DisplayName("when the session ends, all parts are lost, and that is told once")
         void sessionLost() throws Exception {
             List<Loss> told = new CopyOnWriteArrayList<>();
@@ -232,7 +224,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J6")
         @DisplayName("a release that is not confirmed is told, and the others are released")
         void releaseUnconfirmed() throws Exception {
             MultiHold hold = caller.call(() -> abc.acquire());
@@ -257,7 +248,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J6")
         @DisplayName("the earliest deadline counts")
         void deadline() throws Exception {
             Duration lease = Duration.ofSeconds(10);
@@ -276,13 +266,13 @@ class MultiLockReentrancyTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("with a fixed lease")
+    @Tag("J7")
     class FixedLeases {
 
         private final Duration lease = Duration.ofSeconds(10);
         private final AcquireOptions options = AcquireOptions.defaults().withFixedLease(lease);
 
         @Test
-        @Tag("J7")
         @DisplayName("has the full lease on every part when the last is granted")
         void fullLease() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -305,7 +295,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J7")
         @DisplayName("without a thread too")
         void fullLeaseAsync() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -322,7 +311,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J7")
         @DisplayName("begins anew if a lease has run out while others were waited for")
         void ranOut() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -341,7 +329,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J7")
         @DisplayName("and without a thread too")
         void ranOutAsync() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -359,7 +346,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J7")
         @DisplayName("until the maximum wait is over")
         void ranOutForGood() throws Exception {
             AcquireOptions limited = options.withMaxWait(Duration.ofSeconds(11));
@@ -380,7 +366,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J7")
         @DisplayName("gives back if the store does not say that the lease was set")
         void extensionFails() throws Exception {
             link.fail(Extend.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
@@ -395,7 +380,6 @@ class MultiLockReentrancyTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J7")
         @DisplayName("a hold without one can't be extended, whatever the parts")
         void notExtendable() throws Exception {
             try (MultiHold hold = abc.acquire()) {

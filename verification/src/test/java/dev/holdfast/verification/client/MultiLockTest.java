@@ -35,10 +35,10 @@ class MultiLockTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("gives all parts")
+    @Tag("J1")
     class Giving {
 
         @Test
-        @Tag("J1")
         @DisplayName("each with the fencing token of its own resource, and gives all of them back")
         void tokens() throws Exception {
             Hold before = bob.lock("b").acquire();
@@ -60,7 +60,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J1")
         @DisplayName("by all its forms")
         void allForms() throws Exception {
             abc.acquire(Duration.ZERO).close();
@@ -80,7 +79,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J1")
         @DisplayName("and tells how the release ended, part by part")
         void released() throws Exception {
             MultiHold hold = abc.acquire();
@@ -103,7 +101,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J1")
         @DisplayName("only its owner releases it; who takes it without a thread lets any thread do so")
         void ownership() throws Exception {
             MultiHold ofCaller = caller.call(() -> abc.acquire());
@@ -117,7 +114,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J1")
         @DisplayName("a part that was unlocked from beneath is told by close, and the others are released")
         void unlockedFromBeneath() throws Exception {
             DistributedLock b = alice.lock("b");
@@ -136,10 +132,10 @@ class MultiLockTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("keeps to one order")
+    @Tag("J2")
     class Order {
 
         @Test
-        @Tag("J2")
         @DisplayName("that of the unsigned bytes of the names, whatever order they are given in")
         void unsignedBytes() throws Exception {
             // In UTF-16 the last comes before the third; in UTF-8 it does not.
@@ -153,7 +149,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J2")
         @DisplayName("so that a later part is not asked for while an earlier one is waited for")
         void oneAfterAnother() throws Exception {
             Hold first = bob.lock("a").acquire();
@@ -169,7 +164,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J2")
         @DisplayName("opposite orders from two clients never meet head on, in virtual time")
         void oppositeOrders() throws Exception {
             Actor other = world.actor("other");
@@ -196,10 +190,10 @@ class MultiLockTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("waits once for all")
+    @Tag("J3")
     class Waiting {
 
         @Test
-        @Tag("J3")
         @DisplayName("the maximum wait is for all parts together")
         void oneMaximum() throws Exception {
             Hold a = bob.lock("a").acquire();
@@ -223,7 +217,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J3")
         @DisplayName("without a thread too")
         void oneMaximumAsync() throws Exception {
             Hold c = bob.lock("c").acquire();
@@ -242,7 +235,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J3")
         @DisplayName("a try does not wait, and empty means that nothing is held")
         void tries() throws Exception {
             Hold b = bob.lock("b").acquire();
@@ -361,10 +353,10 @@ class MultiLockTest extends MultiLockFixture {
 
     @Nested
     @DisplayName("refuses odd input before anything is asked")
+    @Tag("J8")
     class BadInput {
 
         @Test
-        @Tag("J8")
         @DisplayName("no part, a name twice, a name that is none, null, a negative wait, a closed client")
         void refused() {
             link.forget();
@@ -387,7 +379,6 @@ class MultiLockTest extends MultiLockFixture {
         }
 
         @Test
-        @Tag("J8")
         @DisplayName(
                 "a lock twice, both sides of one, another client's, more permits than there are, and what is no lock")
         void oddParts() {

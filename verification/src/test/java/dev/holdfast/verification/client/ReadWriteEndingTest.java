@@ -66,11 +66,11 @@ class ReadWriteEndingTest {
 
     @Nested
     @DisplayName("by loss")
+    @Tag("D8")
     class Lost {
 
         @Test
         @DisplayName("which every reader is told once; the grant goes back when the last of them has let go")
-        @Tag("D8")
         @Tag("C2")
         void everyReaderIsTold() throws Exception {
             Asker<Hold> first = reading("first");
@@ -97,7 +97,6 @@ class ReadWriteEndingTest {
 
         @Test
         @DisplayName("by force, of each process that reads on its own")
-        @Tag("D8")
         void byForce() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
@@ -118,7 +117,6 @@ class ReadWriteEndingTest {
 
         @Test
         @DisplayName("a write hold that had become a read hold is lost as one, with the writer's token")
-        @Tag("D8")
         void afterDowngrade() throws Exception {
             here.writeLock().lock();
             Hold reading = here.readLock().acquire();
@@ -138,7 +136,6 @@ class ReadWriteEndingTest {
 
         @Test
         @DisplayName("a writer that is lost while it reads too learns it of both sides, and keeps nobody out")
-        @Tag("D8")
         void downgradeOfWhatIsLost() throws Exception {
             here.writeLock().lock();
             here.readLock().lock();
@@ -157,11 +154,11 @@ class ReadWriteEndingTest {
 
     @Nested
     @DisplayName("by the death of a thread")
+    @Tag("D8")
     class Death {
 
         @Test
         @DisplayName("which is one reader less: the others read on, and the last of them frees the lock")
-        @Tag("D8")
         void oneOfThem() throws Exception {
             Asker<Hold> dying = reading("dying");
             Asker<Hold> living = reading("living");
@@ -178,7 +175,6 @@ class ReadWriteEndingTest {
 
         @Test
         @DisplayName("the last of them: the lock is free within a third of the ttl")
-        @Tag("D8")
         void theLast() throws Exception {
             reading("first").actor().die();
             reading("second").actor().die();
@@ -191,7 +187,6 @@ class ReadWriteEndingTest {
 
         @Test
         @DisplayName("before it closed a lost hold: the grant goes back all the same")
-        @Tag("D8")
         void withALostHold() throws Exception {
             Asker<Hold> dying = reading("dying");
             Asker<Hold> living = reading("living");
@@ -297,12 +292,12 @@ class ReadWriteEndingTest {
 
     @Nested
     @DisplayName("by the close of the client")
+    @Tag("C9")
     class Closing {
 
         @Test
         @DisplayName("which every reader is told, and everybody who waits")
         @Tag("D8")
-        @Tag("C9")
         void whileReading() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
@@ -327,7 +322,6 @@ class ReadWriteEndingTest {
         @Test
         @DisplayName("a grant that is kept for the next reader goes with it")
         @Tag("D2")
-        @Tag("C9")
         void whileKept() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
@@ -345,13 +339,13 @@ class ReadWriteEndingTest {
 
     @Nested
     @DisplayName("in doubt")
+    @Tag("C13")
+    @Tag("D8")
     class InDoubt {
 
         @Test
         @DisplayName(
                 "one of several who lets go asks the store whether it was good; the others wait for the end of the doubt")
-        @Tag("D8")
-        @Tag("C13")
         void oneLetsGo() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");
@@ -375,8 +369,6 @@ class ReadWriteEndingTest {
 
         @Test
         @DisplayName("and is told that it was not, if the store does not have the grant")
-        @Tag("D8")
-        @Tag("C13")
         void gone() throws Exception {
             Asker<Hold> first = reading("first");
             Asker<Hold> second = reading("second");

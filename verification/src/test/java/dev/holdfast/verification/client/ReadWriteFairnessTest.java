@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("No writer starves")
+@Tag("D3")
 class ReadWriteFairnessTest {
 
     private static final Duration BUDGET = Duration.ofMillis(10);
@@ -49,7 +50,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("readers of its process go past a writer for a turn, and wait behind it from then on")
-    @Tag("D3")
     void turnOfTheReaders() throws Exception {
         Asker<Hold> first = reading("first", here);
         Asker<Hold> writer = toWrite("writer", here);
@@ -69,7 +69,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("however many readers come, overlapping without an end")
-    @Tag("D3")
     void endlessReadersHere() throws Exception {
         Deque<Asker<Hold>> readers = new ArrayDeque<>();
         readers.add(reading("reader", here));
@@ -95,7 +94,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("readers of other processes that come after a writer wait behind it, at once")
-    @Tag("D3")
     void readersElsewhere() throws Exception {
         DistributedReadWriteLock elsewhere = world.client("carol").readWriteLock("catalogue");
         Asker<Hold> first = reading("first", here);
@@ -112,7 +110,6 @@ class ReadWriteFairnessTest {
     @Test
     @DisplayName(
             "a process whose budget is spent lets no more readers in, but for those who read already, and gives way when these have left")
-    @Tag("D3")
     void budget() throws Exception {
         Asker<Hold> first = reading("first", here);
         Asker<Hold> writer = toWrite("writer", there);
@@ -141,7 +138,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("a writer elsewhere waits for a budget and the last reader, however many readers come here")
-    @Tag("D3")
     void endlessReadersElsewhere() throws Exception {
         Deque<Hold> readers = new ArrayDeque<>();
         readers.add(here.readLock().acquireAsync().toCompletableFuture().join());
@@ -168,7 +164,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("readers and writers of one process pass the lock on in memory for a budget, and then give way")
-    @Tag("D3")
     @Tag("C8")
     void cohortOfBoth() throws Exception {
         Hold first = here.writeLock().acquireAsync().toCompletableFuture().join();
@@ -205,7 +200,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("writers and readers that wait here are served in their order, readers together")
-    @Tag("D3")
     void orderHere() throws Exception {
         Hold first = here.writeLock().acquireAsync().toCompletableFuture().join();
         Asker<Hold> read1 = toRead("read 1", here);
@@ -232,7 +226,6 @@ class ReadWriteFairnessTest {
 
     @Test
     @DisplayName("with a budget of zero a process gives way as soon as its readers have left")
-    @Tag("D3")
     void strictTurns() throws Exception {
         DistributedReadWriteLock one =
                 world.client(world.builder("one").cohortBudget(Duration.ZERO)).readWriteLock("strict");
@@ -256,7 +249,6 @@ class ReadWriteFairnessTest {
     @Test
     @DisplayName(
             "with a budget of zero processes that all write take turns, and don't pass the lock on unused for ever")
-    @Tag("D3")
     void strictTurnsOfWriters() throws Exception {
         DistributedReadWriteLock one =
                 world.client(world.builder("one").cohortBudget(Duration.ZERO)).readWriteLock("strict");

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @DisplayName("A scheduled task between two clients of one SQLite file")
+@Tag("G2")
 class ScheduledTaskSqliteTest {
 
     private static final int THREADS = 4;
@@ -34,7 +35,6 @@ class ScheduledTaskSqliteTest {
 
     @Test
     @Tag("G1")
-    @Tag("G2")
     @DisplayName("is run once for each tick, by whoever comes first, however short it is")
     void oncePerTick() throws Exception {
         String uri = "sqlite:" + folder.resolve("locks.db");
@@ -70,7 +70,6 @@ class ScheduledTaskSqliteTest {
     }
 
     @Test
-    @Tag("G2")
     @Tag("G5")
     @DisplayName("keeps its least time when its client is gone, and is due again after it")
     void outlivesItsClient() {

@@ -50,11 +50,11 @@ class SemaphoreLeaseTest {
 
     @Nested
     @DisplayName("a fixed lease")
+    @Tag("P5")
     class Fixed {
 
         @Test
         @DisplayName("ends however healthy the client is; its owner is told before others get the permits")
-        @Tag("P5")
         void ends() throws Exception {
             Permits permits = here.acquire(6, FIXED);
             permits.onLost(loss -> told.add(loss.cause()));
@@ -75,7 +75,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("is extended, alone among those of its client")
-        @Tag("P5")
         void extended() throws Exception {
             Permits extended = here.acquire(1, FIXED);
             Permits other = here.acquire(1, FIXED);
@@ -94,7 +93,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("is never passed on in memory")
-        @Tag("P5")
         void notPassedOn() throws Exception {
             Permits first = here.acquire(10, FIXED);
             Asker<Permits> second = Asker.waiting(world, "second", () -> here.acquire(10));
@@ -108,11 +106,11 @@ class SemaphoreLeaseTest {
 
     @Nested
     @DisplayName("a detached lease")
+    @Tag("P5")
     class Detached {
 
         @Test
         @DisplayName("outlives its client, closed or cut off, and ends after its time")
-        @Tag("P5")
         void outlivesTheClient() throws Exception {
             Permits detached = here.acquire(6, DETACHED);
             assertThat(detached.effectiveLease()).isEqualTo(MINUTE);
@@ -127,7 +125,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("outlives its session: the owner goes on holding it, and gives it back under the next")
-        @Tag("P5")
         void outlivesTheSession() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
             Permits renewed = here.acquire(1);
@@ -152,7 +149,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("is found within a ttl to be removed, also when its session is over and no signal comes")
-        @Tag("P5")
         void removedInSilence() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
             detached.onLost(loss -> told.add(loss.cause()));
@@ -171,7 +167,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("its release is repeated until the store answers, also when its session is long over")
-        @Tag("P5")
         @Tag("C13")
         void releaseIsRepeated() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
@@ -192,7 +187,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("its release is repeated for as long as an unanswered extension may have made it last")
-        @Tag("P5")
         @Tag("C13")
         void releaseIsRepeatedAfterAnExtension() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofSeconds(1)));
@@ -226,7 +220,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("its release is repeated until an extension is over that came long after its session")
-        @Tag("P5")
         @Tag("C13")
         void releaseIsRepeatedLongAfterTheSession() throws Exception {
             Permits detached = here.acquire(6, AcquireOptions.defaults().withDetachedLease(Duration.ofHours(1)));
@@ -249,7 +242,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("its release is not confirmed by the closing of its client, which ends only what the session held")
-        @Tag("P5")
         @Tag("C13")
         void releaseIsNotConfirmedByTheClose() throws Exception {
             Permits detached = here.acquire(6, DETACHED);
@@ -267,7 +259,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("of a lock outlives the thread that acquired it")
-        @Tag("P5")
         void outlivesTheThread() throws Exception {
             Actor owner = world.actor("owner");
             Hold hold = owner.call(() -> alice.lock("job").acquire(DETACHED));
@@ -284,7 +275,6 @@ class SemaphoreLeaseTest {
 
         @Test
         @DisplayName("one that still waits goes with its client")
-        @Tag("P5")
         void waiting() throws Exception {
             Permits all = there.acquire(10);
             var asked = here.acquireAsync(3, DETACHED).toCompletableFuture();

@@ -142,13 +142,13 @@ class SemaphoreLossTest extends SemaphoreFixture {
 
     @Nested
     @DisplayName("that are lost")
+    @Tag("P8")
     class Lost {
 
         private final ConcurrentLinkedQueue<Loss.Cause> told = new ConcurrentLinkedQueue<>();
 
         @Test
         @DisplayName("with their session: each grant is told, once, and the others may have them after the ttl")
-        @Tag("P8")
         @Tag("C2")
         void expired() throws Exception {
             List<Permits> held = new ArrayList<>();
@@ -178,7 +178,6 @@ class SemaphoreLossTest extends SemaphoreFixture {
 
         @Test
         @DisplayName("by force: that grant alone")
-        @Tag("P8")
         void byForce() throws Exception {
             Permits first = here.acquire(2);
             Permits second = here.acquire(3);
@@ -196,7 +195,6 @@ class SemaphoreLossTest extends SemaphoreFixture {
 
         @Test
         @DisplayName("with their client")
-        @Tag("P8")
         @Tag("C9")
         void clientClosed() throws Exception {
             Permits first = here.acquire(2);
@@ -214,7 +212,6 @@ class SemaphoreLossTest extends SemaphoreFixture {
 
         @Test
         @DisplayName("not in doubt, when the clock is set: what is let go then is asked about")
-        @Tag("P8")
         @Tag("C13")
         void inDoubt() throws Exception {
             Permits first = here.acquire(2);

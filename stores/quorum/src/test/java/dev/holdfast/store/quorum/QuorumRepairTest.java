@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a hold whose members go away and come back, one after another. */
+@Tag("Q9")
 class QuorumRepairTest extends ScriptedQuorum {
 
     private static final ResourceSpec BOTH =
@@ -62,7 +63,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     // ---- What is kept
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a hold outlives any number of losses, one member at a time")
     void holdIsRegained() {
         SessionId session = session();
@@ -84,7 +84,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: and is lost by that where nothing is claimed again")
     void holdIsLostWithoutRepairs() {
         with(new QuorumRules() {
@@ -102,7 +101,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a member that was cut off when the claim was made has it after the next keep-alive")
     void memberThatWasAwayIsAsked() {
         SessionId session = session();
@@ -128,7 +126,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a member that answers after the others has it too, and one that is silent is not asked")
     void slowMemberIsAskedAndSilentOneIsNot() {
         SessionId session = session();
@@ -154,7 +151,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: nothing is claimed at a member that is kept out")
     void memberThatIsKeptOutIsNotAsked() {
         SessionId session = session();
@@ -168,7 +164,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: many claims are regained, some of them at a time")
     void manyAreRegained() {
         SessionId session = session();
@@ -185,7 +180,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a member that comes back is asked for a few claims at a time")
     void memberIsNotFlooded() {
         SessionId session = session();
@@ -214,7 +208,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     // ---- What is not regained
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a claim that is released while it is claimed again leaves nothing")
     void releaseOvertakesRepair() {
         SessionId session = session();
@@ -237,7 +230,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a member that has granted it to another does not count")
     void memberOfAnotherDoesNotCount() {
         assertThat(isLostWithOneMemberOfAnother(new QuorumRules())).isTrue();
@@ -278,7 +270,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a hold that had no majority for a while is not regained")
     void majorityMustNotHaveBeenInterrupted() {
         assertThat(isInterruptionCoveredUp(new QuorumRules())).isFalse();
@@ -317,7 +308,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     // ---- As what it is regained
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a member that was away counts only when it stands at the last token that was given")
     void tokensAreRaised() {
         assertThat(isTokenLessAfterLosses(new QuorumRules())).isFalse();
@@ -350,7 +340,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a write hold that became a read hold is regained as a read hold")
     void whatWasGivenBackIsNotRegained() {
         SessionId session = session();
@@ -366,7 +355,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a read hold beside others and a write hold are regained as such")
     void sharesAreRegained() {
         SessionId session = session();
@@ -392,7 +380,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: a lease of its own is regained as long as it is, and extended everywhere after that")
     void leaseIsRegainedAsItIs() {
         for (Lease.Binding binding : List.of(Lease.Binding.BOUNDED, Lease.Binding.DETACHED)) {
@@ -419,7 +406,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     // ---- What is seen of it
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: an operator sees whether a member counts, and what it has yet to regain")
     void membersAreTold() {
         SessionId session = session();
@@ -463,7 +449,6 @@ class QuorumRepairTest extends ScriptedQuorum {
     }
 
     @Test
-    @Tag("Q9")
     @DisplayName("Q9: what was regained is one holder to every connection, and ends everywhere by force")
     void regainedIsOneHolder() {
         SessionId session = session();

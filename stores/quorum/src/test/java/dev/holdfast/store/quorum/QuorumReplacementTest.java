@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Three real Redis servers that are replaced by empty ones, one after another, again and again. */
 @Tag("server")
+@Tag("Q9")
 class QuorumReplacementTest {
 
     private final List<RedisServer> servers = new ArrayList<>();
@@ -78,7 +79,6 @@ class QuorumReplacementTest {
     }
 
     @Test
-    @Tag("Q9")
     @Timeout(value = 600, unit = TimeUnit.SECONDS)
     @DisplayName("Q9: locks, shares and a leader outlive five rounds in which each member comes back empty")
     void fiveRounds() throws Exception {
@@ -86,7 +86,6 @@ class QuorumReplacementTest {
     }
 
     @Test
-    @Tag("Q9")
     @Timeout(value = 600, unit = TimeUnit.SECONDS)
     @DisplayName("Q9: and one round with the time that members are kept out for")
     void withTheWholeTime() throws Exception {
