@@ -6,7 +6,6 @@ import dev.holdfast.Environment;
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.TaskOptions;
-import dev.holdfast.TaskRun;
 import dev.holdfast.spi.Command;
 import dev.holdfast.spi.Reply;
 import dev.holdfast.spi.StoreException.Effect;
@@ -15,6 +14,7 @@ import dev.holdfast.verification.world.FaultyLink;
 import dev.holdfast.verification.world.World;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
@@ -45,20 +45,25 @@ class BackoffTest {
         building.join().close();
     }
 
+    /** What is asked for, once the store is well again; until then it is sent so many times in nine seconds. */
+    private <T> T resultOf(CompletionStage<T> asking, Class<? extends Command> sent, int atLeast, int atMost) {
+        assertThat(link.sent(sent)).hasSizeLessThanOrEqualTo(2);
+        world.advance(Duration.ofSeconds(9));
+        assertThat(link.sent(sent)).hasSizeBetween(atLeast, atMost);
+        link.mend();
+        CompletableFuture<T> asked = asking.toCompletableFuture();
+        world.advanceUntil("it is answered", asked::isDone);
+        return asked.join();
+    }
+
     @Test
     @DisplayName("for a lock whose claims have unknown outcomes")
     void unknownAcquire() {
         Holdfast alice = world.client("alice", link);
         link.fail(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
-        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        assertThat(link.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
-        world.advance(Duration.ofSeconds(9));
-        assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
-        link.mend();
-
-        world.advanceUntil("it is granted", asked::isDone);
-        asked.join().close();
+        resultOf(alice.lock("ledger").acquireAsync(), Command.Acquire.class, 5, 40)
+                .close();
     }
 
     @Test
@@ -67,14 +72,8 @@ class BackoffTest {
         Holdfast alice = world.client("alice", link);
         link.answerAll(Command.Acquire.class, new Reply.Stale());
 
-        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        assertThat(link.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
-        world.advance(Duration.ofSeconds(9));
-        assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
-        link.mend();
-
-        world.advanceUntil("it is granted", asked::isDone);
-        asked.join().close();
+        resultOf(alice.lock("ledger").acquireAsync(), Command.Acquire.class, 5, 40)
+                .close();
     }
 
     @Test
@@ -83,15 +82,8 @@ class BackoffTest {
         Holdfast alice = world.client("alice", link);
         link.fail(Command.SetCount.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
-        CompletableFuture<Boolean> asked =
-                alice.latch("imported").trySetCountAsync(1).toCompletableFuture();
-        assertThat(link.sent(Command.SetCount.class)).hasSizeLessThanOrEqualTo(2);
-        world.advance(Duration.ofSeconds(9));
-        assertThat(link.sent(Command.SetCount.class)).hasSizeBetween(5, 40);
-        link.mend();
-
-        world.advanceUntil("it is set", asked::isDone);
-        assertThat(asked.join()).isTrue();
+        assertThat(resultOf(alice.latch("imported").trySetCountAsync(1), Command.SetCount.class, 5, 40))
+                .isTrue();
         alice.latch("imported").countDown();
     }
 
@@ -101,16 +93,16 @@ class BackoffTest {
         Holdfast alice = world.client("alice", link);
         link.fail(Command.Acquire.class, Reason.UNAVAILABLE, Effect.UNKNOWN);
 
-        CompletableFuture<TaskRun<String>> asked = alice.task("nightly")
-                .runIfDueAsync(
-                        TaskOptions.atMost(Duration.ofMinutes(1)), hold -> CompletableFuture.completedFuture("done"))
-                .toCompletableFuture();
-        assertThat(link.sent(Command.Acquire.class)).hasSizeLessThanOrEqualTo(2);
-        world.advance(Duration.ofSeconds(9));
-        assertThat(link.sent(Command.Acquire.class)).hasSizeBetween(5, 40);
-        link.mend();
-
-        world.advanceUntil("it is run", asked::isDone);
+        assertThat(resultOf(
+                                alice.task("nightly")
+                                        .runIfDueAsync(
+                                                TaskOptions.atMost(Duration.ofMinutes(1)),
+                                                hold -> CompletableFuture.completedFuture("done")),
+                                Command.Acquire.class,
+                                5,
+                                40)
+                        .hasRun())
+                .isTrue();
     }
 
     @Test
@@ -120,14 +112,8 @@ class BackoffTest {
         link.answerAll(Command.Acquire.class, new Reply.SessionEnded());
         link.forget();
 
-        CompletableFuture<Hold> asked = alice.lock("ledger").acquireAsync().toCompletableFuture();
-        assertThat(link.sent(Command.OpenSession.class)).hasSizeLessThanOrEqualTo(2);
-        world.advance(Duration.ofSeconds(9));
-        assertThat(link.sent(Command.OpenSession.class)).hasSizeBetween(3, 60);
-        link.mend();
-
-        world.advanceUntil("it is granted", asked::isDone);
-        asked.join().close();
+        resultOf(alice.lock("ledger").acquireAsync(), Command.OpenSession.class, 3, 60)
+                .close();
         // The store has not heard that they ended.
         world.advance(Duration.ofMinutes(2));
     }
