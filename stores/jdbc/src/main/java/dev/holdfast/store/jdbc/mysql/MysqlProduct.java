@@ -1,6 +1,5 @@
 package dev.holdfast.store.jdbc.mysql;
 
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.MysqlErrorCodes;
@@ -23,9 +22,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Set;
 import java.util.StringJoiner;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -145,28 +142,17 @@ public final class MysqlProduct implements Product {
     }
 
     @Override
-    public Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
-        String ofNames = "SELECT name FROM holdfast_resource WHERE name IN ";
-        List<ResourceName> unlocked =
-                StatementCache.names(ofKeys(statements, ofNames, " FOR UPDATE SKIP LOCKED", keys));
-        Set<ResourceName> locked = new TreeSet<>(StatementCache.names(ofKeys(statements, ofNames, "", keys)));
-        unlocked.forEach(locked::remove);
-        return locked;
+    public PreparedStatement ofNames(StatementCache statements, String before, List<byte[]> keys, String behind)
+            throws SQLException {
+        return ofKeys(statements, before + " IN ", behind, keys);
     }
 
     @Override
     public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest)
             throws SQLException {
-        PreparedStatement select =
-                ofKeys(statements, "SELECT name FROM holdfast_resource WHERE name IN ", AT_REST, keys);
+        PreparedStatement select = ofNames(statements, "SELECT name FROM holdfast_resource WHERE name", keys, AT_REST);
         select.setLong(placesFor(keys.size()) + 1, newest);
         return select;
-    }
-
-    @Override
-    public void delete(StatementCache statements, List<byte[]> keys) throws SQLException {
-        ofKeys(statements, "DELETE FROM holdfast_resource WHERE name IN ", "", keys)
-                .executeUpdate();
     }
 
     @Override

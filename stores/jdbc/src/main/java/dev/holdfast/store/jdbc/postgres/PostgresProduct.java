@@ -1,6 +1,5 @@
 package dev.holdfast.store.jdbc.postgres;
 
-import dev.holdfast.spi.ResourceName;
 import dev.holdfast.spi.Signal;
 import dev.holdfast.sql.database.FailureKind;
 import dev.holdfast.sql.database.PostgresErrorCodes;
@@ -23,8 +22,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -110,9 +107,7 @@ public final class PostgresProduct implements Product {
 
     @Override
     public PreparedStatement locking(StatementCache statements, List<byte[]> keys, LockWait wait) throws SQLException {
-        PreparedStatement select = statements.prepare(statements.templates().of(PostgresLocking.LOCK));
-        select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
-        return select;
+        return withNames(statements, PostgresLocking.LOCK, keys);
     }
 
     @Override
@@ -125,41 +120,29 @@ public final class PostgresProduct implements Product {
 
     @Override
     public void add(StatementCache statements, List<byte[]> keys) throws SQLException {
-        PreparedStatement insert = statements.prepare(statements.templates().of(ADD));
-        insert.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
-        insert.executeUpdate();
+        withNames(statements, ADD, keys).executeUpdate();
     }
 
     @Override
-    public Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
-        Object[] names = keys.toArray(byte[][]::new);
-        String ofNames = "SELECT name FROM holdfast_resource WHERE name = ANY (?)";
-        PreparedStatement free = statements.prepare(statements.templates().of(ofNames + " FOR UPDATE SKIP LOCKED"));
-        free.setArray(1, statements.connection().createArrayOf("bytea", names));
-        List<ResourceName> unlocked = StatementCache.names(free);
-        PreparedStatement all = statements.prepare(statements.templates().of(ofNames));
-        all.setArray(1, statements.connection().createArrayOf("bytea", names));
-        Set<ResourceName> locked = new TreeSet<>(StatementCache.names(all));
-        unlocked.forEach(locked::remove);
-        return locked;
+    public PreparedStatement ofNames(StatementCache statements, String before, List<byte[]> keys, String behind)
+            throws SQLException {
+        return withNames(statements, before + " = ANY (?)" + behind, keys);
+    }
+
+    /** A statement whose first parameter is an array of names. */
+    private static PreparedStatement withNames(StatementCache statements, String text, List<byte[]> keys)
+            throws SQLException {
+        PreparedStatement statement = statements.prepare(statements.templates().of(text));
+        statement.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        return statement;
     }
 
     @Override
     public PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest)
             throws SQLException {
-        PreparedStatement select = statements.prepare(
-                statements.templates().of("SELECT name FROM holdfast_resource WHERE name = ANY (?)" + AT_REST));
-        select.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
+        PreparedStatement select = ofNames(statements, "SELECT name FROM holdfast_resource WHERE name", keys, AT_REST);
         select.setLong(2, newest);
         return select;
-    }
-
-    @Override
-    public void delete(StatementCache statements, List<byte[]> keys) throws SQLException {
-        PreparedStatement delete =
-                statements.prepare(statements.templates().of("DELETE FROM holdfast_resource WHERE name = ANY (?)"));
-        delete.setArray(1, statements.connection().createArrayOf("bytea", keys.toArray(byte[][]::new)));
-        delete.executeUpdate();
     }
 
     @Override

@@ -24,6 +24,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -113,11 +114,22 @@ public interface Product {
     /** Ends a session if its deadline is still that one and nobody has its row locked; tells whether it did. */
     boolean expire(StatementCache statements, Session session) throws SQLException;
 
+    /** A statement about these names, at least one: the values that the condition between the two texts allows. */
+    PreparedStatement ofNames(StatementCache statements, String before, List<byte[]> keys, String behind)
+            throws SQLException;
+
     /**
      * Which of these have rows that somebody has locked at this moment; a transaction of its own, which waits for
      * nobody.
      */
-    Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException;
+    default Set<ResourceName> locked(StatementCache statements, List<byte[]> keys) throws SQLException {
+        String select = "SELECT name FROM holdfast_resource WHERE name";
+        List<ResourceName> unlocked =
+                StatementCache.names(ofNames(statements, select, keys, " FOR UPDATE SKIP LOCKED"));
+        Set<ResourceName> locked = new TreeSet<>(StatementCache.names(ofNames(statements, select, keys, "")));
+        unlocked.forEach(locked::remove);
+        return locked;
+    }
 
     /**
      * Of the rows of names: that nobody uses it, that it is no latch, and that its tokens end up to there; locked, but
@@ -134,7 +146,10 @@ public interface Product {
     PreparedStatement lockingAtRest(StatementCache statements, List<byte[]> keys, long newest) throws SQLException;
 
     /** Deletes the rows of these names, which are locked. */
-    void delete(StatementCache statements, List<byte[]> keys) throws SQLException;
+    default void delete(StatementCache statements, List<byte[]> keys) throws SQLException {
+        ofNames(statements, "DELETE FROM holdfast_resource WHERE name", keys, "")
+                .executeUpdate();
+    }
 
     /** Bounds how long a statement on a connection of our own waits for a lock from here on. */
     void boundWaits(Connection own, LockWait wait) throws SQLException;
