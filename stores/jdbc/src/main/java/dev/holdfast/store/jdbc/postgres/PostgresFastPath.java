@@ -90,25 +90,8 @@ final class PostgresFastPath extends ServerFastPath {
                 + " WHERE r.name = v.name AND" + given + " RETURNING ";
         giveBack = templates.of(gaveBack + "true");
         giveBackLate = templates.of(gaveBack + LATE);
-        // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
-        // Each row is looked up by itself: a join would compare all with all where the table was small when it was
-        // looked at.
-        String gives = "back AS (SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS v (name, session, claim, n)),"
-                + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v, LATERAL (SELECT r.name FROM holdfast_resource r"
-                + " WHERE r.name = v.name AND" + given + " FOR UPDATE SKIP LOCKED) r),"
-                + " given AS (UPDATE holdfast_resource r SET session = 0 FROM owned WHERE r.name = owned.name"
-                + " RETURNING owned.n, 0::bigint)";
-        String takes = "v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY"
-                + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
-                // Where nothing can be taken no session is locked, which would be a write.
-                + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
-                + " WHERE EXISTS (SELECT 1 FROM v WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
-                + " AND id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
-                + " free AS MATERIALIZED (SELECT v.*, s.now FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch,"
-                + " LATERAL (SELECT 1 FROM holdfast_resource r WHERE r.name = v.name" + free
-                + " FOR UPDATE SKIP LOCKED) r),"
-                + " taken AS (UPDATE holdfast_resource r" + grant.replace("s.now", "v.now")
-                + " FROM free v WHERE r.name = v.name RETURNING -v.n, r.first_token)";
+        String gives = gives(given);
+        String takes = takes(clock, free, grant);
         giveAllBack = templates.of("WITH " + gives + " SELECT * FROM given");
         giveAllBackLate = templates.of("WITH " + gives + " SELECT *, " + LATE + " FROM given");
         takeAll = templates.of("WITH " + takes + " SELECT * FROM taken");
@@ -123,6 +106,32 @@ final class PostgresFastPath extends ServerFastPath {
                 + " AND EXISTS (SELECT 1 FROM holdfast_session s WHERE s.id = v.session AND s.deadline > " + clock + ")"
                 + " AND " + SqlTemplate.noneOrLiveWaiters(clock)
                 + " RETURNING r.first_token, r.end_token, r.waiters > 0");
+    }
+
+    // Of many together, what was done is told by its place: of what is given back from 1, of what is taken from -1.
+    // Each row is looked up by itself: a join would compare all with all where the table was small when it was looked
+    // at.
+
+    private static String gives(String given) {
+        return "back AS (SELECT * FROM unnest(?, ?, ?) WITH ORDINALITY AS v (name, session, claim, n)),"
+                + " owned AS MATERIALIZED (SELECT r.name, v.n FROM back v, LATERAL (SELECT r.name FROM holdfast_resource r"
+                + " WHERE r.name = v.name AND" + given + " FOR UPDATE SKIP LOCKED) r),"
+                + " given AS (UPDATE holdfast_resource r SET session = 0 FROM owned WHERE r.name = owned.name"
+                + " RETURNING owned.n, 0::bigint)";
+    }
+
+    private static String takes(String clock, String free, String grant) {
+        return "v AS (SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY"
+                + " AS v (name, session, claim, weight, spec, length, wanted, epoch, n)),"
+                // Where nothing can be taken no session is locked, which would be a write.
+                + " s AS MATERIALIZED (SELECT id, epoch, " + clock + " AS now FROM holdfast_session"
+                + " WHERE EXISTS (SELECT 1 FROM v WHERE (SELECT r.session = 0 FROM holdfast_resource r WHERE r.name = v.name))"
+                + " AND id = ANY (?) AND deadline > " + clock + " ORDER BY id FOR SHARE),"
+                + " free AS MATERIALIZED (SELECT v.*, s.now FROM v JOIN s ON s.id = v.session AND s.epoch <= v.epoch,"
+                + " LATERAL (SELECT 1 FROM holdfast_resource r WHERE r.name = v.name" + free
+                + " FOR UPDATE SKIP LOCKED) r),"
+                + " taken AS (UPDATE holdfast_resource r" + grant.replace("s.now", "v.now")
+                + " FROM free v WHERE r.name = v.name RETURNING -v.n, r.first_token)";
     }
 
     /**
