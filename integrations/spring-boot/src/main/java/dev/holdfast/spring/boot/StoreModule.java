@@ -27,6 +27,7 @@ enum StoreModule {
             "rediss-sentinel",
             "redis-cluster",
             "rediss-cluster"),
+    ETCD("holdfast-etcd", "dev.holdfast.store.etcd.EtcdStore", null, "etcd", "etcds"),
     QUORUM("holdfast-quorum", "dev.holdfast.store.quorum.QuorumStore", null, "quorum");
 
     private final String artifact;
