@@ -13,11 +13,13 @@ module dev.holdfast.spring.boot {
     requires spring.core;
 
     // What an application has or has not.
+    requires static dev.holdfast.micrometer;
     requires static dev.holdfast.spring;
     requires static transitive dev.holdfast.store.jdbc;
     requires static transitive dev.holdfast.store.redis;
     requires static io.netty.common;
     requires static lettuce.core;
+    requires static micrometer.core;
     requires static spring.boot.actuator;
     requires static spring.boot.actuator.autoconfigure;
     requires static spring.boot.health;

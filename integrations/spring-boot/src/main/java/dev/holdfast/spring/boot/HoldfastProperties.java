@@ -1,6 +1,7 @@
 package dev.holdfast.spring.boot;
 
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -24,6 +25,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param shutdownPhase Phase in which clients close: web servers, schedulers and listeners in higher phases stop
  *     before, connections in lower phases after.
  * @param healthTimeout How long a look at the health may take.
+ * @param metrics Meters of the client.
  * @param ssl TLS of a store that is named by a URI.
  * @param jdbc Store on a database.
  * @param redis Store on Redis.
@@ -43,9 +45,18 @@ record HoldfastProperties(
         @DefaultValue("10ms") Duration cohortBudget,
         @DefaultValue("" + HoldfastLifecycle.DEFAULT_PHASE) int shutdownPhase,
         @DefaultValue("2s") Duration healthTimeout,
+        @DefaultValue Metrics metrics,
         @DefaultValue Ssl ssl,
         @DefaultValue Jdbc jdbc,
         @DefaultValue Redis redis) {
+
+    /**
+     * Meters of the client.
+     *
+     * @param lockNames Names of locks that meters are tagged with; all others share the value 'other'. No such tag if
+     *     there are none.
+     */
+    record Metrics(@DefaultValue List<String> lockNames) {}
 
     /**
      * TLS of a store that is named by a URI.

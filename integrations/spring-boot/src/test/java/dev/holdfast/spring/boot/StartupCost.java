@@ -47,7 +47,7 @@ public final class StartupCost {
             return;
         }
         TreeMap<String, List<long[]>> times = new TreeMap<>();
-        for (int round = 0; round < 15; round++) {
+        for (int round = 0; round < Integer.getInteger("rounds", 15); round++) {
             for (String kind : List.of("1 without", "2 unused", "3 used")) {
                 times.computeIfAbsent(kind, key -> new ArrayList<>()).add(measured(kind));
             }
