@@ -23,18 +23,7 @@ public final class Certificates {
     private static final String PASSWORD = "changeit";
 
     /** A certificate and its key, each a file in PEM form. */
-    public record Pair(Path certificate, Path key) {
-        /** Both in one file, the key first. */
-        public Path bundle() {
-            Path bundle = Path.of(key + ".pem");
-            try {
-                Files.writeString(bundle, Files.readString(key) + Files.readString(certificate));
-                return bundle;
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-    }
+    public record Pair(Path certificate, Path key) {}
 
     private final Path directory = ServerHome.directory("certificates");
     private final Path store = directory.resolve("all.p12");

@@ -25,14 +25,12 @@ public final class ZooKeeperServer implements AutoCloseable {
     private final Path directory;
     private final Map<String, String> properties;
     private final int port;
-    private final int tlsPort;
     private ServerProcess process;
 
-    private ZooKeeperServer(Path directory, Map<String, String> properties, int port, int tlsPort) {
+    private ZooKeeperServer(Path directory, Map<String, String> properties, int port) {
         this.directory = directory;
         this.properties = properties;
         this.port = port;
-        this.tlsPort = tlsPort;
         this.process = launched();
     }
 
@@ -40,12 +38,11 @@ public final class ZooKeeperServer implements AutoCloseable {
     public static final class Builder {
         private final Map<String, String> options = new LinkedHashMap<>();
         private final Map<String, String> properties = new LinkedHashMap<>();
-        private boolean hasTls;
         private int id;
 
         private Builder() {
             option("tickTime", "100");
-            option("maxSessionTimeout", "3600000");
+            option("maxSessionTimeout", "36000000");
             option("maxClientCnxns", "0");
             option("clientPortAddress", "127.0.0.1");
             option("admin.enableServer", "false");
@@ -70,17 +67,6 @@ public final class ZooKeeperServer implements AutoCloseable {
             return this;
         }
 
-        /** Listens for TLS too, on a port of its own; clients need a certificate of the same authority. */
-        @CanIgnoreReturnValue
-        public Builder tls(Certificates certificates) {
-            hasTls = true;
-            property("zookeeper.serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
-            option("ssl.keyStore.location", certificates.server().bundle().toString());
-            option("ssl.keyStore.type", "PEM");
-            option("ssl.trustStore.location", certificates.authority().toString());
-            return option("ssl.trustStore.type", "PEM");
-        }
-
         @CanIgnoreReturnValue
         Builder member(int number) {
             id = number;
@@ -98,11 +84,7 @@ public final class ZooKeeperServer implements AutoCloseable {
         ZooKeeperServer launch() {
             Path directory = ServerHome.directory("zookeeper");
             int port = Ports.free();
-            int tlsPort = hasTls ? Ports.free() : 0;
             option("clientPort", String.valueOf(port));
-            if (hasTls) {
-                option("secureClientPort", String.valueOf(tlsPort));
-            }
             option("dataDir", directory.resolve("data").toString());
             StringBuilder text = new StringBuilder();
             options.forEach(
@@ -114,7 +96,7 @@ public final class ZooKeeperServer implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            return new ZooKeeperServer(directory, properties, port, tlsPort);
+            return new ZooKeeperServer(directory, properties, port);
         }
     }
 
@@ -131,11 +113,6 @@ public final class ZooKeeperServer implements AutoCloseable {
     /** Its port on 127.0.0.1. */
     public int port() {
         return port;
-    }
-
-    /** Its port for TLS on 127.0.0.1; 0 if it has none. */
-    public int tlsPort() {
-        return tlsPort;
     }
 
     /** Its address, as clients of ZooKeeper take it. */

@@ -16,6 +16,7 @@ enum Module {
     JDBC("dev.holdfast.store.jdbc", CORE, SQL, LEDGER),
     REDIS("dev.holdfast.store.redis", CORE),
     ETCD("dev.holdfast.store.etcd", CORE, REGISTER),
+    ZOOKEEPER("dev.holdfast.store.zookeeper", CORE, REGISTER),
     QUORUM("dev.holdfast.store.quorum", CORE),
     SPRING("dev.holdfast.spring", CORE),
     SERVERS("dev.holdfast.servers", CORE),

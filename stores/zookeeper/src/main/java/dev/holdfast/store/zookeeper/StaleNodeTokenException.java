@@ -1,0 +1,39 @@
+package dev.holdfast.store.zookeeper;
+
+import dev.holdfast.HoldfastException;
+
+/**
+ * A fence has seen a greater fencing token, or the same one from another hold: whoever shows this one has outlived its
+ * lease. Write no more under this hold.
+ */
+public final class StaleNodeTokenException extends HoldfastException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final long token;
+    private final long newest;
+
+    StaleNodeTokenException(String path, long token, String hold, long newest, String newestHold) {
+        super(
+                "A write that the node '" + path + "' guards with token " + token + " (hold " + hold + ") is refused: "
+                        + (token == newest
+                                ? "hold " + newestHold + " has shown the same token"
+                                : "token " + newest + " was shown before (hold " + newestHold + ")")
+                        + ". Stop writing under this hold.",
+                path,
+                "ZooKeeper",
+                null);
+        this.token = token;
+        this.newest = newest;
+    }
+
+    /** The token that was refused. */
+    public long token() {
+        return token;
+    }
+
+    /** The greatest token that was shown before. */
+    public long newest() {
+        return newest;
+    }
+}

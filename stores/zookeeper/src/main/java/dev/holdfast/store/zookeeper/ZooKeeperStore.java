@@ -1,0 +1,301 @@
+package dev.holdfast.store.zookeeper;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.holdfast.spi.CallerMode;
+import dev.holdfast.spi.Command;
+import dev.holdfast.spi.LockStore;
+import dev.holdfast.spi.Reply;
+import dev.holdfast.spi.Signal;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreTraits;
+import dev.holdfast.spi.StoreUri;
+import dev.holdfast.spi.support.SystemTime;
+import dev.holdfast.store.register.client.RegisterStore;
+import dev.holdfast.store.zookeeper.adapter.ZooKeeperAdapter;
+import dev.holdfast.store.zookeeper.client.HandleSource;
+import dev.holdfast.store.zookeeper.client.OwnHandle;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.PathUtils;
+import org.apache.zookeeper.common.ZKConfig;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks on a ZooKeeper ensemble, from 3.5 on.
+ *
+ * <pre>{@code
+ * try (Holdfast holdfast = Holdfast.connect("zookeeper://zk1:2181,zk2:2181,zk3:2181")) { … }
+ * }</pre>
+ *
+ * <p>What is special about it:
+ *
+ * <ul>
+ *   <li>All that is known of a name is the data of one node. An uncontended acquire is one {@code multi} and so is its
+ *       release; waiters have no nodes in a queue, and one of them is told when it is let in.
+ *   <li>Grants survive what the ensemble survives: the loss of a minority of its servers.
+ *   <li>Sessions are ephemeral nodes. They end with the connection's session at ZooKeeper, so its time-out bounds how
+ *       long they may be and says when the locks of a dead process are free.
+ *   <li>A keep-alive is a write, so that it proves more than a ping does, which a follower answers by itself.
+ * </ul>
+ *
+ * <p>One instance has one connection, or borrows that of a {@code CuratorFramework} ({@link CuratorStore}).
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public final class ZooKeeperStore implements LockStore {
+
+    /** With a tenth as margin this has room for a session of half a minute, which is the usual one. */
+    static final Duration SESSION_TIMEOUT = Duration.ofSeconds(34);
+
+    static final String ROOT = "/holdfast";
+
+    private final SystemTime time;
+    private final RegisterStore store;
+
+    private ZooKeeperStore(Builder options) {
+        this.time = new SystemTime("holdfast-zookeeper-store");
+        try {
+            ZooKeeperAdapter adapter =
+                    ZooKeeperAdapter.open(options.source(), options.adapterOptions(), time::monotonicNanos);
+            this.store = RegisterStore.over(adapter, time);
+        } catch (RuntimeException e) {
+            time.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens the locks of an ensemble with the default options.
+     *
+     * @param servers as of {@link #builder(String)}
+     * @throws StoreException as of {@link Builder#open()}
+     */
+    public static ZooKeeperStore open(String servers) {
+        return builder(servers).open();
+    }
+
+    /**
+     * Begins to set up a store on an ensemble.
+     *
+     * @param servers {@code host:port[,host:port]…[/chroot]}, as other clients of ZooKeeper take them; the chroot is
+     *     made if it is not there
+     * @throws IllegalArgumentException if the chroot is no path
+     */
+    public static Builder builder(String servers) {
+        int slash = servers.indexOf('/');
+        String hosts = slash < 0 ? servers : servers.substring(0, slash);
+        if (hosts.isBlank()) {
+            throw new IllegalArgumentException("A ZooKeeper ensemble is named by one server at least, as host:port");
+        }
+        return new Builder(hosts, slash < 0 ? "" : checkedChroot(servers.substring(slash)), null);
+    }
+
+    /**
+     * Begins to set up the store that a URI names, for what a URI does not say.
+     *
+     * @throws IllegalArgumentException if it is not of the form that {@link ZooKeeperStoreProvider} tells
+     */
+    public static Builder builder(StoreUri uri) {
+        return ZooKeeperUris.builder(uri);
+    }
+
+    private static String checkedChroot(String path) {
+        if (path.equals("/")) {
+            return "";
+        }
+        PathUtils.validatePath(path);
+        return path;
+    }
+
+    /** With a handle of the program's. */
+    static Builder lent(HandleSource source) {
+        return new Builder("", "", source);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return store.traits();
+    }
+
+    @Override
+    public CompletionStage<Reply> execute(Command command, CallerMode caller) {
+        return store.execute(command, caller);
+    }
+
+    @Override
+    public Subscription subscribe(Consumer<Signal> listener) {
+        return store.subscribe(listener);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+        time.close();
+    }
+
+    /** Who may read and change the nodes of the locks. */
+    public enum Access {
+        /** Everybody who can connect. */
+        OPEN,
+        /** Those who authenticate as who made the nodes; needs {@link Builder#digest} or another scheme. */
+        CREATOR
+    }
+
+    /** Sets up a store on an ensemble. Each option has a default. */
+    public static final class Builder {
+
+        /** What a packet holds beside the operations of a write. */
+        private static final int PACKET_HEAD = 1_024;
+
+        private static final int MAX_BUFFER = 0xfffff;
+
+        private final String servers;
+        private final String chroot;
+        private final @Nullable HandleSource lent;
+        private final List<OwnHandle.Credentials> credentials = new ArrayList<>();
+        private final ZKClientConfig config = new ZKClientConfig();
+        private String root = ROOT;
+        private Duration sessionTimeout = SESSION_TIMEOUT;
+        private Duration connectTimeout = Duration.ofSeconds(10);
+        private Duration requestTimeout = Duration.ofSeconds(10);
+        private Access access = Access.OPEN;
+        private boolean isConfigured;
+
+        private Builder(String servers, String chroot, @Nullable HandleSource lent) {
+            this.servers = servers;
+            this.chroot = chroot;
+            this.lent = lent;
+        }
+
+        /**
+         * The node below which the store keeps its own, below the chroot; {@code /holdfast} by default. It is made, and
+         * its parents, if it is not there.
+         *
+         * @throws IllegalArgumentException if it is no path, or the root of all
+         */
+        @CanIgnoreReturnValue
+        public Builder root(String path) {
+            PathUtils.validatePath(path);
+            if (path.equals("/")) {
+                throw new IllegalArgumentException("The root of the locks is a node of its own, unlike '/'");
+            }
+            this.root = path;
+            return this;
+        }
+
+        /**
+         * After which time the servers give up a client of which they hear nothing; 34 s by default. It bounds the
+         * ttl of sessions, which is less by a tenth, and the locks of a process that has died are free after it. The
+         * servers grant 40 s at most by default ({@code maxSessionTimeout}).
+         *
+         * @throws IllegalArgumentException if it is below 100 ms or beyond a day
+         */
+        @CanIgnoreReturnValue
+        public Builder sessionTimeout(Duration timeout) {
+            this.sessionTimeout = checked("The time-out of a session", timeout, Duration.ofDays(1));
+            this.isConfigured = true;
+            return this;
+        }
+
+        /**
+         * How long {@link #open()} waits for a connection; ten seconds by default.
+         *
+         * @throws IllegalArgumentException if it is below 100 ms or beyond an hour
+         */
+        @CanIgnoreReturnValue
+        public Builder connectTimeout(Duration timeout) {
+            this.connectTimeout = checked("The time-out of a connection", timeout, Duration.ofHours(1));
+            return this;
+        }
+
+        /**
+         * After which time a request that is not answered ends with an unknown outcome; ten seconds by default.
+         *
+         * @throws IllegalArgumentException if it is below 100 ms or beyond an hour
+         */
+        @CanIgnoreReturnValue
+        public Builder requestTimeout(Duration timeout) {
+            this.requestTimeout = checked("The time-out of a request", timeout, Duration.ofHours(1));
+            return this;
+        }
+
+        /** Authenticates with a user and a password. */
+        @CanIgnoreReturnValue
+        public Builder digest(String user, String password) {
+            return authenticate("digest", (user + ":" + password).getBytes(StandardCharsets.UTF_8));
+        }
+
+        /** Authenticates by another scheme that the servers know. */
+        @CanIgnoreReturnValue
+        public Builder authenticate(String scheme, byte[] secret) {
+            credentials.add(new OwnHandle.Credentials(scheme, secret.clone()));
+            this.isConfigured = true;
+            return this;
+        }
+
+        /** Who may do what with the nodes that this store makes; everybody by default, as the ensemble lets in. */
+        @CanIgnoreReturnValue
+        public Builder access(Access allowed) {
+            this.access = allowed;
+            return this;
+        }
+
+        /** Sets a property of ZooKeeper's client, such as {@code zookeeper.sasl.client}, for this store alone. */
+        @CanIgnoreReturnValue
+        public Builder property(String name, String value) {
+            config.setProperty(name, value);
+            this.isConfigured = true;
+            return this;
+        }
+
+        /**
+         * Connects, and makes the nodes that the store needs and that are not there.
+         *
+         * <p><b>Blocking:</b> for the time-out of the connection and two requests, at most.
+         *
+         * @throws IllegalStateException if an option is set that is that of a lent client; nothing was touched
+         * @throws StoreException if no server can be reached, the credentials are refused, a permission is missing, or
+         *     the root is something else
+         */
+        public ZooKeeperStore open() {
+            return new ZooKeeperStore(this);
+        }
+
+        private HandleSource source() {
+            HandleSource given = lent;
+            if (given == null) {
+                return new OwnHandle(servers, sessionTimeout, credentials, config);
+            }
+            if (isConfigured) {
+                throw new IllegalStateException(
+                        "The session time-out, the credentials and the properties of a client that is lent are set there");
+            }
+            return given;
+        }
+
+        private ZooKeeperAdapter.Options adapterOptions() {
+            return new ZooKeeperAdapter.Options(
+                    chroot + root,
+                    List.of(new ACL(
+                            ZooDefs.Perms.ALL, access == Access.OPEN ? new Id("world", "anyone") : new Id("auth", ""))),
+                    connectTimeout,
+                    requestTimeout,
+                    config.getInt(ZKConfig.JUTE_MAXBUFFER, MAX_BUFFER) - PACKET_HEAD);
+        }
+
+        private static Duration checked(String what, Duration timeout, Duration most) {
+            if (timeout.compareTo(Duration.ofMillis(100)) < 0 || timeout.compareTo(most) > 0) {
+                throw new IllegalArgumentException(what + " is 100 ms to " + most + ", not " + timeout);
+            }
+            return timeout;
+        }
+    }
+}

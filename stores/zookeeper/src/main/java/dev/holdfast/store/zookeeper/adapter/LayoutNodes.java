@@ -1,0 +1,107 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.zookeeper.client.Requests;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+
+/** Makes the nodes that are there for good, once for all clients. */
+final class LayoutNodes {
+
+    private static final byte[] NOTHING = {};
+
+    /** How many shards are made by one write. */
+    private static final int BATCH = 64;
+
+    private static final byte[] MARK = "holdfast 1".getBytes(StandardCharsets.US_ASCII);
+
+    private final NodeLayout layout;
+    private final Requests requests;
+
+    LayoutNodes(NodeLayout layout, Requests requests) {
+        this.layout = layout;
+        this.requests = requests;
+    }
+
+    /** Makes what is not there. Ends exceptionally if the root is something else. */
+    CompletableFuture<Boolean> ensure() {
+        CompletableFuture<Boolean> synced = requests.sync("/");
+        return requests.get(layout.root(), null)
+                .thenCombine(synced, (root, done) -> root)
+                .thenCompose(root -> {
+                    if (root.isPresent() && !Arrays.equals(root.get().data(), MARK)) {
+                        throw new StoreException(
+                                Reason.CORRUPT,
+                                Effect.NONE,
+                                "the node '" + layout.root()
+                                        + "' is not the root of a store, or of a newer version: use another root",
+                                null);
+                    }
+                    return requests.get(layout.clock(), null)
+                            .thenCompose(last -> last.isPresent() ? CompletableFuture.completedFuture(true) : make());
+                });
+    }
+
+    /** The requests arrive in this order, so the clock is there only when all else is. */
+    private CompletableFuture<Boolean> make() {
+        List<CompletableFuture<Boolean>> made = new ArrayList<>();
+        String root = layout.root();
+        for (int slash = root.indexOf('/', 1); slash > 0; slash = root.indexOf('/', slash + 1)) {
+            made.add(ensure(root.substring(0, slash)));
+        }
+        return all(made)
+                .thenCompose(parents -> requests.create(root, MARK))
+                .thenCompose(done -> all(Stream.of(
+                                layout.records(),
+                                layout.sessions(),
+                                layout.beats(),
+                                layout.indexes(),
+                                layout.mailboxes())
+                        .map(path -> requests.create(path, NOTHING))
+                        .toList()))
+                .thenCompose(done -> {
+                    byte[] floor = NodeData.floor(0);
+                    List<CompletableFuture<Boolean>> batches = new ArrayList<>();
+                    for (int from = 0; from < NodeLayout.SHARDS; from += BATCH) {
+                        batches.add(makeShards(from, floor));
+                    }
+                    return all(batches);
+                })
+                .thenCompose(done -> requests.create(layout.clock(), NOTHING));
+    }
+
+    private CompletableFuture<Boolean> makeShards(int from, byte[] floor) {
+        List<String> paths =
+                IntStream.range(from, from + BATCH).mapToObj(layout::shard).toList();
+        List<Op> together = paths.stream()
+                .map(path -> Op.create(path, floor, requests.acl(), CreateMode.PERSISTENT))
+                .toList();
+        // Refused if another client is at it too; then each is made that is not there.
+        return requests.multi(together)
+                .thenCompose(done -> done.isPresent()
+                        ? CompletableFuture.completedFuture(true)
+                        : all(paths.stream()
+                                .map(path -> requests.create(path, floor))
+                                .toList()));
+    }
+
+    /** A parent of the root may be where this client must not make nodes, and is there then. */
+    private CompletableFuture<Boolean> ensure(String parent) {
+        return requests.get(parent, null)
+                .thenCompose(node ->
+                        node.isPresent() ? CompletableFuture.completedFuture(true) : requests.create(parent, NOTHING));
+    }
+
+    private static CompletableFuture<Boolean> all(List<CompletableFuture<Boolean>> parts) {
+        return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new)).thenApply(done -> true);
+    }
+}

@@ -1,0 +1,183 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.zookeeper.client.Node;
+import dev.holdfast.store.zookeeper.client.Requests;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+
+/**
+ * The mail of this client's sessions: each piece is a child of its session's mailbox, made by the write that it tells
+ * of, numbered by ZooKeeper, and removed some time after it was read. So none is lost when several come at once, or
+ * while there is no connection.
+ *
+ * <p><b>Thread-safety:</b> safe.
+ */
+final class Mailboxes {
+
+    /** How many pieces are removed by one write, and for how long the first of them may wait for others. */
+    private static final int BATCH = 64;
+
+    private static final long BATCH_MILLIS = 1_000;
+
+    private final NodeLayout layout;
+    private final Requests requests;
+    private final ScheduledExecutorService timer;
+    private final BiConsumer<SessionId, byte[]> delivered;
+    private final Watcher watcher = this::changed;
+    private final Map<SessionId, Mailbox> boxes = new ConcurrentHashMap<>();
+
+    Mailboxes(
+            NodeLayout layout,
+            Requests requests,
+            ScheduledExecutorService timer,
+            BiConsumer<SessionId, byte[]> delivered) {
+        this.layout = layout;
+        this.requests = requests;
+        this.timer = timer;
+        this.delivered = delivered;
+    }
+
+    void open(SessionId id) {
+        Mailbox box = new Mailbox(id);
+        boxes.put(id, box);
+        box.look();
+    }
+
+    void close(SessionId id) {
+        boxes.remove(id);
+    }
+
+    void connected() {
+        boxes.values().forEach(Mailbox::look);
+    }
+
+    private void changed(WatchedEvent event) {
+        if (event.getType() != EventType.NodeChildrenChanged) {
+            return;
+        }
+        String path = event.getPath();
+        Mailbox box = boxes.get(new SessionId(path.substring(path.lastIndexOf('/') + 1)));
+        if (box != null) {
+            box.look();
+        }
+    }
+
+    /** The number that ZooKeeper gave. It is of 32 bits and may turn negative, so order is that of the difference. */
+    private static final Comparator<String> ORDER = (a, b) -> Integer.compare(number(a) - number(b), 0);
+
+    private static int number(String name) {
+        return Integer.parseInt(name.substring(1));
+    }
+
+    private final class Mailbox {
+        private final SessionId id;
+
+        // Guarded by this.
+        private boolean isLooking;
+        private boolean isToLookAgain;
+        private boolean isToBeEmptied;
+
+        /** What was delivered, and is to be removed. */
+        private final Set<String> read = new HashSet<>();
+
+        Mailbox(SessionId id) {
+            this.id = id;
+        }
+
+        /** Looks for new mail, one look at a time so that it is delivered in order. */
+        void look() {
+            synchronized (this) {
+                isToLookAgain = isLooking;
+                if (isLooking) {
+                    return;
+                }
+                isLooking = true;
+            }
+            Requests.ignoreOutcome(requests.children(layout.mailbox(id), watcher)
+                    .thenCompose(names -> fetch(names.orElse(List.of())))
+                    .whenComplete((fetched, failure) -> looked()));
+        }
+
+        private void looked() {
+            boolean again;
+            synchronized (this) {
+                isLooking = false;
+                again = isToLookAgain;
+            }
+            if (again) {
+                look();
+            }
+        }
+
+        private CompletableFuture<Boolean> fetch(List<String> names) {
+            List<String> fresh;
+            synchronized (this) {
+                read.retainAll(names);
+                fresh = names.stream()
+                        .filter(name -> !read.contains(name))
+                        .sorted(ORDER)
+                        .toList();
+            }
+            List<CompletableFuture<Optional<Node>>> pieces = fresh.stream()
+                    .map(name -> requests.get(layout.mailbox(id) + '/' + name, null))
+                    .toList();
+            return CompletableFuture.allOf(pieces.toArray(CompletableFuture[]::new))
+                    .thenApply(all -> {
+                        pieces.forEach(piece -> piece.join().ifPresent(node -> delivered.accept(id, node.data())));
+                        delivered(fresh);
+                        return true;
+                    });
+        }
+
+        private void delivered(List<String> names) {
+            boolean isFull;
+            boolean isFirst;
+            synchronized (this) {
+                read.addAll(names);
+                isFull = read.size() >= BATCH;
+                isFirst = !read.isEmpty() && !isToBeEmptied;
+                isToBeEmptied |= isFirst;
+            }
+            if (isFull) {
+                empty();
+            } else if (isFirst) {
+                try {
+                    var unused = timer.schedule(this::empty, BATCH_MILLIS, TimeUnit.MILLISECONDS);
+                } catch (RejectedExecutionException e) {
+                    // Closed: it goes with the session.
+                }
+            }
+        }
+
+        private void empty() {
+            List<String> names;
+            synchronized (this) {
+                isToBeEmptied = false;
+                names = new ArrayList<>(read);
+            }
+            for (int from = 0; from < names.size(); from += BATCH) {
+                List<Op> removals = names.subList(from, Math.min(names.size(), from + BATCH)).stream()
+                        .map(name -> Op.delete(layout.mailbox(id) + '/' + name, -1))
+                        .toList();
+                // What stays is tried again with the next mail.
+                Requests.ignoreOutcome(requests.multi(removals));
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.register.SessionRecord;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.function.Function;
+
+/** What the data of nodes looks like that are the adapter's own; a first byte gives the version of the form. */
+final class NodeData {
+
+    private static final byte FORM = 1;
+
+    private static final byte WAITS = 'w';
+    private static final byte HOLDS = 'h';
+
+    private NodeData() {}
+
+    static byte[] session(long epoch, Duration ttl, String label) {
+        byte[] text = label.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(1 + 2 * Long.BYTES + text.length)
+                .put(FORM)
+                .putLong(epoch)
+                .putLong(ttl.toMillis())
+                .put(text)
+                .array();
+    }
+
+    static SessionRecord session(String path, byte[] data) {
+        return read(path, data, from -> {
+            long epoch = from.getLong();
+            Duration ttl = Duration.ofMillis(from.getLong());
+            return new SessionRecord(epoch, rest(from), ttl);
+        });
+    }
+
+    static byte[] entry(boolean isHeld) {
+        return new byte[] {FORM, isHeld ? HOLDS : WAITS};
+    }
+
+    static boolean isHeld(String path, byte[] data) {
+        return read(path, data, from -> from.get() == HOLDS);
+    }
+
+    static byte[] floor(long token) {
+        return ByteBuffer.allocate(1 + Long.BYTES).put(FORM).putLong(token).array();
+    }
+
+    static long floor(String path, byte[] data) {
+        return read(path, data, ByteBuffer::getLong);
+    }
+
+    private static <T> T read(String path, byte[] data, Function<ByteBuffer, T> form) {
+        ByteBuffer from = ByteBuffer.wrap(data);
+        try {
+            if (from.get() == FORM) {
+                return form.apply(from);
+            }
+        } catch (BufferUnderflowException | IllegalArgumentException e) {
+            // Not what this store writes.
+        }
+        throw new StoreException(
+                Reason.CORRUPT,
+                Effect.NONE,
+                "the node '" + path + "' is not of this store, or of a newer version: use another root",
+                null);
+    }
+
+    private static String rest(ByteBuffer from) {
+        return StandardCharsets.UTF_8.decode(from).toString();
+    }
+}

@@ -1,0 +1,169 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The paths of the nodes below the root.
+ *
+ * <ul>
+ *   <li>{@code r/<shard>}: the highest token of the records that were deleted; its version is their incarnation
+ *   <li>{@code r/<shard>/<name>}: the record of a resource, its name percent-encoded
+ *   <li>{@code s/<session>}: ephemeral, the session record; its version changes with the epoch
+ *   <li>{@code b/<session>}: ephemeral, written by each keep-alive
+ *   <li>{@code c/<session>/<claim>-<name>}: ephemeral, the index; {@code m/<session>/…}: the mail. The two parents stay
+ *       when a process dies, until a later one clears them away
+ *   <li>{@code clock}: written to learn the time of the leader
+ * </ul>
+ */
+final class NodeLayout {
+
+    /** Over so many parents records are spread, for the children of one node must fit in one answer. */
+    static final int SHARDS = 256;
+
+    private static final Pattern SESSION = Pattern.compile("[0-9a-f]{1,16}-[0-9a-f]{32}");
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+    /** Between the number of a claim and its resource, in the name of its entry. */
+    private static final char CLAIM_END = '-';
+
+    private final String root;
+
+    NodeLayout(String root) {
+        this.root = root;
+    }
+
+    String root() {
+        return root;
+    }
+
+    String records() {
+        return root + "/r";
+    }
+
+    String sessions() {
+        return root + "/s";
+    }
+
+    String beats() {
+        return root + "/b";
+    }
+
+    String indexes() {
+        return root + "/c";
+    }
+
+    String mailboxes() {
+        return root + "/m";
+    }
+
+    /** Made last: the layout is complete if it is there. */
+    String clock() {
+        return root + "/clock";
+    }
+
+    static int shardOf(ResourceName name) {
+        int hash = name.value().hashCode() * 0x9E3779B9;
+        return (hash >>> 24) & (SHARDS - 1);
+    }
+
+    String shard(int number) {
+        return records() + '/' + HEX.toHexDigits((byte) number);
+    }
+
+    String shard(ResourceName name) {
+        return shard(shardOf(name));
+    }
+
+    String record(ResourceName name) {
+        return shard(name) + '/' + encoded(name);
+    }
+
+    /** Whether an id is one of this store's; another one names no node. */
+    static boolean isSession(SessionId id) {
+        return SESSION.matcher(id.value()).matches();
+    }
+
+    String session(SessionId id) {
+        return sessions() + '/' + id;
+    }
+
+    String beat(SessionId id) {
+        return beats() + '/' + id;
+    }
+
+    String index(SessionId id) {
+        return indexes() + '/' + id;
+    }
+
+    String entry(ClaimRef claim) {
+        return index(claim.session()) + '/' + Long.toHexString(claim.claim()) + CLAIM_END + encoded(claim.resource());
+    }
+
+    /** The claim that an entry is of; empty for what somebody else must have made. */
+    static Optional<ClaimRef> claim(SessionId session, String entry) {
+        int end = entry.indexOf(CLAIM_END);
+        if (end < 1) {
+            return Optional.empty();
+        }
+        try {
+            long number = Long.parseLong(entry.substring(0, end), 16);
+            return decoded(entry.substring(end + 1)).map(name -> new ClaimRef(name, session, number));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    String mailbox(SessionId id) {
+        return mailboxes() + '/' + id;
+    }
+
+    /** What the name of a piece of mail begins with; ZooKeeper adds a number. */
+    String mail(SessionId id) {
+        return mailbox(id) + "/m";
+    }
+
+    /** A name without characters that paths can't have, or that mean something there. */
+    static String encoded(ResourceName name) {
+        StringBuilder text = new StringBuilder();
+        for (byte b : name.utf8()) {
+            if (isPlain(b)) {
+                text.append((char) b);
+            } else {
+                text.append('%').append(HEX.toHexDigits(b));
+            }
+        }
+        return text.toString();
+    }
+
+    private static boolean isPlain(byte b) {
+        boolean isLetter = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z');
+        return isLetter || (b >= '0' && b <= '9') || b == '-' || b == '_';
+    }
+
+    /** The name again; empty for what is no encoded name, which somebody else must have made. */
+    static Optional<ResourceName> decoded(String node) {
+        byte[] bytes = new byte[node.length()];
+        int size = 0;
+        try {
+            for (int i = 0; i < node.length(); i++) {
+                char c = node.charAt(i);
+                if (c == '%') {
+                    bytes[size++] = (byte) HexFormat.fromHexDigits(node, i + 1, i + 3);
+                    i += 2;
+                } else {
+                    bytes[size++] = (byte) c;
+                }
+            }
+            ResourceName name = new ResourceName(new String(bytes, 0, size, StandardCharsets.UTF_8));
+            return encoded(name).equals(node) ? Optional.of(name) : Optional.empty();
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.store.register.RecordVersion;
+import dev.holdfast.store.register.RegisterPage;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.zookeeper.client.Failures;
+import dev.holdfast.store.zookeeper.client.Node;
+import dev.holdfast.store.zookeeper.client.Requests;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of resources, below the nodes of their shards.
+ *
+ * <p>A node that is made again begins at version 0, so its version alone would say that a record is the same that is
+ * another. Each deletion in a shard therefore changes the version of the shard's node, and each write compares with
+ * both.
+ *
+ * <p><b>Thread-safety:</b> safe.
+ */
+final class Records {
+
+    /** Of a record that is not there. */
+    static final int MISSING = -1;
+
+    /**
+     * The state of a shard.
+     *
+     * @param version of its node: the incarnation of its records
+     * @param token no record that was deleted has given out a higher one
+     */
+    record Floor(int version, long token) {}
+
+    private final NodeLayout layout;
+    private final Requests requests;
+    private final AtomicReferenceArray<@Nullable Floor> floors = new AtomicReferenceArray<>(NodeLayout.SHARDS);
+
+    Records(NodeLayout layout, Requests requests) {
+        this.layout = layout;
+        this.requests = requests;
+    }
+
+    /** What was last seen of a shard. */
+    Optional<Floor> knownFloor(ResourceName name) {
+        return Optional.ofNullable(floors.get(NodeLayout.shardOf(name)));
+    }
+
+    void seen(ResourceName name, Floor floor) {
+        floors.accumulateAndGet(NodeLayout.shardOf(name), floor, Records::later);
+    }
+
+    private static @Nullable Floor later(@Nullable Floor known, @Nullable Floor fresh) {
+        return known == null || (fresh != null && fresh.version() > known.version()) ? fresh : known;
+    }
+
+    /** That there is no record, most often true of a name that this client has not used. */
+    Optional<RegisterRecord> guess(ResourceName name) {
+        return knownFloor(name).map(floor -> record(floor, Optional.empty()));
+    }
+
+    /** Reads what every acknowledged write has left. */
+    CompletableFuture<RegisterRecord> read(ResourceName name) {
+        CompletableFuture<Boolean> synced = requests.sync(layout.root());
+        return readHere(name).thenCombine(synced, (record, done) -> record);
+    }
+
+    /**
+     * Reads what the connected server knows, which includes the answers that this client has had. The shard is read
+     * first: if a record is deleted after that, the version that follows is one that no write compares with any more.
+     */
+    CompletableFuture<RegisterRecord> readHere(ResourceName name) {
+        CompletableFuture<Floor> floor = readFloor(name);
+        return requests.get(layout.record(name), null).thenCombine(floor, (node, seen) -> record(seen, node));
+    }
+
+    CompletableFuture<Floor> readFloor(ResourceName name) {
+        String path = layout.shard(name);
+        return requests.get(path, null).thenApply(node -> {
+            Node shard = node.orElseThrow(() -> Failures.missing(path));
+            Floor floor = new Floor(shard.stat().getVersion(), NodeData.floor(path, shard.data()));
+            seen(name, floor);
+            return floor;
+        });
+    }
+
+    private static RegisterRecord record(Floor floor, Optional<Node> node) {
+        int change = node.map(found -> found.stat().getVersion()).orElse(MISSING);
+        return new RegisterRecord(node.map(Node::data), new RecordVersion(floor.version(), change), floor.token());
+    }
+
+    /**
+     * A page of the records, shard by shard.
+     *
+     * @param cursor the number of a shard and the node after which to go on
+     */
+    CompletableFuture<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
+        String from = cursor.orElse("0/");
+        int slash = from.indexOf('/');
+        int shard = Integer.parseInt(from.substring(0, slash));
+        CompletableFuture<Boolean> synced = requests.sync(layout.root());
+        return listShard(prefix, shard, from.substring(slash + 1), limit, List.of())
+                .thenCombine(synced, (page, done) -> page);
+    }
+
+    private CompletableFuture<RegisterPage> listShard(
+            String prefix, int shard, String after, int limit, List<RegisterPage.Entry> before) {
+        if (shard == NodeLayout.SHARDS) {
+            return CompletableFuture.completedFuture(new RegisterPage(before, Optional.empty()));
+        }
+        return requests.children(layout.shard(shard), null).thenCompose(names -> {
+            List<String> wanted = names.orElse(List.of()).stream()
+                    .filter(name -> name.compareTo(after) > 0)
+                    .filter(name -> NodeLayout.decoded(name)
+                            .filter(resource -> resource.value().startsWith(prefix))
+                            .isPresent())
+                    .sorted(Comparator.naturalOrder())
+                    .limit(limit - before.size())
+                    .toList();
+            return readAll(wanted).thenCompose(entries -> {
+                List<RegisterPage.Entry> all = new ArrayList<>(before);
+                all.addAll(entries);
+                if (!wanted.isEmpty() && before.size() + wanted.size() >= limit) {
+                    String last = wanted.get(wanted.size() - 1);
+                    return CompletableFuture.completedFuture(new RegisterPage(all, Optional.of(shard + "/" + last)));
+                }
+                return listShard(prefix, shard + 1, "", limit, all);
+            });
+        });
+    }
+
+    private CompletableFuture<List<RegisterPage.Entry>> readAll(List<String> nodes) {
+        Map<ResourceName, CompletableFuture<RegisterRecord>> reads = new LinkedHashMap<>();
+        for (String node : nodes) {
+            NodeLayout.decoded(node).ifPresent(name -> reads.put(name, readHere(name)));
+        }
+        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
+                .thenApply(all -> {
+                    List<RegisterPage.Entry> entries = new ArrayList<>();
+                    reads.forEach((name, read) -> {
+                        RegisterRecord record = read.join();
+                        if (record.state().isPresent()) {
+                            entries.add(new RegisterPage.Entry(name, record));
+                        }
+                    });
+                    return entries;
+                });
+    }
+}

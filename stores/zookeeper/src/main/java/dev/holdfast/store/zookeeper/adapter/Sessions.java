@@ -1,0 +1,300 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.support.Randomness;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.zookeeper.client.Failures;
+import dev.holdfast.store.zookeeper.client.HandleSource;
+import dev.holdfast.store.zookeeper.client.Node;
+import dev.holdfast.store.zookeeper.client.Requests;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sessions of this client: ephemeral nodes, so that they end with its session at ZooKeeper, and a timer that ends
+ * them when they are not renewed.
+ *
+ * <p>A keep-alive is a write. ZooKeeper renews its own sessions by pings, but a follower answers these also while it is
+ * cut off from its leader, which hears nothing of the client meanwhile. That a write was committed proves that the
+ * leader had the client's session then.
+ *
+ * <p><b>Thread-safety:</b> safe.
+ */
+final class Sessions {
+
+    private static final byte[] NOTHING = {};
+
+    /** How often a request is sent again that the server refused because of an epoch that was not known here. */
+    private static final int ATTEMPTS = 5;
+
+    private final NodeLayout layout;
+    private final Requests requests;
+    private final HandleSource source;
+    private final ScheduledExecutorService timer;
+    private final LongSupplier ticks;
+    private final SessionWatches watches;
+    private final Mailboxes mailboxes;
+    private final SessionRemovals removals;
+    private final Map<SessionId, OwnSession> own = new ConcurrentHashMap<>();
+
+    Sessions(
+            NodeLayout layout,
+            Requests requests,
+            HandleSource source,
+            ScheduledExecutorService timer,
+            LongSupplier ticks,
+            SessionWatches watches,
+            Mailboxes mailboxes,
+            SessionRemovals removals) {
+        this.layout = layout;
+        this.requests = requests;
+        this.source = source;
+        this.timer = timer;
+        this.ticks = ticks;
+        this.watches = watches;
+        this.mailboxes = mailboxes;
+        this.removals = removals;
+    }
+
+    /** The session of this id if this client opened it and knows of no end. */
+    Optional<OwnSession> own(SessionId id) {
+        return Optional.ofNullable(own.get(id));
+    }
+
+    /** Whether this client ended it, though its nodes may be there still. */
+    boolean hasEnded(SessionId id) {
+        return removals.isPending(id);
+    }
+
+    CompletableFuture<OpenedSession> open(Duration ttl, String label) {
+        long zooKeeperSession;
+        try {
+            zooKeeperSession = source.handle().getSessionId();
+        } catch (StoreException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        HexFormat hex = HexFormat.of();
+        SessionId id = new SessionId(Long.toHexString(zooKeeperSession)
+                + '-'
+                + hex.toHexDigits(Randomness.nextLong())
+                + hex.toHexDigits(Randomness.nextLong()));
+        byte[] data = NodeData.session(0, ttl, label);
+        List<Op> operations = List.of(
+                Op.create(layout.session(id), data, requests.acl(), CreateMode.EPHEMERAL),
+                Op.create(layout.beat(id), NOTHING, requests.acl(), CreateMode.EPHEMERAL),
+                Op.create(layout.index(id), NOTHING, requests.acl(), CreateMode.PERSISTENT),
+                Op.create(layout.mailbox(id), NOTHING, requests.acl(), CreateMode.PERSISTENT),
+                // Its answer tells the time, which that to a creation does not.
+                Op.setData(layout.beat(id), NOTHING, 0));
+        return requests.multi(operations).handle((done, failure) -> {
+            if (failure != null || done.isEmpty()) {
+                removals.add(id); // it may be open all the same, and nobody would end it
+                throw failure == null ? Failures.missing(layout.sessions()) : asStoreException(failure);
+            }
+            opened(new OwnSession(id, ttl, ticks.getAsLong()));
+            return new OpenedSession(id, ttl);
+        });
+    }
+
+    private void opened(OwnSession session) {
+        own.put(session.id(), session);
+        watches.addOwn(session.id());
+        mailboxes.open(session.id());
+        endWhenOver(session);
+    }
+
+    static StoreException asStoreException(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && !(cause instanceof StoreException)) {
+            cause = cause.getCause();
+        }
+        return cause instanceof StoreException known
+                ? known
+                : new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, String.valueOf(cause.getMessage()), cause);
+    }
+
+    private void endWhenOver(OwnSession session) {
+        long now = ticks.getAsLong();
+        if (session.endIfOver(now)) {
+            forget(session.id());
+        } else if (!session.hasEnded()) {
+            // While a renewal has no answer its session is looked at again soon.
+            long left = Math.max(session.leftNanos(now), TimeUnit.MILLISECONDS.toNanos(5));
+            try {
+                var unused = timer.schedule(() -> endWhenOver(session), left, TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException e) {
+                // Closed: it ends with the handle.
+            }
+        }
+    }
+
+    /** Removes what is left of a session that has ended, and tells its end. */
+    private void forget(SessionId id) {
+        removals.add(id);
+        own.remove(id);
+        mailboxes.close(id);
+        watches.ended(id);
+    }
+
+    /** Is told that a session's node is gone, whoever removed it. */
+    void gone(SessionId id) {
+        OwnSession session = own.get(id);
+        if (session != null && session.end()) {
+            forget(id);
+        }
+    }
+
+    /** Is told that the session at ZooKeeper has expired, and all ephemeral nodes with it. */
+    void allGone() {
+        List.copyOf(own.keySet()).forEach(this::gone);
+    }
+
+    CompletableFuture<Optional<Long>> keepAlive(SessionId id, long epoch, Duration patience) {
+        OwnSession session = own.get(id);
+        if (session == null) {
+            return requests.sync(layout.root()).thenApply(done -> Optional.empty());
+        }
+        long now = ticks.getAsLong();
+        session.renewing(now).ifPresent(oldest -> {
+            if (now - oldest >= patience.toNanos()) {
+                requests.reconnectIfSilentSince(oldest);
+            }
+        });
+        return renew(session, epoch, 1).whenComplete((answer, failure) -> {
+            if (failure == null && answer.isPresent() && answer.get() <= epoch) {
+                session.renewed(now, ticks.getAsLong());
+            } else {
+                session.notRenewed(now);
+            }
+        });
+    }
+
+    private CompletableFuture<Optional<Long>> renew(OwnSession session, long epoch, int attempt) {
+        OwnSession.Epoch known = session.epoch();
+        List<Op> operations = List.of(
+                Op.check(layout.session(session.id()), known.version()),
+                Op.setData(layout.beat(session.id()), NOTHING, -1));
+        CompletableFuture<Boolean> renewed = known.epoch() > epoch
+                ? CompletableFuture.completedFuture(false)
+                : requests.multi(operations).thenApply(Optional::isPresent);
+        return renewed.thenCompose(done -> {
+            if (done) {
+                return CompletableFuture.completedFuture(Optional.of(known.epoch()));
+            }
+            return read(session.id()).thenCompose(record -> {
+                if (record.isEmpty() || record.get().epoch() > epoch || attempt == ATTEMPTS) {
+                    return CompletableFuture.completedFuture(record.map(SessionRecord::epoch));
+                }
+                return renew(session, epoch, attempt + 1);
+            });
+        });
+    }
+
+    /** Reads a session, and notes what that says of one of this client's. */
+    CompletableFuture<Optional<SessionRecord>> read(SessionId id) {
+        return readVersion(id).thenApply(node -> node.map(Versioned::session));
+    }
+
+    /**
+     * A session and the version of its node.
+     *
+     * @param version changes with the epoch
+     */
+    record Versioned(SessionRecord session, int version) {}
+
+    CompletableFuture<Optional<Versioned>> readVersion(SessionId id) {
+        if (!NodeLayout.isSession(id)) {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+        String path = layout.session(id);
+        return requests.get(path, null).thenApply(node -> {
+            if (node.isEmpty()) {
+                gone(id);
+                return Optional.empty();
+            }
+            if (hasEnded(id)) {
+                return Optional.empty();
+            }
+            return Optional.of(noted(id, path, node.get()));
+        });
+    }
+
+    private Versioned noted(SessionId id, String path, Node node) {
+        SessionRecord record = NodeData.session(path, node.data());
+        int version = node.stat().getVersion();
+        own(id).ifPresent(session -> session.seen(record.epoch(), version));
+        return new Versioned(record, version);
+    }
+
+    CompletableFuture<Optional<Long>> raise(SessionId id, long epoch) {
+        return raise(id, epoch, 1);
+    }
+
+    private CompletableFuture<Optional<Long>> raise(SessionId id, long epoch, int attempt) {
+        return readVersion(id).thenCompose(found -> {
+            if (found.isEmpty() || found.get().session().epoch() >= epoch) {
+                return CompletableFuture.completedFuture(
+                        found.map(node -> node.session().epoch()));
+            }
+            SessionRecord before = found.get().session();
+            byte[] data = NodeData.session(epoch, before.ttl(), before.label());
+            Op write = Op.setData(layout.session(id), data, found.get().version());
+            return requests.multi(List.of(write)).thenCompose(done -> {
+                if (done.isPresent()) {
+                    own(id).ifPresent(session -> session.seen(epoch, found.get().version() + 1));
+                    return CompletableFuture.completedFuture(Optional.of(epoch));
+                }
+                return attempt < ATTEMPTS
+                        ? raise(id, epoch, attempt + 1)
+                        : CompletableFuture.failedFuture(contended("the epoch of a session"));
+            });
+        });
+    }
+
+    static StoreException contended(String what) {
+        return new StoreException(
+                Reason.UNAVAILABLE, Effect.NONE, what + " was changed by others " + ATTEMPTS + " times", null);
+    }
+
+    CompletableFuture<@Nullable Void> close(SessionId id) {
+        if (!NodeLayout.isSession(id)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        OwnSession session = own.get(id);
+        CompletableFuture<@Nullable Void> removed = removals.remove(id);
+        if (session != null && session.end()) {
+            forget(id);
+        }
+        return removed;
+    }
+
+    /** What is left of an own session by the clock of this client; empty for others. */
+    Optional<Duration> left(SessionId id) {
+        long now = ticks.getAsLong();
+        return own(id).map(session -> Duration.ofNanos(Math.max(0, session.leftNanos(now))));
+    }
+
+    /** What is left of the sessions that are open. */
+    Map<SessionId, Duration> left() {
+        Map<SessionId, Duration> all = new HashMap<>();
+        own.keySet().forEach(id -> left(id).ifPresent(time -> all.put(id, time)));
+        return all;
+    }
+}

@@ -1,0 +1,258 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.ClaimRef;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexChange;
+import dev.holdfast.store.register.RecordVersion;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.zookeeper.client.Requests;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+
+/**
+ * One conditional write as one {@code multi}.
+ *
+ * <p>ZooKeeper tells which operation failed first, which is not enough: a session that has ended is told before a stale
+ * epoch, and that before a conflict. So what a refused write compared with is read, after it on the same connection and
+ * so no older than the refusal. Each condition that fails does so for good, so one of them is found; if none is, this
+ * client did not know the version of a session's node, and now does.
+ *
+ * <p><b>Thread-safety:</b> for one thread at a time; steps follow each other.
+ */
+final class WriteTransaction {
+
+    private static final int ATTEMPTS = 5;
+
+    /** Near the end of the numbers of versions: a node is made anew before it, for -1 would match any. */
+    static final int LAST_CHANGE = Integer.MAX_VALUE - 1;
+
+    /** What an operation takes beside its path and its data, with room. */
+    private static final int OVERHEAD = 64;
+
+    private final NodeLayout layout;
+    private final Requests requests;
+    private final Records records;
+    private final Sessions sessions;
+    private final int largest;
+    private final ConditionalWrite write;
+
+    /** The versions of the nodes of the writers. */
+    private final Map<SessionId, Integer> epochs = new HashMap<>();
+
+    /** Index entries of living sessions that are not as the write supposes, because somebody meddled with them. */
+    private final Map<ClaimRef, Boolean> presence = new HashMap<>();
+
+    private int size;
+
+    WriteTransaction(
+            NodeLayout layout,
+            Requests requests,
+            Records records,
+            Sessions sessions,
+            int largest,
+            ConditionalWrite write) {
+        this.layout = layout;
+        this.requests = requests;
+        this.records = records;
+        this.sessions = sessions;
+        this.largest = largest;
+        this.write = write;
+    }
+
+    CompletableFuture<WriteResult> run() {
+        Set<SessionId> unknown = new HashSet<>();
+        write.writers()
+                .forEach((id, epoch) -> sessions.own(id)
+                        .map(OwnSession::epoch)
+                        .filter(known -> known.epoch() <= epoch)
+                        .ifPresentOrElse(known -> epochs.put(id, known.version()), () -> unknown.add(id)));
+        boolean isFloorKnown = records.knownFloor(write.resource())
+                .filter(floor -> floor.version() == write.expected().incarnation())
+                .isPresent();
+        // What is to be known first is read as after a refusal, which tells as well if it is no use to send the write.
+        return unknown.isEmpty() && (isFloorKnown || !replacesFloor()) ? attempt(1) : diagnose(1);
+    }
+
+    private CompletableFuture<WriteResult> attempt(int number) {
+        size = 0;
+        List<Op> operations = new ArrayList<>();
+        addSessions(operations);
+        addMail(operations);
+        addIndex(operations);
+        addRecord(operations);
+        if (size > largest) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    Reason.DENIED,
+                    Effect.NONE,
+                    "a write of " + size + " bytes is more than the " + largest
+                            + " that a packet of ZooKeeper may have: raise 'jute.maxbuffer' on servers and clients",
+                    null));
+        }
+        return requests.multi(operations).thenCompose(done -> {
+            if (done.isPresent()) {
+                return CompletableFuture.completedFuture(written());
+            }
+            if (number == ATTEMPTS) {
+                return CompletableFuture.failedFuture(Sessions.contended("what a write compares with"));
+            }
+            return diagnose(number + 1);
+        });
+    }
+
+    // What the write is made of.
+
+    private void addSessions(List<Op> operations) {
+        involved().forEach(id -> {
+            String path = layout.session(id);
+            size += path.length() + OVERHEAD;
+            operations.add(Op.check(path, epochs.getOrDefault(id, -1)));
+        });
+    }
+
+    /** The sessions that must be alive. */
+    private Set<SessionId> involved() {
+        Set<SessionId> all = new HashSet<>(write.writers().keySet());
+        all.addAll(write.mail().keySet());
+        write.index().forEach(change -> all.add(change.claim().session()));
+        return all;
+    }
+
+    private void addMail(List<Op> operations) {
+        write.mail().forEach((id, mail) -> {
+            String path = layout.mail(id);
+            size += path.length() + mail.length + OVERHEAD;
+            operations.add(Op.create(path, mail, requests.acl(), CreateMode.PERSISTENT_SEQUENTIAL));
+        });
+    }
+
+    private void addIndex(List<Op> operations) {
+        for (IndexChange change : write.index()) {
+            String path = layout.entry(change.claim());
+            boolean isMade = change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.GRANTED;
+            boolean isThere = presence.getOrDefault(change.claim(), !isMade);
+            boolean waits = change.kind() == IndexChange.Kind.QUEUED || change.kind() == IndexChange.Kind.REQUEUED;
+            byte[] data = NodeData.entry(!waits);
+            size += path.length() + data.length + OVERHEAD;
+            if (change.kind() == IndexChange.Kind.ENDED) {
+                if (isThere) {
+                    operations.add(Op.delete(path, -1));
+                }
+            } else if (isThere) {
+                operations.add(Op.setData(path, data, -1));
+            } else {
+                operations.add(Op.create(path, data, requests.acl(), CreateMode.EPHEMERAL));
+            }
+        }
+    }
+
+    private void addRecord(List<Op> operations) {
+        String shard = layout.shard(write.resource());
+        String path = layout.record(write.resource());
+        int incarnation = Math.toIntExact(write.expected().incarnation());
+        int change = Math.toIntExact(write.expected().change());
+        size += 2 * (shard.length() + path.length() + OVERHEAD)
+                + write.state().map(state -> state.length).orElse(0);
+        if (replacesFloor()) {
+            operations.add(Op.setData(shard, NodeData.floor(floorAfter().token()), incarnation));
+            operations.add(Op.delete(path, change));
+        } else {
+            operations.add(Op.check(shard, incarnation));
+        }
+        write.state()
+                .ifPresent(state -> operations.add(
+                        change == Records.MISSING || replacesFloor()
+                                ? Op.create(path, state, requests.acl(), CreateMode.PERSISTENT)
+                                : Op.setData(path, state, change)));
+    }
+
+    /** Whether the node of the record is deleted: for good, or to be made anew as its version has come to its end. */
+    private boolean replacesFloor() {
+        long change = write.expected().change();
+        return change >= 0 && (write.state().isEmpty() || change >= LAST_CHANGE);
+    }
+
+    private Records.Floor floorAfter() {
+        long before = records.knownFloor(write.resource())
+                .map(Records.Floor::token)
+                .orElseThrow(() -> new IllegalStateException("A floor is read before it is replaced"));
+        int incarnation = Math.toIntExact(write.expected().incarnation());
+        return new Records.Floor(incarnation + 1, Math.max(before, write.floor()));
+    }
+
+    private WriteResult written() {
+        RecordVersion before = write.expected();
+        if (replacesFloor()) {
+            records.seen(write.resource(), floorAfter());
+            return new WriteResult.Written(
+                    new RecordVersion(before.incarnation() + 1, write.state().isPresent() ? 0 : Records.MISSING));
+        }
+        return new WriteResult.Written(
+                write.state().isPresent() ? new RecordVersion(before.incarnation(), before.change() + 1) : before);
+    }
+
+    // What became of what it compares with.
+
+    private CompletableFuture<WriteResult> diagnose(int attempt) {
+        Map<SessionId, CompletableFuture<Optional<Sessions.Versioned>>> reads = new LinkedHashMap<>();
+        involved().forEach(id -> reads.put(id, sessions.readVersion(id)));
+        CompletableFuture<RegisterRecord> record = records.readHere(write.resource());
+        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
+                .thenCompose(all -> record)
+                .thenCompose(present -> {
+                    Map<SessionId, Optional<Sessions.Versioned>> found = new LinkedHashMap<>();
+                    reads.forEach((id, read) -> found.put(id, read.join()));
+                    Optional<WriteResult> refusal = refusal(found, present);
+                    return refusal.isPresent()
+                            ? CompletableFuture.completedFuture(refusal.get())
+                            : lookAtIndex().thenCompose(done -> attempt(attempt));
+                });
+    }
+
+    private Optional<WriteResult> refusal(Map<SessionId, Optional<Sessions.Versioned>> found, RegisterRecord present) {
+        for (Map.Entry<SessionId, Optional<Sessions.Versioned>> session : found.entrySet()) {
+            if (session.getValue().isEmpty()) {
+                return Optional.of(new WriteResult.Gone(session.getKey()));
+            }
+        }
+        for (Map.Entry<SessionId, Long> writer : write.writers().entrySet()) {
+            Sessions.Versioned session =
+                    found.getOrDefault(writer.getKey(), Optional.empty()).orElseThrow();
+            if (session.session().epoch() > writer.getValue()) {
+                return Optional.of(
+                        new WriteResult.Stale(writer.getKey(), session.session().epoch()));
+            }
+            epochs.put(writer.getKey(), session.version());
+        }
+        return present.version().equals(write.expected())
+                ? Optional.empty()
+                : Optional.of(new WriteResult.Conflict(present));
+    }
+
+    /** Looks which entries are there, since those of a session that lives may not be as they were left. */
+    private CompletableFuture<Boolean> lookAtIndex() {
+        Map<ClaimRef, CompletableFuture<Boolean>> reads = new LinkedHashMap<>();
+        write.index()
+                .forEach(change -> reads.put(
+                        change.claim(),
+                        requests.get(layout.entry(change.claim()), null).thenApply(Optional::isPresent)));
+        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
+                .thenApply(all -> {
+                    reads.forEach((claim, read) -> presence.put(claim, read.join()));
+                    return true;
+                });
+    }
+}

@@ -1,0 +1,375 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.RegisterPage;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import dev.holdfast.store.zookeeper.client.HandleSource;
+import dev.holdfast.store.zookeeper.client.Requests;
+import dev.holdfast.store.zookeeper.client.ServerClock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
+
+/** What a register store asks of a server, on ZooKeeper. */
+public final class ZooKeeperAdapter implements RegisterAdapter {
+
+    private static final Duration MIN_TTL = Duration.ofMillis(200);
+    private static final Duration GRANULARITY = Duration.ofMillis(200);
+
+    /** How many entries and pieces of mail a write may have: with paths of a hundred bytes each, half of a packet. */
+    private static final int MOST_CHANGES = 2_000;
+
+    /** The time of the leader is asked for anew if it is known less well than this. */
+    private static final long UNCERTAIN_MICROS = 20_000;
+
+    private static final byte[] NOTHING = {};
+
+    private final HandleSource source;
+    private final Requests requests;
+    private final ServerClock clock;
+    private final NodeLayout layout;
+    private final ScheduledThreadPoolExecutor timer;
+    private final SessionWatches watches;
+    private final Mailboxes mailboxes;
+    private final SessionRemovals removals;
+    private final Sessions sessions;
+    private final Records records;
+    private final int packet;
+    private final Duration requestTimeout;
+    private final LongSupplier ticks;
+    private final AtomicBoolean hasCleared = new AtomicBoolean();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final RegisterTraits traits;
+    private volatile @Nullable RegisterListener listener;
+
+    /**
+     * What differs between stores.
+     *
+     * @param root the path of the node below which all others are
+     * @param acl who may do what with them
+     * @param connectTimeout how long it may take until the store is open
+     * @param requestTimeout how long an answer is waited for
+     * @param maxBuffer the largest packet, as {@code jute.maxbuffer} says
+     */
+    public record Options(
+            String root, List<ACL> acl, Duration connectTimeout, Duration requestTimeout, int maxBuffer) {}
+
+    private ZooKeeperAdapter(HandleSource source, Options options, LongSupplier ticks) {
+        this.source = source;
+        this.layout = new NodeLayout(options.root());
+        this.clock = new ServerClock(ticks);
+        this.timer = new ScheduledThreadPoolExecutor(1, work -> {
+            Thread thread = new Thread(work, "holdfast-zookeeper-timer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.requests = new Requests(source, options.acl(), options.requestTimeout(), ticks, clock);
+        this.watches = new SessionWatches(layout, requests, this::tellGone);
+        this.mailboxes = new Mailboxes(layout, requests, timer, this::tellDelivered);
+        this.removals = new SessionRemovals(layout, requests);
+        this.sessions = new Sessions(layout, requests, source, timer, ticks, watches, mailboxes, removals);
+        this.records = new Records(layout, requests);
+        this.packet = options.maxBuffer();
+        this.requestTimeout = options.requestTimeout();
+        this.ticks = ticks;
+        try {
+            source.start(new Connections(), options.connectTimeout());
+            await(new LayoutNodes(layout, requests).ensure(), options.connectTimeout());
+            await(requests.set(layout.clock(), NOTHING), options.connectTimeout());
+            this.traits = traits(source.sessionTimeout());
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+        long pause = options.requestTimeout().dividedBy(4).toNanos();
+        var unused = timer.scheduleWithFixedDelay(this::tidy, pause, pause, TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * Connects, and makes the nodes that are not there.
+     *
+     * @throws StoreException if that is not possible
+     */
+    public static ZooKeeperAdapter open(HandleSource source, Options options, LongSupplier ticks) {
+        return new ZooKeeperAdapter(source, options, ticks);
+    }
+
+    /** On the event thread of the handle. */
+    private final class Connections implements HandleSource.Listener {
+        @Override
+        public void connected() {
+            removals.retry();
+            watches.connected();
+            mailboxes.connected();
+            RegisterListener told = listener;
+            if (told != null) {
+                told.resubscribed();
+            }
+        }
+
+        @Override
+        public void expired() {
+            watches.handleReplaced();
+            sessions.allGone();
+        }
+    }
+
+    private static void await(CompletableFuture<Boolean> stage, Duration time) {
+        try {
+            stage.get(time.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw Sessions.asStoreException(e);
+        } catch (TimeoutException e) {
+            throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "ZooKeeper did not answer within " + time, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "interrupted while opening", e);
+        }
+    }
+
+    /**
+     * The longest ttl is shorter than the time-out of the handle's session. The leader hears of a client with the next
+     * exchange with its follower, half a tick later at most; if the follower is lost before that, the session ends by
+     * so much earlier. A time-out has two ticks at least, and ten or more by default.
+     */
+    private RegisterTraits traits(Duration timeout) {
+        Duration quarter = timeout.dividedBy(4);
+        Duration second = Duration.ofSeconds(1);
+        Duration tenth = timeout.dividedBy(10);
+        Duration least = quarter.compareTo(second) < 0 ? quarter : second;
+        Duration margin = least.compareTo(tenth) > 0 ? least : tenth;
+        long steps = timeout.minus(margin).dividedBy(GRANULARITY);
+        return new RegisterTraits(
+                "ZooKeeper",
+                RegisterTraits.Clock.WALL,
+                MIN_TTL,
+                GRANULARITY.multipliedBy(Math.max(1, steps)),
+                GRANULARITY,
+                false,
+                false,
+                packet / 4,
+                MOST_CHANGES);
+    }
+
+    private void tidy() {
+        requests.giveUpOld();
+        if (!removals.isEmpty()) {
+            removals.retry();
+        }
+    }
+
+    private void tellGone(SessionId id) {
+        sessions.gone(id);
+        RegisterListener told = listener;
+        if (told != null) {
+            told.gone(id);
+        }
+    }
+
+    private void tellDelivered(SessionId id, byte[] mail) {
+        RegisterListener told = listener;
+        if (told != null) {
+            told.delivered(id, mail);
+        }
+    }
+
+    /** The path of the root and the permissions, for what stands beside the store. */
+    public String root() {
+        return layout.root();
+    }
+
+    @Override
+    public RegisterTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public void listen(RegisterListener told) {
+        listener = told;
+    }
+
+    @Override
+    public long unixMicros() {
+        return clock.earliestMicros();
+    }
+
+    @Override
+    public Optional<RegisterRecord> guess(ResourceName resource) {
+        return records.guess(resource);
+    }
+
+    @Override
+    public CompletionStage<RegisterRecord> read(ResourceName resource) {
+        return answered(records.read(resource));
+    }
+
+    @Override
+    public CompletionStage<WriteResult> write(ConditionalWrite write) {
+        if (write.expected().incarnation() < 0 || write.expected().change() < Records.MISSING) {
+            throw new IllegalArgumentException("No record has the version " + write.expected());
+        }
+        return answered(new WriteTransaction(layout, requests, records, sessions, packet, write).run());
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
+        if (ttl.compareTo(traits.maxSessionTtl()) > 0) {
+            throw new IllegalArgumentException(
+                    "A session of " + ttl + " is longer than the longest, which is " + traits.maxSessionTtl());
+        }
+        if (!hasCleared.getAndSet(true)) {
+            Requests.ignoreOutcome(removals.clearLeftovers()); // for the next one
+        }
+        Duration least = ttl.compareTo(MIN_TTL) < 0 ? MIN_TTL : ttl;
+        long steps = least.plus(GRANULARITY).minusNanos(1).dividedBy(GRANULARITY);
+        return answered(sessions.open(GRANULARITY.multipliedBy(steps), label));
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openLease(Duration length) {
+        throw new UnsupportedOperationException("ZooKeeper has a clock, and no leases");
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+        return answered(sessions.keepAlive(session, epoch, patience));
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
+        return answered(sessions.raise(session, epoch));
+    }
+
+    @Override
+    public CompletionStage<Void> closeSession(SessionId session) {
+        return answered(sessions.close(session));
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> ids) {
+        CompletableFuture<Boolean> synced = requests.sync(layout.root());
+        return answered(each(ids, sessions::read).thenCombine(synced, (found, done) -> found));
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> ids) {
+        // A write does for a sync, and tells the time as well.
+        CompletableFuture<Boolean> synced = clock.latestMicros() - clock.earliestMicros() > UNCERTAIN_MICROS
+                ? requests.set(layout.clock(), NOTHING)
+                : requests.sync(layout.root());
+        return answered(each(ids, id -> left(id, synced)));
+    }
+
+    private CompletableFuture<Optional<Duration>> left(SessionId id, CompletableFuture<Boolean> synced) {
+        CompletableFuture<Optional<SessionRecord>> record = sessions.read(id);
+        return record.thenCompose(session -> {
+            if (session.isEmpty()) {
+                return CompletableFuture.completedFuture(Optional.empty());
+            }
+            return requests.get(layout.beat(id), null)
+                    .thenCombine(
+                            synced,
+                            (beat, done) -> beat.map(node ->
+                                    left(id, session.get().ttl(), node.stat().getMtime())));
+        });
+    }
+
+    private Duration left(SessionId id, Duration ttl, long renewedMillis) {
+        long end = renewedMillis * 1_000 + TimeUnit.NANOSECONDS.toMicros(ttl.toNanos());
+        Duration byClock = Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(
+                Math.min(Math.max(0, end - clock.latestMicros()), TimeUnit.NANOSECONDS.toMicros(ttl.toNanos()))));
+        return sessions.left(id).filter(known -> known.compareTo(byClock) < 0).orElse(byClock);
+    }
+
+    private static <V> CompletableFuture<Map<SessionId, V>> each(
+            Set<SessionId> ids, Function<SessionId, CompletableFuture<Optional<V>>> read) {
+        Map<SessionId, CompletableFuture<Optional<V>>> reads = new LinkedHashMap<>();
+        ids.forEach(id -> reads.put(id, read.apply(id)));
+        return CompletableFuture.allOf(reads.values().toArray(CompletableFuture[]::new))
+                .thenApply(all -> {
+                    Map<SessionId, V> found = new LinkedHashMap<>();
+                    reads.forEach((id, one) -> one.join().ifPresent(value -> found.put(id, value)));
+                    return found;
+                });
+    }
+
+    @Override
+    public void watch(Set<SessionId> ids) {
+        watches.replaceForeign(ids);
+    }
+
+    @Override
+    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
+        CompletableFuture<Boolean> synced = requests.sync(layout.root());
+        return answered(new SessionIndex(layout, requests, sessions)
+                .claims(session)
+                .thenCombine(synced, (claims, done) -> claims));
+    }
+
+    @Override
+    public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
+        return answered(records.list(prefix, cursor, limit));
+    }
+
+    /** Ends with nothing but a {@link StoreException}. */
+    private static <T> CompletableFuture<T> answered(CompletableFuture<T> stage) {
+        CompletableFuture<T> told = new CompletableFuture<>();
+        Requests.ignoreOutcome(stage.whenComplete((answer, failure) -> {
+            if (failure == null) {
+                told.complete(answer);
+            } else {
+                told.completeExceptionally(Sessions.asStoreException(failure));
+            }
+        }));
+        return told;
+    }
+
+    @Override
+    public void close() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
+        listener = null;
+        requests.close();
+        if (source.isLent()) {
+            Requests later = new Requests(source, requests.acl(), requestTimeout, ticks, clock);
+            LentSessionEnd.schedule(sessions.left(), new SessionRemovals(layout, later));
+        }
+        source.close();
+        timer.shutdownNow();
+        try {
+            if (!timer.awaitTermination(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("The timer of a ZooKeeper store does not end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

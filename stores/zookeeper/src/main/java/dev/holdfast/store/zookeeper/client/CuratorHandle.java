@@ -1,0 +1,117 @@
+package dev.holdfast.store.zookeeper.client;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.curator.framework.api.CuratorEventType;
+import org.apache.curator.framework.api.CuratorListener;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The handle of a program's {@code CuratorFramework}, which makes it anew when its session has expired. Its retries,
+ * its namespace and its judgement on when a session is lost have no part in this.
+ */
+public final class CuratorHandle implements HandleSource {
+
+    private final CuratorFramework curator;
+    private final CuratorListener events = this::changed;
+    private final ConnectionStateListener connections = this::changed;
+    private volatile @Nullable Listener listener;
+
+    // Guarded by this: the session that was told to be there, 0 before the first.
+    private long session;
+
+    /** Borrows the handle of a client that was started. */
+    public CuratorHandle(CuratorFramework curator) {
+        this.curator = curator;
+    }
+
+    @Override
+    public void start(Listener told, Duration connectTimeout) {
+        try {
+            if (!curator.blockUntilConnected(
+                    Math.toIntExact(Math.min(connectTimeout.toMillis(), Integer.MAX_VALUE)), TimeUnit.MILLISECONDS)) {
+                throw new StoreException(
+                        Reason.UNAVAILABLE,
+                        Effect.NONE,
+                        "the CuratorFramework had no connection within " + connectTimeout,
+                        null);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Reason.UNAVAILABLE, Effect.NONE, "interrupted while connecting", e);
+        }
+        listener = told;
+        synchronized (this) {
+            session = handle().getSessionId();
+        }
+        curator.getCuratorListenable().addListener(events);
+        curator.getConnectionStateListenable().addListener(connections);
+    }
+
+    private void changed(CuratorFramework client, CuratorEvent event) {
+        if (event.getType() == CuratorEventType.WATCHED
+                && event.getWatchedEvent().getType() == EventType.None
+                && event.getWatchedEvent().getState() == KeeperState.Expired) {
+            expired(0);
+        }
+    }
+
+    private void changed(CuratorFramework client, ConnectionState state) {
+        Listener told = listener;
+        if (state.isConnected() && told != null) {
+            expired(handle().getSessionId());
+            told.connected();
+        }
+    }
+
+    /** Tells once of each session that it is over, whichever event came first. */
+    private void expired(long next) {
+        boolean isNews;
+        synchronized (this) {
+            isNews = session != 0 && session != next;
+            session = next;
+        }
+        Listener told = listener;
+        if (isNews && told != null) {
+            told.expired();
+        }
+    }
+
+    @Override
+    @SuppressWarnings("CheckedExceptionNotThrown") // Curator's signature
+    public ZooKeeper handle() {
+        try {
+            return curator.getZookeeperClient().getZooKeeper();
+        } catch (Exception e) {
+            throw new StoreException(
+                    Reason.UNAVAILABLE, Effect.NONE, "the CuratorFramework has no handle: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+        return Duration.ofMillis(handle().getSessionTimeout());
+    }
+
+    @Override
+    public boolean isLent() {
+        return true;
+    }
+
+    @Override
+    public void close() {
+        listener = null;
+        curator.getCuratorListenable().removeListener(events);
+        curator.getConnectionStateListenable().removeListener(connections);
+    }
+}

@@ -1,0 +1,53 @@
+package dev.holdfast.store.zookeeper.client;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import org.apache.zookeeper.KeeperException;
+
+/** What the codes of ZooKeeper mean for who asked. */
+public final class Failures {
+
+    private Failures() {}
+
+    /** Says what a request failed of that was given to the client. */
+    public static StoreException of(KeeperException.Code code) {
+        KeeperException cause = KeeperException.create(code);
+        return switch (code) {
+            case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT ->
+                new StoreException(
+                        Reason.UNAVAILABLE, Effect.UNKNOWN, "the connection broke before ZooKeeper answered", cause);
+            // A handle of an expired session sends nothing, and a server refuses a session that moved on.
+            case SESSIONEXPIRED, SESSIONMOVED, SESSIONCLOSEDREQUIRESASLAUTH ->
+                new StoreException(
+                        Reason.UNAVAILABLE, Effect.NONE, "the session at ZooKeeper has ended: " + code, cause);
+            case NOTREADONLY, THROTTLEDOP, NEWCONFIGNOQUORUM, RECONFIGINPROGRESS ->
+                new StoreException(
+                        Reason.UNAVAILABLE, Effect.NONE, "ZooKeeper does not serve this now: " + code, cause);
+            case AUTHFAILED -> denied("ZooKeeper refuses the credentials of this client", cause);
+            case NOAUTH ->
+                denied(
+                        "ZooKeeper grants this client no access to the nodes of the locks:"
+                                + " it needs read, write, create and delete on the root and all below it",
+                        cause);
+            case QUOTAEXCEEDED -> denied("the quota of the root is used up", cause);
+            case INVALIDACL, BADARGUMENTS, UNIMPLEMENTED, MARSHALLINGERROR, NOCHILDRENFOREPHEMERALS ->
+                denied("ZooKeeper refuses the request: " + code, cause);
+            default -> new StoreException(Reason.UNAVAILABLE, Effect.UNKNOWN, "ZooKeeper answered " + code, cause);
+        };
+    }
+
+    /** Says that what should be there for good is not. */
+    public static StoreException missing(String path) {
+        return new StoreException(
+                Reason.CORRUPT,
+                Effect.NONE,
+                "the node '" + path + "' is gone, which the store made when it was opened first;"
+                        + " close the store and open it again to have it made anew",
+                null);
+    }
+
+    private static StoreException denied(String text, KeeperException cause) {
+        return new StoreException(Reason.DENIED, Effect.NONE, text, cause);
+    }
+}

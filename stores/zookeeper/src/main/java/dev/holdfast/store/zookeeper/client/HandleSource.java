@@ -1,0 +1,44 @@
+package dev.holdfast.store.zookeeper.client;
+
+import java.time.Duration;
+import org.apache.zookeeper.ZooKeeper;
+
+/**
+ * Where the handle of the client comes from: it is a ZooKeeper session, and another one takes its place when that has
+ * expired.
+ *
+ * <p><b>Thread-safety:</b> all methods may be called from any thread.
+ */
+public interface HandleSource extends AutoCloseable {
+
+    /** Told of what becomes of the handle, on its event thread. */
+    interface Listener {
+        /** A connection was made, of the session as before or of a new one. */
+        void connected();
+
+        /** The session has expired: its ephemeral nodes are gone. The next one is on its way. */
+        void expired();
+    }
+
+    /**
+     * Begins to tell what becomes of the handle. Called once.
+     *
+     * <p><b>Blocking:</b> until there is a connection.
+     *
+     * @throws dev.holdfast.spi.StoreException if there is none within that time
+     */
+    void start(Listener listener, Duration connectTimeout);
+
+    /** The present handle. */
+    ZooKeeper handle();
+
+    /** How long the servers keep a session of which they hear nothing. */
+    Duration sessionTimeout();
+
+    /** Whether the program lends the handle, so that its session goes on when this source is closed. */
+    boolean isLent();
+
+    /** Closes the connection if it is the store's own, and leaves its session to expire. Idempotent. */
+    @Override
+    void close();
+}

@@ -1,0 +1,179 @@
+package dev.holdfast.store.zookeeper.client;
+
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Effect;
+import dev.holdfast.spi.StoreException.Reason;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A handle that the store makes, and makes anew when its session has expired. */
+public final class OwnHandle implements HandleSource {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OwnHandle.class);
+
+    private static final int END_MILLIS = 10_000;
+
+    /**
+     * Credentials of a scheme of ZooKeeper's.
+     *
+     * @param scheme such as {@code digest}
+     * @param secret such as {@code user:password}
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    public record Credentials(String scheme, byte[] secret) {
+        @Override
+        public String toString() {
+            return scheme + " credentials";
+        }
+    }
+
+    /** One that can be left without ending its session, as {@link ZooKeeper#close()} would. */
+    @SuppressWarnings("try") // that close may be interrupted
+    private final class Handle extends ZooKeeper {
+        Handle() throws IOException {
+            super(servers, Math.toIntExact(asked.toMillis()), OwnHandle.this::changed, config);
+            credentials.forEach(each -> addAuthInfo(each.scheme(), each.secret()));
+        }
+
+        void leave() {
+            getTestable().injectSessionExpiration();
+            try {
+                if (!testableWaitForShutdown(END_MILLIS)) {
+                    LOG.warn("the threads of a client of ZooKeeper did not end within {} ms", END_MILLIS);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private final String servers;
+    private final Duration asked;
+    private final List<Credentials> credentials;
+    private final ZKClientConfig config;
+    private final CompletableFuture<Boolean> firstConnection = new CompletableFuture<>();
+    private volatile Listener listener = new Listener() {
+        @Override
+        public void connected() {}
+
+        @Override
+        public void expired() {}
+    };
+    private volatile @Nullable Handle handle;
+
+    // Guarded by this.
+    private boolean closed;
+
+    /**
+     * Connects to nobody yet.
+     *
+     * @param servers as ZooKeeper's clients take them, without a chroot
+     * @param sessionTimeout what is asked for; the servers may grant less
+     */
+    public OwnHandle(String servers, Duration sessionTimeout, List<Credentials> credentials, ZKClientConfig config) {
+        this.servers = servers;
+        this.asked = sessionTimeout;
+        this.credentials = List.copyOf(credentials);
+        this.config = config;
+    }
+
+    @Override
+    public void start(Listener told, Duration connectTimeout) {
+        listener = told;
+        replace();
+        try {
+            firstConnection.get(connectTimeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw unavailable("no server of '" + servers + "' answered within " + connectTimeout, e);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof StoreException failure ? failure : unavailable("it can't be reached", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw unavailable("interrupted while connecting to '" + servers + "'", e);
+        }
+    }
+
+    private static StoreException unavailable(String text, Throwable cause) {
+        return new StoreException(Reason.UNAVAILABLE, Effect.NONE, text, cause);
+    }
+
+    private synchronized void replace() {
+        if (closed) {
+            return;
+        }
+        try {
+            handle = new Handle();
+        } catch (IOException e) {
+            throw unavailable("a client for '" + servers + "' can't be made", e);
+        }
+    }
+
+    private void changed(WatchedEvent event) {
+        if (event.getType() != EventType.None) {
+            return;
+        }
+        switch (event.getState()) {
+            case SyncConnected -> {
+                firstConnection.complete(true);
+                listener.connected();
+            }
+            case AuthFailed ->
+                firstConnection.completeExceptionally(new StoreException(
+                        Reason.DENIED, Effect.NONE, "ZooKeeper refuses the credentials of this client", null));
+            case Expired -> {
+                if (!isClosed()) {
+                    listener.expired();
+                    replace();
+                }
+            }
+            default -> {} // requests are refused by the state of the handle
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public ZooKeeper handle() {
+        ZooKeeper present = handle;
+        if (present == null) {
+            throw new IllegalStateException("Not started");
+        }
+        return present;
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+        return Duration.ofMillis(handle().getSessionTimeout());
+    }
+
+    @Override
+    public boolean isLent() {
+        return false;
+    }
+
+    @Override
+    public void close() {
+        Handle last;
+        synchronized (this) {
+            closed = true;
+            last = handle;
+        }
+        if (last != null) {
+            last.leave();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package dev.holdfast.store.zookeeper.client;
+
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The wall clock of the leader, as far as the answers to writes tell it: the leader stamps each write with its time, so
+ * that was the time at some moment between sending and answer.
+ *
+ * <p><b>Thread-safety:</b> safe.
+ */
+public final class ServerClock {
+
+    private static final long MICROS = 1_000;
+
+    /** By how much the clocks of two machines may run apart at most: one part in this many. */
+    private static final long DRIFT = 4_096;
+
+    private record Sample(long mtimeMillis, long sent, long answered) {}
+
+    private final LongSupplier ticks;
+
+    /** The latest one alone: after a step of the clock, or under another leader, older ones are wrong. */
+    private volatile @Nullable Sample sample;
+
+    /** Knows no time yet. */
+    public ServerClock(LongSupplier ticks) {
+        this.ticks = ticks;
+    }
+
+    /** Takes the time of a write that was answered just now. */
+    void sample(long mtimeMillis, long sentNanos) {
+        sample = new Sample(mtimeMillis, sentNanos, ticks.getAsLong());
+    }
+
+    /** The least time that it can be, in microseconds since 1970; 0 before the first write was answered. */
+    public long earliestMicros() {
+        Sample from = sample;
+        if (from == null) {
+            return 0;
+        }
+        long elapsed = (ticks.getAsLong() - from.answered) / MICROS;
+        return from.mtimeMillis * MICROS + elapsed - elapsed / DRIFT;
+    }
+
+    /** The most that it can be, in microseconds since 1970. */
+    public long latestMicros() {
+        Sample from = sample;
+        if (from == null) {
+            return Long.MAX_VALUE;
+        }
+        long elapsed = (ticks.getAsLong() - from.sent) / MICROS;
+        return (from.mtimeMillis + 1) * MICROS + elapsed + elapsed / DRIFT;
+    }
+}

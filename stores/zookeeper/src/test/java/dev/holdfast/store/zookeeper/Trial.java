@@ -1,0 +1,112 @@
+package dev.holdfast.store.zookeeper;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.HoldfastException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Clients that acquire and release one lock again and again, under the eyes of a witness. */
+final class Trial implements AutoCloseable {
+
+    /** Shorter than usual, so that a test does not wait for long; long enough for a fail-over. */
+    static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    private static final Duration TTL = Duration.ofSeconds(8);
+    private static final Duration DEADLINE = Duration.ofMinutes(2);
+    private static final int CLIENTS = 3;
+    private static final int VISITS = 20;
+
+    private final Witness witness = new Witness();
+    private final List<Holdfast> clients = new ArrayList<>();
+    private final List<Thread> workers = new ArrayList<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private volatile boolean isOver;
+
+    Trial(String servers, String root) {
+        for (int i = 0; i < CLIENTS; i++) {
+            Holdfast client = client(store(servers, root));
+            clients.add(client);
+            Thread worker = new Thread(() -> work(client), "worker-" + i);
+            workers.add(worker);
+            worker.start();
+        }
+    }
+
+    static ZooKeeperStore store(String servers, String root) {
+        return patient(ZooKeeperStore.builder(servers).sessionTimeout(TIMEOUT))
+                .root(root)
+                .open();
+    }
+
+    static ZooKeeperStore.Builder patient(ZooKeeperStore.Builder builder) {
+        return builder.connectTimeout(Duration.ofMinutes(1));
+    }
+
+    static Holdfast client(ZooKeeperStore store) {
+        return Holdfast.builder(store).sessionTtl(TTL).build();
+    }
+
+    static void until(String what, BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start > DEADLINE.toNanos()) {
+                throw new AssertionError("After " + DEADLINE + " it is still not so that " + what);
+            }
+            LockSupport.parkNanos(20_000_000);
+        }
+    }
+
+    static boolean canAcquire(Holdfast client, String name) {
+        try (Hold hold = client.lock(name).acquire(Duration.ofSeconds(10))) {
+            return hold.isHeld();
+        } catch (HoldfastException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    private void work(Holdfast client) {
+        while (!isOver) {
+            try (Hold hold = client.lock("contended").acquire(Duration.ofSeconds(20))) {
+                long token = hold.fencingToken();
+                try (Witness.Visit visit = witness.enter(hold, token)) {
+                    LockSupport.parkNanos(1_000_000);
+                }
+            } catch (HoldfastException e) {
+                LockSupport.parkNanos(10_000_000); // lost, late, or no majority just now
+            } catch (Throwable t) {
+                failure.compareAndSet(null, t);
+                return;
+            }
+        }
+    }
+
+    /** Waits until the lock has gone round some times more. */
+    void isWorking() {
+        int before = witness.visits();
+        until("the lock goes round", () -> witness.visits() >= before + VISITS || failure.get() != null);
+        witness.sawNothingWrong();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        isOver = true;
+        for (Thread worker : workers) {
+            worker.join();
+        }
+        clients.forEach(Holdfast::close);
+        witness.sawNothingWrong();
+        Throwable thrown = failure.get();
+        if (thrown != null) {
+            throw new AssertionError(thrown);
+        }
+    }
+}

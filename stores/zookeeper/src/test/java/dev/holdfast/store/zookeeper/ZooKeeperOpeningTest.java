@@ -1,0 +1,107 @@
+package dev.holdfast.store.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.Hold;
+import dev.holdfast.Holdfast;
+import dev.holdfast.spi.StoreException;
+import dev.holdfast.spi.StoreException.Reason;
+import dev.holdfast.spi.StoreProvider;
+import dev.holdfast.spi.StoreUri;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** How a store is opened, and what keeps it from that. */
+@Tag("server")
+class ZooKeeperOpeningTest {
+
+    private static String uri(String rest) {
+        return "zookeeper://" + ZooKeeperUnderTest.server().connectString() + rest;
+    }
+
+    private static void works(ZooKeeperStore store) throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.builder(store).build();
+                Hold hold = holdfast.lock("works").acquire()) {
+            assertThat(hold.isHeld()).isTrue();
+        }
+    }
+
+    private static void isRefused(ThrowingCallable opening, Reason reason, String text) {
+        assertThatThrownBy(opening)
+                .isInstanceOfSatisfying(
+                        StoreException.class,
+                        failure -> assertThat(failure.reason()).isEqualTo(reason))
+                .hasMessageContaining(text);
+    }
+
+    @Test
+    @Tag("smoke")
+    void opensByUriBelowAChrootThatIsNotThereYet() throws Exception {
+        StoreUri uri = StoreUri.parse(uri(ZooKeeperUnderTest.newRoot() + "/deeper?root=/a/b&connectTimeout=PT1M"));
+        assertThat(StoreProvider.of(uri)).isInstanceOf(ZooKeeperStoreProvider.class);
+        works((ZooKeeperStore) StoreProvider.of(uri).open(uri));
+    }
+
+    @Test
+    void saysThatNobodyAnswers() {
+        isRefused(
+                () -> ZooKeeperStore.builder("127.0.0.1:1")
+                        .connectTimeout(Duration.ofMillis(300))
+                        .open(),
+                Reason.UNAVAILABLE,
+                "127.0.0.1:1");
+    }
+
+    @Test
+    void refusesARootOfSomebodyElse() throws Exception {
+        String path;
+        try (ZooKeeper zooKeeper = new ZooKeeper(ZooKeeperUnderTest.server().connectString(), 60_000, event -> {})) {
+            path = zooKeeper.create(
+                    "/theirs-",
+                    "theirs".getBytes(StandardCharsets.UTF_8),
+                    ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                    CreateMode.PERSISTENT_SEQUENTIAL);
+        }
+        isRefused(() -> ZooKeeperUnderTest.builder(path).open(), Reason.CORRUPT, path);
+    }
+
+    @Test
+    void keepsOthersOutWhoAreNotItsCreator() throws Exception {
+        String root = ZooKeeperUnderTest.newRoot();
+        works(ZooKeeperUnderTest.builder(root)
+                .digest("locks", "secret")
+                .access(ZooKeeperStore.Access.CREATOR)
+                .open());
+        isRefused(
+                () -> ZooKeeperUnderTest.builder(root).digest("locks", "wrong").open(), Reason.DENIED, "no access");
+        works(ZooKeeperUnderTest.builder(root)
+                .digest("locks", "secret")
+                .access(ZooKeeperStore.Access.CREATOR)
+                .open());
+    }
+
+    @Test
+    void refusesASessionThatIsLongerThanTheTimeOutAllows() {
+        ZooKeeperStore store = ZooKeeperUnderTest.builder(ZooKeeperUnderTest.newRoot())
+                .sessionTimeout(Duration.ofSeconds(20))
+                .open();
+        assertThat(store.traits().maxSessionTtl()).isEqualTo(Duration.ofSeconds(18));
+        assertThatThrownBy(() -> {
+                    try (Holdfast holdfast = Holdfast.builder(store)
+                            .sessionTtl(Duration.ofSeconds(19))
+                            .build()) {
+                        holdfast.lock("never").acquire().close();
+                    }
+                })
+                .hasMessageContaining("PT19S")
+                .hasMessageContaining("PT18S");
+        store.close();
+    }
+}

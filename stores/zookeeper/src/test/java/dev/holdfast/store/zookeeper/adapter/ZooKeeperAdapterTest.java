@@ -1,0 +1,37 @@
+package dev.holdfast.store.zookeeper.adapter;
+
+import dev.holdfast.servers.ZooKeeperServer;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterAdapterRules;
+import dev.holdfast.store.zookeeper.client.OwnHandle;
+import java.time.Duration;
+import java.util.List;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+
+/** The contract of adapters, on a server. */
+@Tag("server")
+class ZooKeeperAdapterTest extends RegisterAdapterRules {
+
+    private static final ZooKeeperServer SERVER = ZooKeeperServer.start();
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    @Override
+    protected RegisterAdapter connect() {
+        return ZooKeeperAdapter.open(
+                new OwnHandle(SERVER.connectString(), Duration.ofMinutes(5), List.of(), new ZKClientConfig()),
+                new ZooKeeperAdapter.Options(
+                        "/holdfast",
+                        ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        Duration.ofMinutes(1),
+                        Duration.ofMinutes(1),
+                        1_000_000),
+                System::nanoTime);
+    }
+}
