@@ -54,6 +54,9 @@ final class Lane {
     @Nullable
     RegisterRecord known;
 
+    /** Whether another client is known to have written since. */
+    private volatile boolean isOutdated;
+
     /** How long a write takes that does not wait for others. */
     private long writeNanos;
 
@@ -115,6 +118,20 @@ final class Lane {
 
     private synchronized void release() {
         isBusy = false;
+    }
+
+    /** Notes that another client has written the record. */
+    void outdate() {
+        isOutdated = true;
+    }
+
+    /** Whether another client was known to have written the record, which is noted once. */
+    boolean isOutdated() {
+        if (isOutdated) {
+            isOutdated = false;
+            return true;
+        }
+        return false;
     }
 
     /** Notes how long a write took: of many that wait for each other the quickest tells what one takes. */

@@ -52,6 +52,14 @@ final class Lanes {
         }
     }
 
+    /** Another client has written the record of a resource. */
+    synchronized void outdate(ResourceName resource) {
+        Lane lane = used.get(resource);
+        if (lane != null) {
+            lane.outdate();
+        }
+    }
+
     void gone(SessionId id, boolean wasOwn) {
         List<Lane> touched;
         synchronized (this) {

@@ -223,7 +223,10 @@ public final class RegisterStore implements LockStore {
         @Override
         public void delivered(SessionId session, byte[] mail) {
             try {
-                MailCodec.decode(session, mail).forEach(context.listeners());
+                MailCodec.Mail news = MailCodec.decode(session, mail);
+                // Before anybody acts on it.
+                context.lanes().outdate(news.resource());
+                news.signals().forEach(context.listeners());
             } catch (RuntimeException e) {
                 // The claim is polled in time all the same.
                 LOG.warn("mail of session {} was thrown away", session, e);

@@ -64,9 +64,6 @@ final class Round {
     /** Whether the record was read, or failed to be written, in this round. */
     private boolean isFresh;
 
-    /** Whether the record is a guess. */
-    private boolean isGuess;
-
     /** Whether the write was made: what fails then was not without effect. */
     private boolean hasWritten;
 
@@ -101,9 +98,10 @@ final class Round {
     }
 
     private @Nullable RegisterRecord record() {
-        if (lane.known == null && calls.get(0).mayGuess()) {
+        if (lane.isOutdated()) {
+            lane.known = null;
+        } else if (lane.known == null && !isFresh && calls.get(0).mayGuess()) {
             lane.known = adapter.guess(lane.resource()).orElse(null);
-            isGuess = lane.known != null;
         }
         return lane.known;
     }
@@ -195,7 +193,6 @@ final class Round {
         then(sessions.thenCombine(record, (all, present) -> present), present -> {
             lane.known = present;
             isFresh = true;
-            isGuess = false;
             attempt();
         });
     }
@@ -232,9 +229,15 @@ final class Round {
             // What is left of sessions is for hints alone: whether or not it could be told.
             var unused = left.whenComplete((all, failure) -> answer(present, step, answers));
         } else if (result instanceof WriteResult.Conflict conflict) {
+            // What was remembered, or guessed, was out of date: that says nothing of others who are at it now.
+            boolean isContended = isFresh;
             lane.known = conflict.present();
             isFresh = true;
-            conflicted(step);
+            if (isContended) {
+                conflicted(step);
+            } else {
+                attempt();
+            }
         } else if (result instanceof WriteResult.Stale stale) {
             facts.epoch(stale.session(), stale.epoch());
             context.sessions().epoch(stale.session(), stale.epoch());
@@ -256,11 +259,8 @@ final class Round {
                     null));
             return;
         }
-        // A wrong guess tells nothing of others who are at it.
-        long bound = isGuess ? 0 : lane.writeNanos() << Math.min(conflicts + 2, MOST_DOUBLINGS);
-        conflicts += isGuess ? 0 : 1;
-        isGuess = false;
-        long pause = context.upTo(bound);
+        long pause = context.upTo(lane.writeNanos() << Math.min(conflicts + 2, MOST_DOUBLINGS));
+        conflicts++;
         if (pause == 0) {
             attempt();
         } else {

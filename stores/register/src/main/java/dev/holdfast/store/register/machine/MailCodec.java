@@ -46,24 +46,28 @@ public final class MailCodec {
     }
 
     /**
+     * Mail to a session.
+     *
+     * @param resource whose record was written
+     * @param signals what it tells
+     */
+    public record Mail(ResourceName resource, List<Signal> signals) {}
+
+    /**
      * Decodes mail to a session.
      *
      * @throws StoreException if it is none of ours
      */
-    public static List<Signal> decode(SessionId session, byte[] mail) {
+    public static Mail decode(SessionId session, byte[] mail) {
         try {
             Input in = new Input(mail);
-            int version = in.octet();
-            if (version != VERSION) {
-                throw new Malformed("it has version " + version);
-            }
-            ResourceName resource = new ResourceName(in.text());
+            ResourceName resource = resource(in);
             List<Signal> signals = new ArrayList<>();
             for (int left = in.number(0, mail.length); left > 0; left--) {
                 signals.add(signal(resource, session, in));
             }
             in.end();
-            return signals;
+            return new Mail(resource, List.copyOf(signals));
         } catch (Malformed | IllegalArgumentException e) {
             throw new StoreException(
                     StoreException.Reason.CORRUPT,
@@ -71,6 +75,14 @@ public final class MailCodec {
                     "the mail of session " + session + " can't be read: " + e.getMessage(),
                     e);
         }
+    }
+
+    private static ResourceName resource(Input in) throws Malformed {
+        int version = in.octet();
+        if (version != VERSION) {
+            throw new Malformed("it has version " + version);
+        }
+        return new ResourceName(in.text());
     }
 
     private static Signal signal(ResourceName resource, SessionId session, Input in) throws Malformed {
