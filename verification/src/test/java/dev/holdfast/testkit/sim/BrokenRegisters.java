@@ -71,8 +71,7 @@ public enum BrokenRegisters {
                 : result;
     }
 
-    private static ConditionalWrite with(
-            ConditionalWrite write, RecordVersion expected, Map<SessionId, Long> writers) {
+    private static ConditionalWrite with(ConditionalWrite write, RecordVersion expected, Map<SessionId, Long> writers) {
         return new ConditionalWrite(
                 write.resource(), expected, write.state(), write.floor(), writers, write.mail(), write.index());
     }

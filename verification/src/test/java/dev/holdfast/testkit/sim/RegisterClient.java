@@ -95,7 +95,8 @@ final class RegisterClient {
         CompletionStage<? extends Hold> asked = lock(resource, writes).acquireAsync(options);
         if (dice.chance(0.15)) {
             process.after(
-                    dice.heavyTail(10_000, run.plan.ttl), () -> asked.toCompletableFuture().cancel(false));
+                    dice.heavyTail(10_000, run.plan.ttl),
+                    () -> asked.toCompletableFuture().cancel(false));
         }
         asked.whenComplete((hold, failure) -> {
             if (hold == null) {

@@ -168,7 +168,9 @@ public final class RegisterRun {
         SimEnvironment environment = new SimEnvironment(world, process, clock, dice.fork(), 1);
         try (RegisterStore observer = RegisterStore.over(server.connect(), environment)) {
             Command.Inspect all = new Command.Inspect("", Optional.empty(), 1_000);
-            Reply reply = observer.execute(all, CallerMode.ASYNC).toCompletableFuture().join();
+            Reply reply = observer.execute(all, CallerMode.ASYNC)
+                    .toCompletableFuture()
+                    .join();
             List<ResourceInfo> left = ((Reply.Inspected) reply).resources();
             if (!left.isEmpty()) {
                 world.fail(Rule.GIVEN_UP, "nobody holds anything, but there is " + left);

@@ -16,7 +16,6 @@ import dev.holdfast.store.register.RegisterTraits;
 import dev.holdfast.store.register.SessionRecord;
 import dev.holdfast.store.register.WriteResult;
 import dev.holdfast.store.register.memory.MemoryAdapter;
-import dev.holdfast.store.register.memory.MemoryRegister;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -69,11 +68,14 @@ final class SimRegister implements RegisterAdapter {
         run.world.after(weather.delay(dice), () -> {
             CompletableFuture<T> answer = request.get().toCompletableFuture();
             if (!dice.chance(weather.replyLoss())) {
-                run.world.after(weather.replyDelay(dice), process, () -> answer.whenComplete((result, failure) -> {
-                    if (failure == null) {
-                        future.complete(result);
-                    }
-                }));
+                run.world.after(
+                        weather.replyDelay(dice),
+                        process,
+                        () -> answer.whenComplete((result, failure) -> {
+                            if (failure == null) {
+                                future.complete(result);
+                            }
+                        }));
             }
         });
         return future;

@@ -14,7 +14,7 @@ import java.util.HexFormat;
  *
  * <ul>
  *   <li>{@code r/<name>}: the record of a resource, which ends with no lease.
- *   <li>{@code s/<session>}: a session or a lease; attached to the lease of etcd's that has its id, as are the next two.
+ *   <li>{@code s/<session>}: a session or lease; attached to the lease of etcd's that has its id, as are the next two.
  *   <li>{@code m/<session>}: its mailbox, of which each mail is a version.
  *   <li>{@code c/<session>/<claim>/<name>}: its index: whether the claim holds.
  * </ul>

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The step is computed on the record as this client knows it.
  *   <li>What it needs to know beside is asked, and it is computed again: leases that are to begin, sessions of which
  *       nothing is known, and whether those live on whose life the answers depend and that nobody watches.
- *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there, after
- *       a random pause that grows with the conflicts.
+ *   <li>If it changes the record it is one conditional write. On a conflict it is computed again on what is there,
+ *       after a random pause that grows with the conflicts.
  *   <li>If it changes nothing, its answers are as good as a read that was made after the calls had come.
  * </ol>
  *

@@ -23,7 +23,7 @@ import java.util.Map;
  */
 final class StateCodec {
 
-    /** No claim makes a state longer by more, nor does an id that counted: names of sessions are 256 bytes, so are labels. */
+    /** No claim or id that counted makes a state longer by more: names of sessions are 256 bytes, so are labels. */
     static final int MAX_CLAIM_BYTES = 1_024;
 
     private static final int MAGIC_1 = 'h';
