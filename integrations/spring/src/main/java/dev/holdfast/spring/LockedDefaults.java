@@ -8,30 +8,19 @@ import java.time.Duration;
  */
 public final class LockedDefaults {
 
-    private static final LockedDefaults STANDARD =
-            new LockedDefaults("", Duration.ofSeconds(10), SelfInvocation.REFUSE);
+    private static final LockedDefaults STANDARD = new LockedDefaults(Duration.ofSeconds(10), SelfInvocation.REFUSE);
 
-    private final String namePrefix;
     private final Duration maxWait;
     private final SelfInvocation selfInvocation;
 
-    private LockedDefaults(String namePrefix, Duration maxWait, SelfInvocation selfInvocation) {
-        this.namePrefix = namePrefix;
+    private LockedDefaults(Duration maxWait, SelfInvocation selfInvocation) {
         this.maxWait = maxWait;
         this.selfInvocation = selfInvocation;
     }
 
-    /** No prefix, waits of ten seconds at most; self-invocation that is found is refused. */
+    /** Waits of ten seconds at most; self-invocation that is found is refused. */
     public static LockedDefaults standard() {
         return STANDARD;
-    }
-
-    /**
-     * What stands before the name of every lock and task of an annotation, so that applications with one store don't
-     * meet: {@code orders:}. Everyone who is to be excluded has the same.
-     */
-    public LockedDefaults withNamePrefix(String prefix) {
-        return new LockedDefaults(prefix, maxWait, selfInvocation);
     }
 
     /**
@@ -44,17 +33,12 @@ public final class LockedDefaults {
         if (wait.isNegative()) {
             throw new IllegalArgumentException("maxWait must not be negative, but was " + wait);
         }
-        return new LockedDefaults(namePrefix, wait, selfInvocation);
+        return new LockedDefaults(wait, selfInvocation);
     }
 
     /** What happens when a class calls a locked method of its own, which goes past the proxy and takes no lock. */
     public LockedDefaults withSelfInvocation(SelfInvocation reaction) {
-        return new LockedDefaults(namePrefix, maxWait, reaction);
-    }
-
-    /** What stands before every name. */
-    public String namePrefix() {
-        return namePrefix;
+        return new LockedDefaults(maxWait, reaction);
     }
 
     /** For how long others are waited for. */
@@ -69,7 +53,7 @@ public final class LockedDefaults {
 
     @Override
     public String toString() {
-        return "namePrefix='" + namePrefix + "' maxWait=" + maxWait + " selfInvocation=" + selfInvocation;
+        return "maxWait=" + maxWait + " selfInvocation=" + selfInvocation;
     }
 
     /** What happens when a class is found to call a locked method of its own. */

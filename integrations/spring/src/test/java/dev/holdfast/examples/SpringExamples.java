@@ -87,7 +87,7 @@ final class SpringExamples {
 
         @Bean
         LockedDefaults lockedDefaults() {
-            return LockedDefaults.standard().withNamePrefix("orders:").withMaxWait(Duration.ofSeconds(3));
+            return LockedDefaults.standard().withMaxWait(Duration.ofSeconds(3));
         }
 
         @Bean

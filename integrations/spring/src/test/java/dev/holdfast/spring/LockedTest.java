@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.core.annotation.AliasFor;
 
@@ -260,5 +261,26 @@ class LockedTest {
         try (Hold hold = world.other.lock("account/7").tryAcquire().orElseThrow()) {
             assertThat(accounts.composed("7")).isEmpty();
         }
+    }
+
+    /** What is locked, whoever does it. */
+    interface Greeter {
+        @Locked(name = "greeting", key = "#guest")
+        List<String> greet(String guest);
+    }
+
+    static final class PoliteGreeter implements Greeter {
+        @Override
+        public List<String> greet(String guest) {
+            return CurrentLocks.names();
+        }
+    }
+
+    @Test
+    @DisplayName("may have it from an interface, even if its class is final")
+    void ofAnInterface() {
+        Greeter greeter = world.start(PoliteGreeter.class).getBean(Greeter.class);
+        assertThat(AopUtils.isJdkDynamicProxy(greeter)).isTrue();
+        assertThat(greeter.greet("7")).containsExactly("greeting/7");
     }
 }

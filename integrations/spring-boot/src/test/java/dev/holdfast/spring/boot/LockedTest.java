@@ -55,7 +55,7 @@ class LockedTest {
                 .run(context -> {
                     assertThat(context.getBeanFactory().containsSingleton("holdfast"))
                             .isFalse();
-                    assertThat(context.getBean(Ledger.class).append("7")).containsExactly("orders:ledger/7");
+                    assertThat(context.getBean(Ledger.class).append("7")).containsExactly("ledger/7");
                     assertThat(context.getBeanFactory().containsSingleton("holdfast"))
                             .isTrue();
                 });
@@ -77,9 +77,10 @@ class LockedTest {
     @DisplayName("take defaults of the application's, and its order among other advice")
     void own() {
         runner.withUserConfiguration(Application.class, OwnOrder.class)
-                .withBean(LockedDefaults.class, () -> LockedDefaults.standard().withNamePrefix("ours:"))
+                .withBean(LockedDefaults.class, () -> LockedDefaults.standard().withMaxWait(Duration.ofSeconds(3)))
                 .run(context -> {
-                    assertThat(context.getBean(Ledger.class).append("7")).containsExactly("ours:ledger/7");
+                    assertThat(context.getBean(LockedDefaults.class).maxWait()).isEqualTo(Duration.ofSeconds(3));
+                    assertThat(context.getBean(Ledger.class).append("7")).containsExactly("ledger/7");
                     assertThat(context.getBeanFactory()
                                     .getMergedBeanDefinition("dev.holdfast.spring.lockedAdvisor")
                                     .getPropertyValues()

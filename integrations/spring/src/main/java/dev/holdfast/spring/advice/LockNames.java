@@ -43,10 +43,9 @@ final class LockNames {
     static LockNames of(AnnotatedMethod where, String name, String key) {
         String text = where.text("name", name);
         String expression = where.text("key", key);
-        String prefix = where.defaults().namePrefix();
         if (!expression.isEmpty()) {
-            String before = text.isEmpty() ? prefix : prefix + text + "/";
-            return new LockNames(before, List.of(), new CallExpression(where, "key", expression));
+            return new LockNames(
+                    text.isEmpty() ? "" : text + "/", List.of(), new CallExpression(where, "key", expression));
         }
         if (text.isEmpty()) {
             LOG.warn(
@@ -55,13 +54,13 @@ final class LockNames {
                             + " Set a name.",
                     where.name());
         }
-        String whole = prefix + (text.isEmpty() ? where.name() : text);
+        String fixed = text.isEmpty() ? where.name() : text;
         try {
-            new ResourceName(whole);
+            new ResourceName(fixed);
         } catch (IllegalArgumentException e) {
-            throw where.misuse("\"" + whole + "\" can't be the name of a lock", e);
+            throw where.misuse("\"" + fixed + "\" can't be the name of a lock", e);
         }
-        return new LockNames(prefix, List.of(whole), null);
+        return new LockNames("", List.of(fixed), null);
     }
 
     /** Some name, to see what the store says of it. */

@@ -48,11 +48,10 @@ final class TaskMethod implements GuardedMethod {
     }
 
     private static String job(AnnotatedMethod where, ScheduledLock values) {
-        String text = where.text("name", values.name());
-        if (text.isEmpty()) {
+        String job = where.text("name", values.name());
+        if (job.isEmpty()) {
             throw where.misuse("it has no name. Give the job one that stays when the method is renamed");
         }
-        String job = where.defaults().namePrefix() + text;
         try {
             new ResourceName(job);
         } catch (IllegalArgumentException e) {
@@ -104,14 +103,15 @@ final class TaskMethod implements GuardedMethod {
 
     @SuppressWarnings("NullAway") // That a task may return null is checked by newer compilers only.
     private TaskRun<@Nullable Object> runNow(ScheduledTaskLock task, MethodInvocation invocation) throws Exception {
-        return task.callIfDue(options, hold -> TaskExecution.run(hold, where.name(), invocation::proceed, lossEvents));
+        return task.callIfDue(
+                options, hold -> TaskExecution.run(hold, job, where.name(), invocation::proceed, lossEvents));
     }
 
     private CompletionStage<@Nullable Object> runAsync(
             ScheduledTaskLock task, LockedWork<? extends CompletionStage<@Nullable Object>, ?> work) {
         return task.<@Nullable Object>runIfDueAsync(options, hold -> {
                     try {
-                        return TaskExecution.run(hold, where.name(), work, lossEvents);
+                        return TaskExecution.run(hold, job, where.name(), work, lossEvents);
                     } catch (Exception e) {
                         return CompletableFuture.failedFuture(e);
                     }

@@ -11,14 +11,15 @@ import java.util.function.Consumer;
 /** What an owner has in hand, one lock or several: a {@link Hold} or a {@link MultiHold}. */
 public sealed interface HeldLocks permits SingleHold, SeveralHolds {
 
-    static HeldLocks of(Hold hold) {
-        return new SingleHold(hold);
+    static HeldLocks of(Hold hold, List<String> names) {
+        return new SingleHold(hold, names);
     }
 
-    static HeldLocks of(MultiHold hold) {
-        return new SeveralHolds(hold);
+    static HeldLocks of(MultiHold hold, List<String> names) {
+        return SeveralHolds.of(hold, names);
     }
 
+    /** The names as they were asked for: without what the client puts before all of its names. */
     List<String> names();
 
     boolean isHeld();

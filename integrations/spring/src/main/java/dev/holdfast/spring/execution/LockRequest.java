@@ -22,22 +22,23 @@ public record LockRequest(Holdfast client, List<String> names, LockSettings sett
     /** Acquires all locks for the calling thread. */
     HeldLocks acquire() throws InterruptedException {
         if (names.size() > 1) {
-            return HeldLocks.of(together().acquire(settings.acquire()));
+            return HeldLocks.of(together().acquire(settings.acquire()), names);
         }
         return settings.mode() == LockMode.PERMITS
-                ? HeldLocks.of(semaphore(names.get(0)).acquire(settings.permits(), settings.acquire()))
-                : HeldLocks.of(lock(names.get(0)).acquire(settings.acquire()));
+                ? HeldLocks.of(semaphore(names.get(0)).acquire(settings.permits(), settings.acquire()), names)
+                : HeldLocks.of(lock(names.get(0)).acquire(settings.acquire()), names);
     }
 
     /** Acquires all locks for no thread. Cancelling the future ends the wait, and what was granted is given back. */
     CompletableFuture<HeldLocks> acquireAsync() {
         if (names.size() > 1) {
-            return cancellable(together().acquireAsync(settings.acquire()), HeldLocks::of);
+            return cancellable(together().acquireAsync(settings.acquire()), hold -> HeldLocks.of(hold, names));
         }
         return settings.mode() == LockMode.PERMITS
                 ? cancellable(
-                        semaphore(names.get(0)).acquireAsync(settings.permits(), settings.acquire()), HeldLocks::of)
-                : cancellable(lock(names.get(0)).acquireAsync(settings.acquire()), HeldLocks::of);
+                        semaphore(names.get(0)).acquireAsync(settings.permits(), settings.acquire()),
+                        hold -> HeldLocks.of(hold, names))
+                : cancellable(lock(names.get(0)).acquireAsync(settings.acquire()), hold -> HeldLocks.of(hold, names));
     }
 
     /**

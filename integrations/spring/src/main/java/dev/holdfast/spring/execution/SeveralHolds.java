@@ -10,11 +10,19 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** Several locks in hand, all or nothing. */
-record SeveralHolds(MultiHold hold) implements HeldLocks {
+record SeveralHolds(MultiHold hold, List<String> names, String prefix) implements HeldLocks {
 
-    @Override
-    public List<String> names() {
-        return hold.names();
+    /** Tells what the client has put before all names, which a multi-hold tells with them. */
+    static SeveralHolds of(MultiHold hold, List<String> names) {
+        int added = (length(hold.names()) - length(names)) / names.size();
+        return new SeveralHolds(
+                hold,
+                hold.names().stream().map(name -> name.substring(added)).toList(),
+                hold.names().get(0).substring(0, added));
+    }
+
+    private static int length(List<String> names) {
+        return names.stream().mapToInt(String::length).sum();
     }
 
     @Override
@@ -29,7 +37,7 @@ record SeveralHolds(MultiHold hold) implements HeldLocks {
 
     @Override
     public long fencingToken(String name) {
-        return hold.fencingToken(name);
+        return hold.fencingToken(prefix + name);
     }
 
     @Override

@@ -8,12 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** One lock in hand. */
-record SingleHold(Hold hold) implements HeldLocks {
-
-    @Override
-    public List<String> names() {
-        return List.of(hold.name());
-    }
+record SingleHold(Hold hold, List<String> names) implements HeldLocks {
 
     @Override
     public boolean isHeld() {

@@ -15,9 +15,11 @@ public final class TaskExecution {
 
     /** Runs work as the task of a hold, whose loss is told. */
     public static <T extends @Nullable Object> T run(
-            Hold hold, String work, LockedWork<T, ?> task, Consumer<LockLostEvent> lossEvents) throws Exception {
-        hold.onLost(loss -> lossEvents.accept(new LockLostEvent(work, List.of(hold.name()), loss)));
-        HeldStack stack = HeldStack.push(HeldLocks.of(hold));
+            Hold hold, String job, String work, LockedWork<T, ?> task, Consumer<LockLostEvent> lossEvents)
+            throws Exception {
+        List<String> names = List.of(job);
+        hold.onLost(loss -> lossEvents.accept(new LockLostEvent(work, names, loss)));
+        HeldStack stack = HeldStack.push(HeldLocks.of(hold, names));
         try {
             return task.run();
         } catch (Exception | Error e) {
