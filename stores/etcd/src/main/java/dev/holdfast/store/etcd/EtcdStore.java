@@ -213,8 +213,8 @@ public final class EtcdStore implements LockStore {
         /**
          * Connects.
          *
-         * <p><b>Blocking:</b> for the time-out of a connection at most, for each endpoint that can't be reached, and then for
-         * two requests.
+         * <p><b>Blocking:</b> for the time-out of a connection at most, for each endpoint that can't be reached, and
+         * then for two requests.
          *
          * @throws IllegalArgumentException if a file for TLS can't be read
          * @throws StoreException if no endpoint can be reached, or the cluster does not accept the user, lacks a

@@ -90,9 +90,9 @@ final class Sessions {
 
     /*
      * A renewal is no write: the member that believes it leads answers it alone, and one that was cut off or stood
-     * still may believe that for a while, while its successor lets the session end. So a renewal counts only between two
-     * reads that the majority has confirmed, in one and the same term: then whoever answered led until after it, and
-     * whoever leads next gives every session its whole time again.
+     * still may believe that for a while, while its successor lets the session end. So a renewal counts only between
+     * two reads that the majority has confirmed, in one and the same term: then whoever answered led until after it,
+     * and whoever leads next gives every session its whole time again.
      */
     CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch) {
         return client.range(keys.one(session)).thenCompose(before -> keepAlive(session, epoch, before, RENEWALS));
