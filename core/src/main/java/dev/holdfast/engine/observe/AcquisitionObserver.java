@@ -6,6 +6,7 @@ import dev.holdfast.AcquisitionListener.WaitEnd;
 import dev.holdfast.Loss;
 import dev.holdfast.ReleaseOutcome;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Notifies the listener of one acquisition, in the order of its events. All but {@link #serve} is called without any
  * lock of the engine.
  */
-public final class AcquisitionObserver extends AtomicReference<Object> {
+public final class AcquisitionObserver extends AtomicReference<@Nullable Object> {
     private static final Logger log = LoggerFactory.getLogger(AcquisitionObserver.class);
 
     private static final long serialVersionUID = 1L;

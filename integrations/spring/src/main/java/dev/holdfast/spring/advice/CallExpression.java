@@ -63,12 +63,13 @@ final class CallExpression {
 
     private static Map<String, Integer> parameters(Method method) {
         Map<String, Integer> parameters = new LinkedHashMap<>();
-        String @Nullable [] names = NAMES.getParameterNames(method);
+        @Nullable String @Nullable [] names = NAMES.getParameterNames(method);
         for (int i = 0; i < method.getParameterCount(); i++) {
             parameters.put("p" + i, i);
             parameters.put("a" + i, i);
-            if (names != null && names[i] != null) {
-                parameters.put(names[i], i);
+            String name = names == null ? null : names[i];
+            if (name != null) {
+                parameters.put(name, i);
             }
         }
         return parameters;

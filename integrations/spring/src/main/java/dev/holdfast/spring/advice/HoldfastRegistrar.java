@@ -23,7 +23,7 @@ public final class HoldfastRegistrar implements ImportBeanDefinitionRegistrar {
 
     @Override
     public void registerBeanDefinitions(AnnotationMetadata importer, BeanDefinitionRegistry registry) {
-        Map<String, Object> attributes = Objects.requireNonNull(
+        Map<String, @Nullable Object> attributes = Objects.requireNonNull(
                 importer.getAnnotationAttributes(EnableHoldfast.class.getName()), "the annotation");
         AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
         if (Boolean.TRUE.equals(attributes.get("proxyTargetClass"))) {

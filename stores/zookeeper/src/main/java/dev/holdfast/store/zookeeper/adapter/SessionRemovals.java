@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.zookeeper.Op;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Removes the nodes of sessions that have ended, and keeps at it until they are gone: the handle lives on, so ZooKeeper
@@ -54,7 +53,7 @@ final class SessionRemovals {
     }
 
     /** Ends a session for all: done when its node is gone. What hung on it goes after that. */
-    CompletableFuture<@Nullable Void> remove(SessionId id) {
+    CompletableFuture<Void> remove(SessionId id) {
         List<Op> both = List.of(Op.delete(layout.session(id), -1), Op.delete(layout.beat(id), -1));
         return requests.multi(both)
                 .thenCompose(done -> done.isPresent()

@@ -25,7 +25,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The sessions of this client: ephemeral nodes, so that they end with its session at ZooKeeper, and a timer that ends
@@ -273,12 +272,12 @@ final class Sessions {
                 Reason.UNAVAILABLE, Effect.NONE, what + " was changed by others " + ATTEMPTS + " times", null);
     }
 
-    CompletableFuture<@Nullable Void> close(SessionId id) {
+    CompletableFuture<Void> close(SessionId id) {
         if (!NodeLayout.isSession(id)) {
             return CompletableFuture.completedFuture(null);
         }
         OwnSession session = own.get(id);
-        CompletableFuture<@Nullable Void> removed = removals.remove(id);
+        CompletableFuture<Void> removed = removals.remove(id);
         if (session != null && session.end()) {
             forget(id);
         }
