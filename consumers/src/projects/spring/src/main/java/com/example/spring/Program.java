@@ -42,7 +42,8 @@ public final class Program {
 
     public static void main(String... arguments) {
         try (var context = new AnnotationConfigApplicationContext(Application.class)) {
-            System.out.println("held with token " + context.getBean(Accounts.class).withdraw(new Account("7")));
+            System.out.println(
+                    "held with token " + context.getBean(Accounts.class).withdraw(new Account("7")));
         }
     }
 }
