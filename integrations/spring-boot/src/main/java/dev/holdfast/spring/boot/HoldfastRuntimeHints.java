@@ -11,6 +11,7 @@ final class HoldfastRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
         hints.resources()
                 .registerPattern("dev/holdfast/store/jdbc/*.sql")
+                .registerPattern("dev/holdfast/store/sqlite/*.sql")
                 .registerPattern("dev/holdfast/sql/rows/*.sql")
                 .registerPattern("dev/holdfast/store/redis/script/*.lua");
     }
