@@ -23,7 +23,11 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     static ServerProcess start(Path directory, List<String> command) {
-        Path log = directory.resolve("log");
+        return start(directory, command, directory.resolve("log"));
+    }
+
+    /** Starts a process that appends what it writes to a log, which it may share. */
+    static ServerProcess start(Path directory, List<String> command, Path log) {
         try {
             Process process = new ProcessBuilder(command)
                     .directory(directory.toFile())
