@@ -1,8 +1,11 @@
 package dev.holdfast.spring;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.holdfast.Hold;
 import dev.holdfast.Holdfast;
 import dev.holdfast.LockLostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,15 +59,16 @@ final class World implements AutoCloseable {
         return true;
     }
 
-    /** Waits for as long as the calling thread has the innermost of its locks, or until it is interrupted. */
-    static void awaitLoss() throws InterruptedException {
-        while (true) {
-            try {
-                long unused = CurrentLocks.fencingToken();
-                Thread.sleep(5);
-            } catch (LockLostException e) {
-                return;
-            }
+    /** Waits until the calling thread has lost the innermost of its locks. */
+    static void awaitLoss() {
+        await().pollInSameThread().atMost(Duration.ofSeconds(60)).until(World::isLost);
+    }
+
+    private static boolean isLost() {
+        try {
+            return CurrentLocks.fencingToken() < 0;
+        } catch (LockLostException e) {
+            return true;
         }
     }
 
