@@ -15,8 +15,10 @@ module dev.holdfast.spring.boot {
     // What an application has or has not.
     requires static dev.holdfast.micrometer;
     requires static dev.holdfast.spring;
+    requires static transitive dev.holdfast.store.etcd;
     requires static transitive dev.holdfast.store.jdbc;
     requires static transitive dev.holdfast.store.redis;
+    requires static io.grpc;
     requires static io.netty.common;
     requires static lettuce.core;
     requires static micrometer.core;

@@ -22,7 +22,7 @@ enum Module {
     SERVERS("dev.holdfast.servers", CORE),
     TEST("dev.holdfast.test", CORE, MEMORY),
     MICROMETER("dev.holdfast.micrometer", CORE),
-    SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, MICROMETER, JDBC, REDIS),
+    SPRING_BOOT("dev.holdfast.spring.boot", CORE, SPRING, MICROMETER, JDBC, REDIS, ETCD, ZOOKEEPER),
     SHEDLOCK("dev.holdfast.shedlock", CORE),
     SPRING_INTEGRATION("dev.holdfast.spring.integration", CORE),
     TESTKIT("dev.holdfast.testkit", CORE, MEMORY),

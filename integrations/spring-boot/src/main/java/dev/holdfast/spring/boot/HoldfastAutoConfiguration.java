@@ -29,7 +29,13 @@ import org.springframework.context.annotation.Lazy;
         })
 @ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(HoldfastProperties.class)
-@Import({JdbcStoreConfiguration.class, RedisStoreConfiguration.class, LockedConfiguration.class})
+@Import({
+    JdbcStoreConfiguration.class,
+    RedisStoreConfiguration.class,
+    EtcdStoreConfiguration.class,
+    ZooKeeperStoreConfiguration.class,
+    LockedConfiguration.class
+})
 @ImportRuntimeHints(HoldfastRuntimeHints.class)
 // Nobody but Spring has to do with what the annotations name.
 @SuppressWarnings("exports")

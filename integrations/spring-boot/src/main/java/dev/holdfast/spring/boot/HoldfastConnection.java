@@ -9,7 +9,8 @@ import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
  * Marks the connection bean that the lock store uses, of several that would do: a {@link javax.sql.DataSource}, a
- * {@code LettuceConnectionFactory}. A marked bean goes before one that is primary, and need not be a default candidate.
+ * {@code LettuceConnectionFactory}, a {@code ManagedChannel} to etcd, a {@code CuratorFramework}. A marked bean goes
+ * before one that is primary, and need not be a default candidate.
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)

@@ -29,6 +29,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param ssl TLS of a store that is named by a URI.
  * @param jdbc Store on a database.
  * @param redis Store on Redis.
+ * @param etcd Store on etcd.
+ * @param zookeeper Store on ZooKeeper.
  */
 @ConfigurationProperties("holdfast")
 record HoldfastProperties(
@@ -48,7 +50,9 @@ record HoldfastProperties(
         @DefaultValue Metrics metrics,
         @DefaultValue Ssl ssl,
         @DefaultValue Jdbc jdbc,
-        @DefaultValue Redis redis) {
+        @DefaultValue Redis redis,
+        @DefaultValue Etcd etcd,
+        @DefaultValue Zookeeper zookeeper) {
 
     /**
      * Meters of the client.
@@ -87,6 +91,22 @@ record HoldfastProperties(
      */
     record Redis(@Nullable String namespace, @Nullable Duration commandTimeout) {}
 
+    /**
+     * Store on etcd.
+     *
+     * @param namespace What the keys begin with, before a slash. What the URI says if not set, else 'holdfast'.
+     * @param requestTimeout After which time a request without an answer ends with an unknown outcome.
+     */
+    record Etcd(@Nullable String namespace, @Nullable Duration requestTimeout) {}
+
+    /**
+     * Store on ZooKeeper.
+     *
+     * @param root Node below which the store keeps its own. What the URI says if not set, else '/holdfast'.
+     * @param requestTimeout After which time a request without an answer ends with an unknown outcome.
+     */
+    record Zookeeper(@Nullable String root, @Nullable Duration requestTimeout) {}
+
     /** What happens if the store can't be reached when the application starts. */
     enum StartupPolicy {
         /** The application does not start. */
@@ -97,6 +117,23 @@ record HoldfastProperties(
 
     boolean startsWithoutStore() {
         return startupPolicy == StartupPolicy.RETRY;
+    }
+
+    /**
+     * Refuses what a kind of store can't do that is opened at once and takes its TLS settings elsewhere.
+     *
+     * @param kind what such a store is called
+     * @param tls where it takes its TLS settings from
+     * @throws IllegalArgumentException if the application is to start without it, or names an SSL bundle
+     */
+    void refuseLaterAndBundle(String kind, String tls) {
+        if (startsWithoutStore()) {
+            throw new IllegalArgumentException("the property 'holdfast.startup-policy' is 'retry', and a store on "
+                    + kind + " can't be opened later than the application starts; set it to 'fail'");
+        } else if (ssl.bundle() != null) {
+            throw new IllegalArgumentException("the property 'holdfast.ssl.bundle' is set, and a store on " + kind
+                    + " takes no SSL bundle; " + tls);
+        }
     }
 
     /** When the tables of a store on a database are made. */

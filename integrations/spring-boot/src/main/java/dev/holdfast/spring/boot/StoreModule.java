@@ -27,7 +27,12 @@ enum StoreModule {
             "rediss-sentinel",
             "redis-cluster",
             "rediss-cluster"),
-    ETCD("holdfast-etcd", "dev.holdfast.store.etcd.EtcdStore", null, "etcd", "etcds"),
+    ETCD("holdfast-etcd", "dev.holdfast.store.etcd.EtcdStore", "io.grpc.ManagedChannel", "etcd", "etcds"),
+    ZOOKEEPER(
+            "holdfast-zookeeper",
+            "dev.holdfast.store.zookeeper.ZooKeeperStore",
+            "org.apache.curator.framework.CuratorFramework",
+            "zookeeper"),
     QUORUM("holdfast-quorum", "dev.holdfast.store.quorum.QuorumStore", null, "quorum");
 
     private final String artifact;

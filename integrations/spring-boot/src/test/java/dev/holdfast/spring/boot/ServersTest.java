@@ -1,6 +1,7 @@
 package dev.holdfast.spring.boot;
 
 import static dev.holdfast.spring.boot.Analyses.assertAnalysis;
+import static dev.holdfast.spring.boot.HoldingApplication.holdsWhileItRuns;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Hold;
@@ -18,7 +19,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -29,8 +29,6 @@ import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 @DisplayName("On real servers, the auto-configuration")
@@ -48,7 +46,7 @@ class ServersTest {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withPropertyValues("holdfast.store-timeout=1m")
-            .withUserConfiguration(UsesLocks.class)
+            .withUserConfiguration(HoldingApplication.class)
             .withConfiguration(AutoConfigurations.of(
                     HoldfastAutoConfiguration.class, DataRedisAutoConfiguration.class, SslAutoConfiguration.class));
 
@@ -65,31 +63,6 @@ class ServersTest {
     @AfterAll
     static void end() {
         redis.close();
-    }
-
-    /** An application that holds a lock to its end. */
-    @Configuration(proxyBeanMethods = false)
-    static class UsesLocks {
-        @Bean
-        Held held(Holdfast holdfast) throws InterruptedException {
-            return new Held(holdfast.lock("nightly-report").acquire());
-        }
-    }
-
-    record Held(Hold hold) {}
-
-    /** The application holds its lock while it runs, and has given it back when it is closed, before the lease ends. */
-    private static void holdsWhileItRuns(ApplicationContextRunner application, Supplier<Holdfast> connecting) {
-        try (Holdfast other = connecting.get()) {
-            application.run(context -> {
-                assertThat(context).hasNotFailed();
-                assertThat(context.getBean(Held.class).hold().isHeld()).isTrue();
-                assertThat(other.lock("nightly-report").tryAcquire()).isEmpty();
-            });
-            try (Hold free = other.lock("nightly-report").tryAcquire().orElseThrow()) {
-                assertThat(free.isHeld()).isTrue();
-            }
-        }
     }
 
     private ApplicationContextRunner withRedis() {
@@ -158,7 +131,7 @@ class ServersTest {
         ApplicationContextRunner early = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withPropertyValues("holdfast.store=redis://127.0.0.1:" + away.port(), "holdfast.store-timeout=1m");
-        early.withUserConfiguration(UsesLocks.class)
+        early.withUserConfiguration(HoldingApplication.class)
                 .run(context -> assertAnalysis(context.getStartupFailure())
                         .anyMatch(text -> text.contains("'holdfast.startup-policy' to 'retry'")));
         early.withPropertyValues("holdfast.startup-policy=retry").run(context -> {

@@ -4,10 +4,15 @@ import static dev.holdfast.spring.boot.Analyses.assertAnalysis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.spi.LockStore;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -126,6 +131,31 @@ class StoreBeansTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class TwoChannels {
+        @Bean(destroyMethod = "shutdownNow")
+        ManagedChannel etcd() {
+            return channelToNowhere();
+        }
+
+        @Bean(destroyMethod = "shutdownNow")
+        ManagedChannel billing() {
+            return channelToNowhere();
+        }
+
+        private static ManagedChannel channelToNowhere() {
+            return ManagedChannelBuilder.forTarget("127.0.0.1:1").usePlaintext().build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Curator {
+        @Bean
+        CuratorFramework curator() {
+            return CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1));
+        }
+    }
+
     private void isAsked(String name, UnaryOperator<ApplicationContextRunner> with) {
         with.apply(runner)
                 .run(context ->
@@ -181,6 +211,59 @@ class StoreBeansTest {
                         .first()
                         .asString()
                         .contains("DataSource 'dataSource'", "LettuceConnectionFactory 'redisConnectionFactory'"));
+    }
+
+    @Test
+    @DisplayName("is not guessed: of two channels, of which one may lead elsewhere, none is taken")
+    void ambiguousChannels() {
+        runner.withUserConfiguration(TwoChannels.class)
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .satisfiesExactly(
+                                what -> assertThat(what)
+                                        .contains("any of 2 beans", "ManagedChannel 'etcd', ManagedChannel 'billing'"),
+                                action -> assertThat(action).contains("@HoldfastConnection", "'bean:'")));
+    }
+
+    @Test
+    @DisplayName("is not guessed: of a database and a ZooKeeper none is taken, unless the property names it")
+    void ambiguousWithCurator() {
+        ApplicationContextRunner both = runner.withUserConfiguration(Single.class, Curator.class);
+        both.run(context -> assertAnalysis(context.getStartupFailure())
+                .first()
+                .asString()
+                .contains("DataSource 'dataSource'", "CuratorFramework 'curator'"));
+        both.withPropertyValues("holdfast.store=bean:curator")
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .first()
+                        .asString()
+                        .contains("CuratorFramework 'curator'", "it is LATENT"));
+    }
+
+    @Test
+    @DisplayName("is none for etcd or ZooKeeper where their classes are not")
+    void withoutTheirClasses() {
+        isAsked(
+                "the only one",
+                with -> with.withUserConfiguration(Single.class)
+                        .withClassLoader(new FilteredClassLoader(
+                                "dev.holdfast.store.etcd",
+                                "dev.holdfast.store.zookeeper",
+                                "io.grpc",
+                                "org.apache.curator",
+                                "org.apache.zookeeper")));
+    }
+
+    @Test
+    @DisplayName("is a channel or a client of Curator's, and the module of its store is not there")
+    void missingRegisterModule() {
+        runner.withUserConfiguration(TwoChannels.class)
+                .withClassLoader(new FilteredClassLoader("dev.holdfast.store.etcd"))
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .anyMatch(text -> text.contains("dev.holdfast:holdfast-etcd")));
+        runner.withUserConfiguration(Curator.class)
+                .withClassLoader(new FilteredClassLoader("dev.holdfast.store.zookeeper"))
+                .run(context -> assertAnalysis(context.getStartupFailure())
+                        .anyMatch(text -> text.contains("dev.holdfast:holdfast-zookeeper")));
     }
 
     @Test
