@@ -1,10 +1,7 @@
 package dev.holdfast.cli;
 
-import dev.holdfast.spi.StoreUri;
 import java.io.File;
 import java.io.IOException;
-import java.net.MalformedURLException;
-import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,10 +39,9 @@ final class Drivers {
      *
      * @throws CliException if there is none
      */
-    static void provide(StoreUri uri, Map<String, String> environment) {
+    static void provide(StoreLocation location, Map<String, String> environment) {
         BROUGHT.forEach((scheme, brought) -> {
-            if (uri.scheme().equals(scheme)
-                    || (uri.rest().startsWith("(") && uri.rest().contains(scheme + ":"))) {
+            if (location.involves(scheme)) {
                 provide(scheme, brought, environment);
             }
         });
@@ -106,8 +102,8 @@ final class Drivers {
                 jars.add(place);
                 continue;
             }
-            try (Stream<Path> files = Files.list(place)) {
-                files.filter(file -> file.toString().endsWith(".jar")).sorted().forEach(jars::add);
+            try {
+                jars.addAll(Jars.in(place));
             } catch (IOException e) {
                 throw new CliException(
                         ExitCode.STORE_UNUSABLE,
@@ -120,22 +116,13 @@ final class Drivers {
 
     /** Its class loader stays open for as long as the process lives. */
     private static @Nullable Driver find(List<Path> jars, String url) {
-        URL[] urls = jars.stream().map(Drivers::urlOf).toArray(URL[]::new);
-        for (Driver driver :
-                ServiceLoader.load(Driver.class, new URLClassLoader(urls, Drivers.class.getClassLoader()))) {
+        ClassLoader loader = new URLClassLoader(Jars.urls(jars), Drivers.class.getClassLoader());
+        for (Driver driver : ServiceLoader.load(Driver.class, loader)) {
             if (accepts(driver, url)) {
                 return driver;
             }
         }
         return null;
-    }
-
-    private static URL urlOf(Path jar) {
-        try {
-            return jar.toUri().toURL();
-        } catch (MalformedURLException e) {
-            throw new IllegalArgumentException(e);
-        }
     }
 
     private static boolean accepts(Driver driver, String url) {

@@ -13,7 +13,6 @@ import dev.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -81,14 +80,13 @@ final class RunCommand {
 
     /** A client of a store, once its session is there; the store may not answer. */
     private Holdfast client(LockStore store, String label, Duration patience) throws InterruptedException {
-        CompletableFuture<Holdfast> client = Holdfast.builder(store)
-                .sessionTtl(options.lease())
-                .label(label)
-                .storeTimeout(location.timeout())
-                .buildAsync()
-                .toCompletableFuture();
+        Holdfast.Builder builder =
+                Holdfast.builder(store).sessionTtl(options.lease()).label(label).storeTimeout(location.timeout());
         try {
-            return client.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return builder.buildAsync().toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (IllegalArgumentException e) {
+            throw CliException.usage("--lease " + DurationText.format(options.lease()) + " does not fit the store "
+                    + location + ": " + Printable.escape(String.valueOf(e.getMessage())));
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException known) {
                 throw known;

@@ -5,7 +5,9 @@ import dev.holdfast.spi.StoreUri;
 import dev.holdfast.store.sqlite.SqliteStoreProvider;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +66,13 @@ record StoreLocation(String text, StoreUri uri, boolean isDefault, Duration time
     /** Whether it is a file of this machine. */
     boolean isFile() {
         return uri.scheme().equals("sqlite");
+    }
+
+    /** Whether it is a store of a scheme, or one that is made of such stores. */
+    boolean involves(String scheme) {
+        String members = uri.rest().startsWith("(") ? uri.rest().toLowerCase(Locale.ROOT) : "";
+        return uri.scheme().equals(scheme)
+                || Stream.of("(", ",", " ").anyMatch(before -> members.contains(before + scheme + "://"));
     }
 
     /** For people: the URI, and of a file where it is. */

@@ -13,6 +13,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -39,14 +40,28 @@ final class Stores {
      */
     static LockStore open(StoreLocation location, Duration patience) throws InterruptedException {
         try {
-            Drivers.provide(location.uri(), System.getenv());
-            // The usual one needs no look through all jars.
-            StoreProvider provider = location.isFile() ? new SqliteStoreProvider() : StoreProvider.of(location.uri());
+            StoreProvider provider = provider(location);
             return BoundedOpening.within(patience, () -> provider.open(location.uri()));
         } catch (IllegalArgumentException e) {
             throw new CliException(ExitCode.USAGE, Printable.escape(String.valueOf(e.getMessage())), e);
         } catch (StoreException e) {
             throw failure(location, e);
+        } catch (LinkageError e) {
+            throw SeparateStores.damaged(location, e).orElseThrow(() -> e);
+        }
+    }
+
+    private static StoreProvider provider(StoreLocation location) {
+        if (location.isFile()) {
+            return new SqliteStoreProvider(); // the usual one needs no look through all jars
+        }
+        Drivers.provide(location, System.getenv());
+        SeparateStores.provide(location);
+        try {
+            return StoreProvider.of(location.uri());
+        } catch (IllegalArgumentException e) {
+            throw CliException.usage(Printable.escape(String.valueOf(e.getMessage()))
+                    + " Stores with files of their own: " + new TreeSet<>(SeparateStores.DIRECTORIES.keySet()) + ".");
         }
     }
 

@@ -39,15 +39,22 @@ final class CliProcess implements AutoCloseable {
         this.err = err;
     }
 
-    /** Where a test works: a directory and what the environment says beside the inherited. */
-    record Place(Path directory, Map<String, String> environment) {
+    /**
+     * Where a test works: a directory, what the environment says beside the inherited, and the start of the command
+     * line.
+     */
+    record Place(Path directory, Map<String, String> environment, List<String> java) {
+
+        Place(Path directory, Map<String, String> environment) {
+            this(directory, environment, CliProcess.java());
+        }
 
         CliProcess start(String... args) {
             return startWith(ProcessBuilder.Redirect.from(new File("/dev/null")), args);
         }
 
         CliProcess startWith(ProcessBuilder.Redirect stdin, String... args) {
-            List<String> command = new ArrayList<>(java());
+            List<String> command = new ArrayList<>(java);
             command.addAll(List.of(args));
             return startProgram(stdin, command);
         }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -29,7 +30,7 @@ class LauncherTest {
 
     /** What the launcher and this Maven use, beside flock. */
     private static final String COMMANDS =
-            "cat cp date find grep head ln ls mkdir mv readlink rm rmdir sed sh sleep sort tail";
+            "cat cp date find grep head ln ls mkdir mv readlink rm rmdir sed sh sleep sort tail tr";
 
     private static final String BUILDS = """
             echo "$@" >> calls
@@ -38,6 +39,14 @@ class LauncherTest {
             echo '[INFO] Building Example command 0.1.0-SNAPSHOT              [2/2]'
             mkdir -p .holdfast-cli/work/holdfast-cli
             cp made.jar .holdfast-cli/work/holdfast-cli/holdfast.jar
+            """;
+
+    /** What the modules of separate stores make. */
+    private static final String BUILDS_STORES = """
+            for store in etcd zookeeper; do
+                mkdir -p .holdfast-cli/work/holdfast-cli-$store
+                printf '%s/made.jar:%s/core/pom.xml' "$PWD" "$PWD" > .holdfast-cli/work/holdfast-cli-$store/files
+            done
             """;
 
     @TempDir
@@ -52,14 +61,18 @@ class LauncherTest {
         assumeTrue(Files.isExecutable(Path.of("/bin/sh")), "there is no shell here");
         checkout = Files.createDirectory(directory.resolve("checkout"));
         Files.copy(Path.of("..", "holdfast"), checkout.resolve("holdfast"));
-        for (String module : List.of("core", "stores/one", "stores/two", "cli")) {
+        for (String module : List.of(
+                "core", "stores/one", "stores/two", "stores/register", "stores/etcd", "stores/zookeeper", "cli")) {
             write(module + "/pom.xml", "");
             write(module + "/src/main/java/Source.java", "");
         }
         write("pom.xml", "");
+        for (String store : SeparateStores.DIRECTORIES.values()) {
+            write("cli/stores/" + store + "/pom.xml", "");
+        }
         write("cli/src/cds/train.sh", ": > \"$3\"\n");
         jar(checkout.resolve("made.jar"));
-        maven(BUILDS);
+        maven(BUILDS + BUILDS_STORES);
         environment.put("JAVA_HOME", System.getProperty("java.home"));
         place = new Place(directory, environment);
     }
@@ -91,6 +104,78 @@ class LauncherTest {
         assertThat(calls()).hasSize(2);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "run x --store %s://h:1 -- true",
+                "ls --store=%s://h:1",
+                "run --store quorum:(redis://h,%s://h) x -- true",
+            })
+    void separateStoresAreBuiltWhenTheyAreNamedFirst(String arguments) throws IOException {
+        launched();
+        for (Map.Entry<String, String> store : new TreeMap<>(SeparateStores.DIRECTORIES).entrySet()) {
+            String built = arguments.formatted(store.getKey());
+            boolean isFirst = !store.getKey().equals("etcds");
+            try (CliProcess process = launch(built.split(" "))) {
+                assertThat(process.exitCode()).as(process.err()).isZero();
+                assertThat(process.err())
+                        .isEqualTo(
+                                isFirst ? "Building the store on " + store.getValue() + " (first use only) ...\n" : "");
+            }
+            assertThat(present().resolve("stores").resolve(store.getValue()))
+                    .isDirectoryContaining("glob:**/made.jar")
+                    .isDirectoryContaining("glob:**/pom.xml");
+        }
+        assertThat(calls())
+                .hasSize(3)
+                .contains("-B -Pcommand-only -pl core,stores/register,stores/etcd,cli/stores/etcd package");
+    }
+
+    @Test
+    void separateStoreMayBeNamedByTheEnvironment() throws IOException {
+        environment.put("HOLDFAST_STORE", "ETCD://h:1");
+        launched();
+        assertThat(calls()).hasSize(2);
+        try (CliProcess other = launch("run", "--store", "sqlite:", "etcd://h", "--", "--store", "zookeeper://h")) {
+            assertThat(other.exitCode()).isZero();
+        }
+        assertThat(calls()).as("neither a lock nor a command is a store").hasSize(2);
+    }
+
+    @Test
+    void changeBuildsTheNamedStoreAgain() throws IOException {
+        environment.put("HOLDFAST_STORE", "etcd://h:1");
+        launched();
+        Path source = checkout.resolve("stores/etcd/src/main/java/Source.java");
+        Files.setLastModifiedTime(source, FileTime.fromMillis(System.currentTimeMillis() + 60_000));
+        launched();
+        assertThat(calls()).hasSize(4);
+    }
+
+    @Test
+    void storeThatCannotBeBuiltIsNotHalfThere() throws IOException {
+        launched();
+        maven("echo '[ERROR] no such artifact'\nexit 1\n");
+        environment.put("HOLDFAST_STORE", "etcd://h:1");
+        try (CliProcess failing = launch("ls")) {
+            assertThat(failing.exitCode()).isEqualTo(70);
+            assertThat(failing.out()).isEmpty();
+            assertThat(failing.err())
+                    .startsWith("Building the store on etcd (first use only) ...\n[ERROR] no such artifact\n")
+                    .contains("could not be built");
+        }
+        assertThat(present().resolve("stores")).doesNotExist();
+        environment.remove("HOLDFAST_STORE");
+        try (CliProcess other = launch("ls")) {
+            assertThat(other.exitCode()).as("what is on other stores works on").isZero();
+        }
+    }
+
+    private Path present() throws IOException {
+        Path builds = checkout.resolve(".holdfast-cli");
+        return builds.resolve(Files.readString(builds.resolve("current")).strip());
+    }
+
     @Test
     void failedBuildSaysWhy() throws IOException {
         maven("echo '[INFO] Building Example core 1 [1/2]'\necho '[ERROR] no such artifact'\n"
@@ -103,7 +188,7 @@ class LauncherTest {
                             + "holdfast: could not be built; the whole log is "
                             + checkout.toRealPath().resolve(".holdfast-cli/build.log") + "\n");
         }
-        maven(BUILDS);
+        maven(BUILDS + BUILDS_STORES);
         launched();
     }
 
