@@ -10,6 +10,9 @@ module dev.holdfast.store.etcd {
     requires io.grpc.netty;
     requires io.netty.common;
     requires io.netty.handler;
+    // Nothing here uses these two, but gRPC does, which is no module and so can't say it.
+    requires io.netty.codec.http2;
+    requires io.netty.handler.proxy;
     requires io.netty.transport;
     requires org.slf4j;
 
