@@ -15,9 +15,9 @@ module dev.holdfast.spring.boot {
     // What an application has or has not.
     requires static dev.holdfast.micrometer;
     requires static dev.holdfast.spring;
-    requires static transitive dev.holdfast.store.etcd;
-    requires static transitive dev.holdfast.store.jdbc;
-    requires static transitive dev.holdfast.store.redis;
+    requires static dev.holdfast.store.etcd;
+    requires static dev.holdfast.store.jdbc;
+    requires static dev.holdfast.store.redis;
     requires static io.grpc;
     requires static io.netty.common;
     requires static lettuce.core;

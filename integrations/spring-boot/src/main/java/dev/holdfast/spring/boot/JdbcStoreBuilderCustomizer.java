@@ -7,6 +7,8 @@ import dev.holdfast.store.jdbc.JdbcStore;
  * order.
  */
 @FunctionalInterface
+// Who uses it has the module of the store; if that were transitive, all others would need it to compile.
+@SuppressWarnings("exports")
 public interface JdbcStoreBuilderCustomizer {
 
     /** Changes settings of the store that is about to be opened. */

@@ -6,6 +6,8 @@ import dev.holdfast.store.redis.RedisStore;
  * A bean that has a say in the auto-configured store on Redis, after the properties. Several are called in their order.
  */
 @FunctionalInterface
+// Who uses it has the module of the store; if that were transitive, all others would need it to compile.
+@SuppressWarnings("exports")
 public interface RedisStoreBuilderCustomizer {
 
     /** Changes settings of the store that is about to be opened. */
