@@ -1,0 +1,115 @@
+package com.example.adapter;
+
+import dev.holdfast.spi.ResourceName;
+import dev.holdfast.spi.SessionId;
+import dev.holdfast.store.register.ConditionalWrite;
+import dev.holdfast.store.register.IndexEntry;
+import dev.holdfast.store.register.OpenedSession;
+import dev.holdfast.store.register.RegisterAdapter;
+import dev.holdfast.store.register.RegisterListener;
+import dev.holdfast.store.register.RegisterPage;
+import dev.holdfast.store.register.RegisterRecord;
+import dev.holdfast.store.register.RegisterTraits;
+import dev.holdfast.store.register.SessionRecord;
+import dev.holdfast.store.register.WriteResult;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/** An adapter that leaves it to another to talk to a server. */
+public final class OurAdapter implements RegisterAdapter {
+
+    private final RegisterAdapter server;
+
+    public OurAdapter(RegisterAdapter server) {
+        this.server = server;
+    }
+
+    @Override
+    public RegisterTraits traits() {
+        return server.traits();
+    }
+
+    @Override
+    public void listen(RegisterListener listener) {
+        server.listen(listener);
+    }
+
+    @Override
+    public long unixMicros() {
+        return server.unixMicros();
+    }
+
+    @Override
+    public Optional<RegisterRecord> guess(ResourceName resource) {
+        return server.guess(resource);
+    }
+
+    @Override
+    public CompletionStage<RegisterRecord> read(ResourceName resource) {
+        return server.read(resource);
+    }
+
+    @Override
+    public CompletionStage<WriteResult> write(ConditionalWrite write) {
+        return server.write(write);
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openSession(Duration ttl, String label) {
+        return server.openSession(ttl, label);
+    }
+
+    @Override
+    public CompletionStage<OpenedSession> openLease(Duration length) {
+        return server.openLease(length);
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> keepAlive(SessionId session, long epoch, Duration patience) {
+        return server.keepAlive(session, epoch, patience);
+    }
+
+    @Override
+    public CompletionStage<Optional<Long>> raiseEpoch(SessionId session, long epoch) {
+        return server.raiseEpoch(session, epoch);
+    }
+
+    @Override
+    public CompletionStage<Void> closeSession(SessionId session) {
+        return server.closeSession(session);
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, SessionRecord>> sessions(Set<SessionId> sessions) {
+        return server.sessions(sessions);
+    }
+
+    @Override
+    public CompletionStage<Map<SessionId, Duration>> remaining(Set<SessionId> sessions) {
+        return server.remaining(sessions);
+    }
+
+    @Override
+    public void watch(Set<SessionId> sessions) {
+        server.watch(sessions);
+    }
+
+    @Override
+    public CompletionStage<List<IndexEntry>> claims(SessionId session) {
+        return server.claims(session);
+    }
+
+    @Override
+    public CompletionStage<RegisterPage> list(String prefix, Optional<String> cursor, int limit) {
+        return server.list(prefix, cursor, limit);
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}

@@ -1,0 +1,3 @@
+module com.example.etcd {
+    requires dev.holdfast.store.etcd;
+}

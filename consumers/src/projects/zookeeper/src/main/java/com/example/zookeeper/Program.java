@@ -1,0 +1,20 @@
+package com.example.zookeeper;
+
+import dev.holdfast.Holdfast;
+import dev.holdfast.StoreUnavailableException;
+
+/** Gets as far as a server that is not there: only its POM knows of ZooKeeper. */
+public final class Program {
+
+    public static void main(String... arguments) {
+        String store = "zookeeper://127.0.0.1:1?connectTimeout=PT1S";
+        try (Holdfast holdfast = Holdfast.connect(store)) {
+            throw new AssertionError(holdfast + " has found a server");
+        } catch (StoreUnavailableException e) {
+            if (!e.getMessage().contains("can't be reached")) {
+                throw new AssertionError("should say that it can't be reached", e);
+            }
+            System.out.println(e.getMessage());
+        }
+    }
+}
